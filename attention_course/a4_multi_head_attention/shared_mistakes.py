@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..hidden import mutation_options, size_options
+from ..hidden import mutation_hints, mutation_options, size_options, softmax_options
 
-NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
 SCALES = mutation_options.SCALES | {
     "scale-by-d_v": mutation_options.BY_VALUES["scale-by-d_v"],
     "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],
@@ -139,9 +139,9 @@ AT_REAL_SIZES = {
 MASKS = mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all")
 SLIPS = (
     SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.MASK_AXES | mutation_options.NOTHING
-    | mutation_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
+    | softmax_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+        softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum",
     )
     | mutation_options.TURNS | mutation_options.AFTER
@@ -152,7 +152,7 @@ SLIPS = (
     }
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
-WORDS = mutation_options.HINTS | {
+WORDS = mutation_hints.HINTS | {
     "mask-cut": "Up to which length does your mask hold? Where does that number come from?",
     "heads-tied": "With eight heads, do the last ones have queries, keys and values of their own?",
     "one-big-head": "How many matrices of weights are there? Over how many columns does a score add up?",

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..hidden import mutation_options
+from ..hidden import mutation_options, softmax_options
 
-NUMPY = mutation_options.numpy_ways()
+NUMPY = softmax_options.numpy_ways()
 
 
 def right_speeds(x, base):

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, mutation_options, size_options, softmax_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -122,7 +122,7 @@ CAUSAL = {
         {"join": lambda causal, padding: causal, "heard": lambda V, padding: V * padding.swapaxes(-2, -1)}
     ],
 }
-WORDS = mutation_options.HINTS | {
+WORDS = mutation_hints.HINTS | {
     "causal-mask-transposed": "Row i of the mask belongs to query i. Which columns are True in row 0?",
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
     "causal-with-padding-only": "Which mask does your code use if no padding is given?",
@@ -141,7 +141,7 @@ WORDS = mutation_options.HINTS | {
     | mutation_options.without(mutation_options.OPERANDS, "values-with-keys")
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
-    | mutation_options.AXES
+    | softmax_options.AXES
     | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
     | {"stops-at-a-length": [*size_options.TABLES, *size_options.SIZES["stops-at-a-length"]]}

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, size_options
 
 mistake = Catalogue()
 
@@ -56,7 +56,7 @@ def causal_mask(length):
             {"k": -1, "first": True}, hint="May a word look at itself? Read off the diagonal of your mask."
         ),
     },
-    hints=mutation_options.HINTS,
+    hints=mutation_hints.HINTS,
 )
 def causal_mask(
     k=0, turned=False, part="lower", inverted=False, back=None, first=False, table=lambda mask: mask,

@@ -6,10 +6,10 @@ import torch
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints, mutation_options, softmax_options
 
 mistake = Catalogue()
-TORCH = mutation_options.torch_ways()
+TORCH = softmax_options.torch_ways()
 
 
 def _cut(projected, h):
@@ -297,9 +297,9 @@ def _onto(real, size):
     }
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
-    | mutation_options.AXES
+    | softmax_options.AXES
     | mutation_options.only(
-        mutation_options.CURVES,
+        softmax_options.CURVES,
         "softmax-missing",
         "softmax-twice",
         "no-exponential",
@@ -311,7 +311,7 @@ def _onto(real, size):
     )
     | mutation_options.AFTER,
     mutation_options.EMPTY,
-    hints=mutation_options.HINTS
+    hints=mutation_hints.HINTS
     | {
         "mask-ignored": "Where does memory_padding go in, and is the result of that line used?",
         "mask-inverted": "What does True mean in memory_padding: a real word, or padding?",

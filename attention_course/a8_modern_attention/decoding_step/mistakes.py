@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints, mutation_options, softmax_options
 from ..shared_mistakes import LIMITS, WHOLE, at_the_end, grouped, in_turn, limited, neighbours, rotation
 
 mistake = Catalogue()
@@ -183,8 +183,8 @@ CACHED = {
     TURNED
     | KEPT
     | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k")
-    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "no-exponential", "not-normalised")
-    | mutation_options.only(mutation_options.AXES, "softmax-over-queries")
+    | mutation_options.only(softmax_options.CURVES, "softmax-missing", "no-exponential", "not-normalised")
+    | mutation_options.only(softmax_options.AXES, "softmax-over-queries")
     | {
         "heads-in-turn": mistake.known(
             {"keys": in_turn, "values": in_turn},
@@ -192,7 +192,7 @@ CACHED = {
         )
     }
     | mutation_options.only(WHOLE, "scale-by-length"),
-    hints=mutation_options.HINTS | CACHED,
+    hints=mutation_hints.HINTS | CACHED,
     catalogued=("no-scaling",),
 )
 def decoding_step(**options):
