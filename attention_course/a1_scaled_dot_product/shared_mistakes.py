@@ -9,6 +9,8 @@ ATTENTION = (
     | mutation_options.WHOLE_SCALES
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
+    | mutation_options.ZEROED
+    | mutation_options.CAUSAL
     | mutation_options.TURNS
     | size_options.SIZES
     | mutation_options.AFTER | softmax_options.AXES | mutation_options.in_one_part(CURVES)

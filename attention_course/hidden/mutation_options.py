@@ -72,6 +72,12 @@ OPERANDS: Mutants = {
         {"operands": lambda Q, K, V: (_unit(Q), _unit(K), V), "scale": lambda size: 1.0},
     ],
 }
+ZEROED: Mutants = {
+    "every-key-alike": [{"operands": lambda Q, K, V: (0 * Q, K, V)}],
+    "values-zeroed": [{"operands": lambda Q, K, V: (Q, K, 0 * V)}],
+}
+# Causal where nobody asked for it: if there is no other mask, or always.
+CAUSAL: Mutants = {"always-causal": [{"causal": "without a mask"}, {"causal": "always"}]}
 
 
 def _viewed(xp: Library, K: Any) -> Any:
@@ -212,16 +218,19 @@ def attend(
     reach: int | None = None,
     sized: Callable[[Any], Any] = lambda part: part,
     part: int | None = None,
+    causal: str = "",
     **options: Any,
 ) -> tuple[Any, Any]:
     """Attention with each decision an option.
 
     more: further sizes that a scale may take for d_k; reach: how many keys are looked at; sized: what is done to output
-    and weights at the end; part: the one of the two that is wrong, if the other is right
+    and weights at the end; part: the one of the two that is wrong, if the other is right; causal: see `CAUSAL`
     """
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
     left, right, values = operands(Q, K, V)
     scores = left @ turn(xp, right) / scale(size)
+    if causal and (allowed is None or causal == "always"):
+        allowed = xp.stairs(size.L, size.S) & (True if allowed is None else allowed)
     if reach is not None:
         scores = scores + (cut(0 * scores + 1, -1, reach) - 1) * 1e30
     output, found = mixed(weights(xp, scores, allowed, **options), values, size)

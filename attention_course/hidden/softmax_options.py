@@ -30,6 +30,7 @@ class Library:
     swap: Callable[..., Any]
     even: Callable[..., Any]  # NaN becomes 0
     turned: Callable[..., Any]  # the order of all axes reversed
+    stairs: Callable[[int, int], Any]  # a causal mask
 
 
 def _along(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +40,8 @@ def _along(function: Callable[..., Any]) -> Callable[..., Any]:
 def numpy_ways() -> Library:
     """NumPy's."""
     return Library(
-        np.exp, np.log, np.where, _along(np.max), _along(np.sum), np.swapaxes, np.nan_to_num, np.transpose
+        np.exp, np.log, np.where, _along(np.max), _along(np.sum), np.swapaxes, np.nan_to_num, np.transpose,
+        lambda L, S: np.tri(L, S, dtype=bool),
     )  # fmt: skip
 
 
@@ -56,7 +58,7 @@ def torch_ways() -> Library:
     return Library(
         torch.exp, torch.log, where, over(torch.amax), over(torch.sum), torch.transpose,
         lambda x: torch.where(torch.isnan(x), torch.zeros((), dtype=x.dtype), x),
-        lambda x: x.permute(*reversed(range(x.dim()))),
+        lambda x: x.permute(*reversed(range(x.dim()))), lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(),
     )  # fmt: skip
 
 

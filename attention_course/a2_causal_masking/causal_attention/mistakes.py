@@ -7,7 +7,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_hints, mutation_options, size_options, softmax_options
-from ..shared_mistakes import CURVES, NUMPY
+from ..shared_mistakes import CURVES, NUMPY, SEEN_AHEAD
 
 mistake = Catalogue()
 
@@ -110,6 +110,7 @@ CAUSAL = {
     "mask-off-by-one": [{"k": 1}, {"k": -1}],
     "causal-mask-transposed": [{"upper": True}],
     "mask-forgotten": mistake.known({"k": 10**6}),
+    "some-ahead-seen": [{"table": table} for table in SEEN_AHEAD],
     "padding-ignored": mistake.known({"join": lambda causal, padding: causal}),
     "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
     "padding-instead-of-causal": mistake.known({"join": lambda causal, padding: padding}),
@@ -131,6 +132,7 @@ WORDS = mutation_hints.HINTS | {
     "padding-ignored": "Where in your code does `padding` go in?",
     "padding-instead-of-causal": "When there is padding, does your code still remember not to look ahead?",
     "padding-or-causal": "A key has to pass both masks. Which sign joins two conditions that must both hold?",
+    "some-ahead-seen": "Print the mask of six words. Is every place above the diagonal False?",
     "nan-for-nothing": "In a text of length 0, what does your softmax divide by?",
 }
 
@@ -139,6 +141,7 @@ WORDS = mutation_hints.HINTS | {
     mutation_options.SCALES
     | mutation_options.BY_VALUES
     | mutation_options.without(mutation_options.OPERANDS, "values-with-keys")
+    | mutation_options.ZEROED
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
     | softmax_options.AXES

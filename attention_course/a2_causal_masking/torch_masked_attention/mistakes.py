@@ -143,6 +143,7 @@ def torch_masked_attention(query, key, value, mask=None):
     | mutation_options.WHOLE_SCALES
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
+    | mutation_options.ZEROED
     | UNDER
     | mutation_options.MASK_AXES
     | size_options.SIZES

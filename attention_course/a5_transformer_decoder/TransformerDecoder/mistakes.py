@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from autograder.testing import Catalogue
 
+from ...hidden.part_options import PARTS
 from ..positional_encoding.mistakes import positional_encoding
 from ..shared_mistakes import RightBlock, RightDecoder
 
@@ -213,7 +214,7 @@ class TransformerDecoder(RightDecoder):
         return super().logits(x).float()
 
 
-TABLES = (64, 16, 32)  # sizes that people give a table
+TABLES = (64, 16, 32, 8, 4)  # sizes that people give a table
 FORMULA = "Print positions 0 and 1 for d_model = 4. Are they those of the formula?"
 # Positions that are worked out here and not by the earlier exercise, by what is wrong with them.
 ENCODED = {
@@ -234,6 +235,11 @@ ENCODED = {
 
 def _placed(x, positions, scale):
     return x * scale + positions
+
+
+def _but(part, x):
+    """1 for the features that are no part, along the last axis of x."""
+    return ~part(torch.arange(x.shape[-1]), x.shape[-1])
 
 
 def _one_after_the_other(blocks, x, padding):
@@ -354,6 +360,63 @@ def _of_each(blocks, x, padding):
         "normed-before-the-blocks-too": mistake.mutant(
             {"before": lambda norm, x: norm(x)}, hint="How often does the last norm stand in the formula?"
         ),
+        "positions-shifted": mistake.mutant(
+            *[{"at": lambda positions, L, by=by: positions.roll(by, 0)[:L]} for by in (1, -1, 2, -2)],
+            *[
+                {"at": lambda positions, L, by=by: positions[(torch.arange(L) + by).clamp(max=len(positions) - 1)]}
+                for by in (1, 2)
+            ],
+            hint="Which row of the positions belongs to the first word, and which to the second?",
+        ),
+        "embedding-scaled-too-much": mistake.mutant(
+            *[{"place": lambda x, positions, scale, by=by: by * x * scale + positions} for by in (2, 0.5, 10)],
+            hint="What is the embedding multiplied by before the positions are added?",
+        ),
+        "embedding-rows-zero": mistake.mutant(
+            *[{"kept": lambda ids, size, p=p: ~p(ids, size)[..., None]} for p in PARTS],
+            hint="Take each word of the vocabulary in turn: does every one have numbers of its own?",
+        ),
+        "embedding-features-zero": mistake.mutant(
+            *[{"place": lambda x, at, scale, p=p: x * scale * _but(p, x) + at} for p in PARTS],
+            *[{"place": lambda x, at, scale, p=p: (x * scale + at) * _but(p, x)} for p in PARTS],
+            hint="Which features of the embedding reach the first block? Set its columns to zero, one by one.",
+        ),
+        "embedding-rows-swapped": mistake.mutant(
+            {"word": lambda ids, size: (ids ^ 1).clamp(max=size - 1)},
+            {"word": lambda ids, size: size - 1 - ids},
+            hint="Which row of the embedding belongs to token 0?",
+        ),
+        "some-logits-zero": mistake.mutant(
+            *[{"end": lambda logits, p=p: logits * _but(p, logits)} for p in PARTS],
+            hint="Which words of the vocabulary have a logit other than zero?",
+        ),
+        "a-constant-factor": mistake.mutant(
+            *[{"end": lambda logits, by=by: by * logits} for by in (0.5, 2, 0.1, 10)],
+            hint="Is anything multiplied behind the output layer?",
+        ),
+        "last-norm-scaled": mistake.mutant(
+            *[{"normed": lambda norm, x, by=by: by * norm(x)} for by in (2, 0.5, 10, 0.1)],
+            hint="Between the last norm and the output layer, is anything multiplied?",
+        ),
+        "last-norm-shifted": mistake.mutant(
+            *[{"normed": lambda norm, x, by=by: norm(x) + by} for by in (1, -1, 0.5, 0.1)],
+            hint="Between the last norm and the output layer, is anything added?",
+        ),
+        "heads-and-width-exchanged": mistake.mutant(
+            {"heads": lambda h, d_model: d_model // h},
+            hint="Is num_heads how many heads there are, or how wide one of them is?",
+        ),
+        "num_heads-ignored": mistake.mutant(
+            {"heads": lambda h, d_model: 1}, hint="How many heads have the blocks of your model?"
+        ),
+        "residual-removed": mistake.mutant(
+            {
+                "through": lambda blocks, x, padding: _one_after_the_other(
+                    [lambda x, padding, block=block: block(x, padding) - x for block in blocks], x, padding
+                )
+            },
+            hint="The residual is inside a block already. What do you do with it outside?",
+        ),
         "positions-doubled": mistake.mutant(
             {"place": lambda x, positions, scale: x * scale + 2 * positions}, hint="How often are positions added?"
         ),
@@ -398,18 +461,20 @@ def _of_each(blocks, x, padding):
 def TransformerDecoder(
     place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
     padded=lambda padding: padding, through=_one_after_the_other, before=lambda norm, x: x,
-    encoded=None, word=lambda ids, size: ids, eps=1e-5,
+    encoded=None, word=lambda ids, size: ids, eps=1e-5, heads=lambda h, d_model: h, kept=None,
 ):  # fmt: skip
     class Decoder(RightDecoder):
         def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
-            super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+            super().__init__(vocab_size, d_model, heads(num_heads, d_model), d_ff, num_layers, max_length)
             self.norm.eps = eps
             if encoded is not None:
                 self.positions = torch.from_numpy(positional_encoding(**encoded)(max_length, d_model)).float()
 
         def embed(self, token_ids):
-            token_ids = word(token_ids, self.embedding.num_embeddings)
-            return place(self.embedding(token_ids), at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
+            size = self.embedding.num_embeddings
+            token_ids = word(token_ids, size)
+            found = self.embedding(token_ids) * (1 if kept is None else kept(token_ids, size))
+            return place(found, at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
 
         def stack(self, x, padding):
             return through(self.blocks, before(self.norm, x), padded(padding))
