@@ -9,8 +9,8 @@ import torch.nn.functional as F
 
 from autograder.testing import Catalogue
 
-from ...hidden.part_options import PARTS
 from ..positional_encoding.mistakes import positional_encoding
+from ..shared_decoder_mistakes import ALONE, one_after_the_other
 from ..shared_mistakes import RightBlock, RightDecoder
 
 mistake = Catalogue()
@@ -237,21 +237,11 @@ def _placed(x, positions, scale):
     return x * scale + positions
 
 
-def _but(part, x):
-    """1 for the features that are no part, along the last axis of x."""
-    return ~part(torch.arange(x.shape[-1]), x.shape[-1])
-
-
-def _one_after_the_other(blocks, x, padding):
-    for block in blocks:
-        x = block(x, padding)
-    return x
-
-
 def _of_each(blocks, x, padding):
     return [block(x, padding) for block in blocks]
 
 
+@mistake.mutants(ALONE)
 @mistake.mutants(
     {
         "positions-missing": mistake.known(
@@ -319,7 +309,7 @@ def _of_each(blocks, x, padding):
         ),
         "blocks-cut": mistake.known(
             *[
-                {"through": lambda blocks, x, padding, most=most: _one_after_the_other(blocks[:most], x, padding)}
+                {"through": lambda blocks, x, padding, most=most: one_after_the_other(blocks[:most], x, padding)}
                 for most in (3, 2, 1)
             ],
             hint="How many of the blocks run if there are four?",
@@ -349,8 +339,8 @@ def _of_each(blocks, x, padding):
             hint="What does True mean in the padding: a real word, or padding?",
         ),
         "padding-for-one-block": mistake.mutant(
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
-            {"through": lambda blocks, x, padding: blocks[-1](_one_after_the_other(blocks[:-1], x, None), padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
+            {"through": lambda blocks, x, padding: blocks[-1](one_after_the_other(blocks[:-1], x, None), padding)},
             hint="Which blocks are told about the padding: all of them?",
         ),
         "norm-before-the-blocks": mistake.known(
@@ -360,81 +350,24 @@ def _of_each(blocks, x, padding):
         "normed-before-the-blocks-too": mistake.mutant(
             {"before": lambda norm, x: norm(x)}, hint="How often does the last norm stand in the formula?"
         ),
-        "positions-shifted": mistake.mutant(
-            *[{"at": lambda positions, L, by=by: positions.roll(by, 0)[:L]} for by in (1, -1, 2, -2)],
-            *[
-                {"at": lambda positions, L, by=by: positions[(torch.arange(L) + by).clamp(max=len(positions) - 1)]}
-                for by in (1, 2)
-            ],
-            hint="Which row of the positions belongs to the first word, and which to the second?",
-        ),
-        "embedding-scaled-too-much": mistake.mutant(
-            *[{"place": lambda x, positions, scale, by=by: by * x * scale + positions} for by in (2, 0.5, 10)],
-            hint="What is the embedding multiplied by before the positions are added?",
-        ),
-        "embedding-rows-zero": mistake.mutant(
-            *[{"kept": lambda ids, size, p=p: ~p(ids, size)[..., None]} for p in PARTS],
-            hint="Take each word of the vocabulary in turn: does every one have numbers of its own?",
-        ),
-        "embedding-features-zero": mistake.mutant(
-            *[{"place": lambda x, at, scale, p=p: x * scale * _but(p, x) + at} for p in PARTS],
-            *[{"place": lambda x, at, scale, p=p: (x * scale + at) * _but(p, x)} for p in PARTS],
-            hint="Which features of the embedding reach the first block? Set its columns to zero, one by one.",
-        ),
-        "embedding-rows-swapped": mistake.mutant(
-            {"word": lambda ids, size: (ids ^ 1).clamp(max=size - 1)},
-            {"word": lambda ids, size: size - 1 - ids},
-            hint="Which row of the embedding belongs to token 0?",
-        ),
-        "some-logits-zero": mistake.mutant(
-            *[{"end": lambda logits, p=p: logits * _but(p, logits)} for p in PARTS],
-            hint="Which words of the vocabulary have a logit other than zero?",
-        ),
-        "a-constant-factor": mistake.mutant(
-            *[{"end": lambda logits, by=by: by * logits} for by in (0.5, 2, 0.1, 10)],
-            hint="Is anything multiplied behind the output layer?",
-        ),
-        "last-norm-scaled": mistake.mutant(
-            *[{"normed": lambda norm, x, by=by: by * norm(x)} for by in (2, 0.5, 10, 0.1)],
-            hint="Between the last norm and the output layer, is anything multiplied?",
-        ),
-        "last-norm-shifted": mistake.mutant(
-            *[{"normed": lambda norm, x, by=by: norm(x) + by} for by in (1, -1, 0.5, 0.1)],
-            hint="Between the last norm and the output layer, is anything added?",
-        ),
-        "heads-and-width-exchanged": mistake.mutant(
-            {"heads": lambda h, d_model: d_model // h},
-            hint="Is num_heads how many heads there are, or how wide one of them is?",
-        ),
-        "num_heads-ignored": mistake.mutant(
-            {"heads": lambda h, d_model: 1}, hint="How many heads have the blocks of your model?"
-        ),
-        "residual-removed": mistake.mutant(
-            {
-                "through": lambda blocks, x, padding: _one_after_the_other(
-                    [lambda x, padding, block=block: block(x, padding) - x for block in blocks], x, padding
-                )
-            },
-            hint="The residual is inside a block already. What do you do with it outside?",
-        ),
         "positions-doubled": mistake.mutant(
             {"place": lambda x, positions, scale: x * scale + 2 * positions}, hint="How often are positions added?"
         ),
         "always-the-first-block": mistake.known(
-            {"through": lambda blocks, x, padding: _one_after_the_other([blocks[0]] * len(blocks), x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other([blocks[0]] * len(blocks), x, padding)},
             hint="Which block runs in the second round of your loop?",
         ),
         "always-the-last-block": mistake.mutant(
-            {"through": lambda blocks, x, padding: _one_after_the_other([blocks[-1]] * len(blocks), x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other([blocks[-1]] * len(blocks), x, padding)},
             hint="Which block does your loop call in its second round?",
         ),
         "one-block-too-few": mistake.known(
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[:-1], x, padding)},
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[:-1], x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[1:], x, padding)},
             hint="How many of the blocks run?",
         ),
         "blocks-in-reverse": mistake.known(
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[::-1], x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[::-1], x, padding)},
             hint="Which block comes first?",
         ),
         "blocks-left-out": mistake.mutant(
@@ -450,7 +383,7 @@ def _of_each(blocks, x, padding):
         ],
         "residual-around-a-block": mistake.mutant(
             {
-                "through": lambda blocks, x, padding: _one_after_the_other(
+                "through": lambda blocks, x, padding: one_after_the_other(
                     [lambda x, padding, block=block: x + block(x, padding) for block in blocks], x, padding
                 )
             },
@@ -460,7 +393,7 @@ def _of_each(blocks, x, padding):
 )
 def TransformerDecoder(
     place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
-    padded=lambda padding: padding, through=_one_after_the_other, before=lambda norm, x: x,
+    padded=lambda padding: padding, through=one_after_the_other, before=lambda norm, x: x,
     encoded=None, word=lambda ids, size: ids, eps=1e-5, heads=lambda h, d_model: h, kept=None,
 ):  # fmt: skip
     class Decoder(RightDecoder):

@@ -157,11 +157,13 @@ SHARING = {
     | mutation_options.only(softmax_options.AXES, "softmax-over-queries", "softmax-over-everything")
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING
+    | mutation_options.ZEROED
     | {
         "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *size_options.cuts(-2, LIMITS)),
         "some-heads-only": mistake.known(*size_options.cuts(-3, (6, 7, 8, 12))),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
+            {"causal": "without a mask"},
             hint="May the first query look at the last key? Who says that it must not?",
         ),
     },

@@ -188,6 +188,9 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         ),
         "no-scaling": mistake.known({"scale": lambda d: 1.0}),
         "scale-by-d_k": mistake.known({"scale": lambda d: d}),
+        "values-zero": mistake.mutant(
+            {"block": lambda exps, V: exps @ (0 * V)}, hint="Does your result change if the values do?"
+        ),
         "multiplied-by-the-scale": [{"scale": lambda d: 1 / math.sqrt(d)}],
     },
     hints=mutation_hints.HINTS,
