@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from autograder.testing import Catalogue
 
 from ...hidden.part_options import PARTS
-
 from ..shared_mistakes import WORDS
 
 mistake = Catalogue()
