@@ -1,17 +1,19 @@
 """What known mistakes of a1 share: ways of softmax, and of attention as a whole."""
 
-from ..hidden import mutation_options, size_options
+from ..hidden import mutation_options, size_options, softmax_options
 
-NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
-CURVES = mutation_options.CURVES
+NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+CURVES = softmax_options.CURVES
 ATTENTION = (
     mutation_options.SCALES
     | mutation_options.WHOLE_SCALES
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
+    | mutation_options.ZEROED
+    | mutation_options.CAUSAL
     | mutation_options.TURNS
     | size_options.SIZES
-    | mutation_options.AFTER | mutation_options.AXES | mutation_options.in_one_part(CURVES)
+    | mutation_options.AFTER | softmax_options.AXES | mutation_options.in_one_part(CURVES)
     | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
 

@@ -1,8 +1,24 @@
 """What known mistakes of a2 share: ways of softmax, under a mask."""
 
-from ..hidden import mutation_options
+import numpy as np
 
-NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
-SHIFTS = mutation_options.SHIFTS
-UNDER = mutation_options.MASKS | mutation_options.NOTHING | mutation_options.AXES
-CURVES = mutation_options.without(mutation_options.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")
+from ..hidden import mutation_options, softmax_options
+from ..hidden.part_options import AHEAD
+
+NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+SHIFTS = softmax_options.SHIFTS
+UNDER = mutation_options.MASKS | mutation_options.NOTHING | softmax_options.AXES
+CURVES = mutation_options.without(softmax_options.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")
+
+
+def _seen(ahead):
+    """A causal mask that does not hide all that is ahead."""
+
+    def table(mask):
+        place = np.arange(len(mask))
+        return mask | ahead(place[:, None], place, len(mask))
+
+    return table
+
+
+SEEN_AHEAD = [_seen(ahead) for ahead in AHEAD]

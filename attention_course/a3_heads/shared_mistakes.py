@@ -3,9 +3,13 @@
 import numpy as np
 import torch
 
+from ..hidden.part_options import TIES, head_0, tied
 from ..hidden.size_options import HEADS, LENGTHS, cut
 
 WORDS = {
+    "one-head-for-all": "Head 0 is there. From which columns is head 1 made?",
+    "heads-tied": "Compare two neighbours among your heads. Should they be the same?",
+    "one-big-head": "How many heads should there be, and how many does your code cut?",
     "stops-at-a-length": "How long a text is your code made for? Try one of a hundred tokens.",
     "some-heads-only": "How many heads is your code made for? Try eight of them.",
     "heads-and-width-exchanged": "Is num_heads how many heads there are, or how wide one of them is?",
@@ -60,8 +64,13 @@ SOME = {
     "stops-at-a-length": cuts(-2, LENGTHS),
     "some-heads-only": cuts(-3, HEADS),
 }
+TIED = {
+    "one-head-for-all": [lambda heads: tied(heads, head_0)],
+    "heads-tied": [lambda heads, tie=tie: tied(heads, tie) for tie in TIES],
+}
 CUTS = {
-    **{name: [{"end": end} for end in ends] for name, ends in SOME.items()},
+    **{name: [{"end": end} for end in ends] for name, ends in (SOME | TIED).items()},
+    "one-big-head": [{"cut": lambda x, h: x[..., None, :] if checked(x, h) is not None else x}],
     "heads-and-width-exchanged": [
         {"cut": lambda x, h: checked(x, x.shape[-1] // h) if checked(x, h) is not None else x}
     ],
@@ -90,7 +99,7 @@ def silenced(heads, i):
 
 
 JOINS = {
-    **{name: [{"some": some} for some in ways] for name, ways in SOME.items()},
+    **{name: [{"some": some} for some in ways] for name, ways in (SOME | TIED).items()},
     "concat-without-transpose": [{"square": True}],  # only where there are as many tokens as heads
     "heads-summed": [{"join": lambda heads: heads.sum(-3)}],
     "heads-averaged": [

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from ..hidden import mutation_options, size_options
+from ..hidden import mutation_hints, mutation_options, size_options, softmax_options
+from ..hidden.part_options import TIES, head_0, tied
 
-NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
 SCALES = mutation_options.SCALES | {
     "scale-by-d_v": mutation_options.BY_VALUES["scale-by-d_v"],
     "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],
@@ -110,11 +111,6 @@ def seen_below(mask, most):
     return mask & ((keys < most) | (keys == queries))
 
 
-def of_first(x, most):
-    """Each head from `most` on is like the one before it."""
-    return x[..., [min(i, most - 1) for i in range(x.shape[-3])], :, :]
-
-
 def whole(x, h):
     """The queries, keys or values of all heads as those of each."""
     one = x[..., None, :, :]
@@ -133,28 +129,38 @@ AT_REAL_SIZES = {
     ]
     + size_options.SIZES["some-heads-only"],
     "heads-tied": [
-        {"operands": lambda Q, K, V, most=most: tuple(of_first(x, most) for x in (Q, K, V))} for most in (3, 4)
+        {"operands": lambda Q, K, V, tie=tie: tuple(tied(x, tie) for x in (Q, K, V))}
+        for tie in (*(lambda i, h, most=most: min(i, most - 1) for most in (3, 4)), *TIES)
     ],
+}
+HEADS_COUNTED = {
+    "one-head-for-all": [{"operands": lambda Q, K, V: tuple(tied(x, head_0) for x in (Q, K, V))}],
+    "other-heads-zero": [
+        {"join": lambda heads, most=most: joined((heads * (numbered(heads, -3) < most)).swapaxes(-3, -2))}
+        for most in (1, 2)
+    ],
+    "heads-and-width-exchanged": [{"count": lambda h, width: width // h}],
+    "one-big-head": [{"split": whole, "join": lambda heads: heads[..., 0, :, :]}, {"count": lambda h, width: 1}],
 }
 MASKS = mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all")
 SLIPS = (
     SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.MASK_AXES | mutation_options.NOTHING
-    | mutation_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
+    | softmax_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+        softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum",
     )
     | mutation_options.TURNS | mutation_options.AFTER
     | AT_REAL_SIZES
-    | {
-        "one-big-head": [{"split": whole, "join": lambda heads: heads[..., 0, :, :]}],
-        "values-zeroed": [{"operands": lambda Q, K, V: (Q, K, 0 * V)}],
-    }
+    | HEADS_COUNTED | mutation_options.ZEROED | mutation_options.CAUSAL
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
-WORDS = mutation_options.HINTS | {
+WORDS = mutation_hints.HINTS | {
     "mask-cut": "Up to which length does your mask hold? Where does that number come from?",
     "heads-tied": "With eight heads, do the last ones have queries, keys and values of their own?",
+    "one-head-for-all": "Compare two heads' weights. Should they be the same?",
+    "other-heads-zero": "Which of the heads reach your output? Set W_O's rows to zero, head by head.",
+    "heads-and-width-exchanged": "Is num_heads how many heads there are, or how wide one of them is?",
     "one-big-head": "How many matrices of weights are there? Over how many columns does a score add up?",
     "values-zeroed": "Does your output change if W_V does?",
     "residual-added": "What does the docstring add to the output?",
@@ -189,8 +195,9 @@ def in_heads(
     split=lambda x, h: cut(x, h).swapaxes(-3, -2),
     join=lambda heads: joined(heads.swapaxes(-3, -2)),
     sources=lambda Q, K, V: (Q, K, V),
+    count=lambda h, width: h,
     **options,
 ):  # fmt: skip
-    heads = [split(x, h) for x in sources(Q, K, V)]
+    heads = [split(x, count(h, Q.shape[-1])) for x in sources(Q, K, V)]
     found, weights = mutation_options.attend(xp, *heads, allowed, more={"h": h, "d_model": d_model}, **options)
     return project(join(found)), weights

@@ -43,6 +43,8 @@ def silent(weights, *names):
     return {name: value * (not name.endswith(names)) for name, value in weights.items()}
 
 
+ATTENTION_MATRICES = tuple(f"attention.W_{k}.weight" for k in "QOKV")
+FEED_FORWARD_MATRICES = ("feed_forward.0.weight", "feed_forward.2.weight")
 ATTENTION_SILENT = ("attention.W_O.weight",)
 FEED_FORWARD_SILENT = ("feed_forward.2.weight", "feed_forward.2.bias")
 

@@ -53,6 +53,22 @@ class RightBlock(nn.Module):
         return x + self.feed_forward(self.norm_2(x))
 
 
+class Dropping(nn.Module):
+    """A ReLU that sets a part of the hidden numbers to zero."""
+
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+
+    def forward(self, x):
+        return torch.relu(x) * ~self.part(torch.arange(x.shape[-1]), x.shape[-1])
+
+
+def norm_parts(name, by, more):
+    """What goes into a branch: the norm of that name so many times as large, and so much more."""
+    return lambda module, x: by * getattr(module, name)(x) + more
+
+
 def right_positions(length, d_model):
     column = torch.arange(d_model)
     angles = torch.arange(length)[:, None].double() / 10000 ** (2 * (column // 2) / d_model)

@@ -58,6 +58,8 @@ class Block(nn.Module):
     second = staticmethod(lambda x, branch, normed: x + branch)
     input_of_second = staticmethod(lambda before, after: after)
     curve = staticmethod(F.silu)
+    norm_factors = (1, 1)
+    heads_as = staticmethod(lambda heads: heads)
     gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) * up)
     ahead = 0  # by how many places queries are turned more than keys
     norms = ("norm_1", "norm_2")  # in front of which branch
@@ -96,7 +98,8 @@ class Block(nn.Module):
             heads = projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
             found[name] = self.turn(heads, at) if name in self.turned and not self.early else heads
         key, value = self.shared(found["key"], self.group), self.shared(found["value"], self.group)
-        scores = found["query"] @ key.transpose(-2, -1) / self.scale(self.d_head, x.shape[-1])
+        query, key, value = (self.heads_as(t) for t in (found["query"], key, value))
+        scores = query @ key.transpose(-2, -1) / self.scale(self.d_head, x.shape[-1])
         back = torch.arange(x.shape[-2]).unsqueeze(-1) - torch.arange(x.shape[-2])
         seen = self.may_see(back, self.window)
         if not self.masked(self.training):
@@ -109,10 +112,10 @@ class Block(nn.Module):
         if self.post:
             x = self.normed(x + self.attend(x, x), one)
             return self.normed(x + self.fed(x, x), two)
-        normed = self.normed(x, one)
+        normed = self.norm_factors[0] * self.normed(x, one)
         after = self.first(x, self.attend(normed, x), normed)
         read = self.input_of_second(x, after)
-        hidden = self.normed(read, two)
+        hidden = self.norm_factors[1] * self.normed(read, two)
         return self.last(self, self.second(self.start_of_second(x, after), self.fed(hidden, read), hidden))
 
     def fed(self, hidden, plain):

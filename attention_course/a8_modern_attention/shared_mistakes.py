@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..hidden import mutation_options
+from ..hidden import mutation_options, softmax_options
 
-NUMPY = mutation_options.numpy_ways()
+NUMPY = softmax_options.numpy_ways()
 
 
 def right_speeds(x, base):
@@ -75,7 +75,7 @@ WHOLE = {
 
 
 # Where tables and caches end that were made for a few words: the first is a known mistake's, all are hypotheses.
-LIMITS = 64, 32, 48, 16, 40, 50, 60, 20, 10, 12
+LIMITS = 64, 32, 48, 16, 40, 50, 60, 20, 10, 12, 8, 4, 3
 
 
 def limited(option, *ways, limits=LIMITS):

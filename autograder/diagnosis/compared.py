@@ -50,6 +50,8 @@ class Compared:
         self._gives, self._gives_value = np.logical_and.reduce(like, axis=-1), like[..., 0]
         self._is_right = np.logical_and.reduce(alike(singles, right), axis=-1)
         self._is_known = ~np.isnan(right[:, 0])
+        # Wrong by so little that the fingerprints do not show it: they tell no mistake from what is right.
+        self._near_right = self._is_known & np.logical_and.reduce(alike(right, self._own), axis=-1)
         surely = self._is_known & np.logical_or.reduce(apart(right, self._own), axis=-1)
         self.wrong = frozenset(
             i
@@ -134,7 +136,7 @@ class Compared:
         """Does it give the student's wrong answers among `calls`, a few of them looked at in full?"""
         values = [i for i in calls if i in self.wrong and isinstance(self.calls[i].answer, Reply)]
         clear = [i for i in values if not takes_large_numbers(self.calls[i].call)]
-        doubted = values if len(clear) < NO_DOUBT else []
+        doubted = values if len(clear) < NO_DOUBT else [i for i in values if self._near_right[i]]
         return all(
             same_answer(self.calls[i].answer, answer) or _same_where_finite(self.calls[i].answer, answer)
             for i in doubted

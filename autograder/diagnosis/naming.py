@@ -67,6 +67,12 @@ NON_DETERMINISTIC = Diagnosis(
 )
 
 
+DROPOUT = Diagnosis(
+    (Cause("dropout", "Is there a dropout, and which line turns it off?"),),
+    "While your code ran, a dropout was on.",
+)
+
+
 @dataclass(frozen=True)
 class Rule:
     """One way to find what is wrong.

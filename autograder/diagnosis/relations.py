@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import differences, forms, items
-from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
+from autograder.diagnosis import differences, forms, items, rounding
+from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
@@ -50,7 +50,7 @@ class Relation:
 class OfAnswer:
     """A relation that shows in one wrong answer.
 
-    find: the evidence in one sentence; empty if it does not hold, `NOT_ALONE` if only other answers can tell
+    find: the evidence in one sentence; empty if it does not hold; `NOT_ALONE` and `UNLIKELY` leave it to other answers
     shared: what has to be the same in all of them
     """
 
@@ -63,10 +63,10 @@ class OfAnswer:
     def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
         """The wrong answers in which it shows, if there are any."""
         told = {i: said for i in sorted(wrong) if (said := self.find(asked[i]))}
-        evidence = next((said for said in told.values() if said != NOT_ALONE), "")
-        if not evidence or len({self.shared(asked[i]) for i in told}) > 1:
+        tell = [said for said in told.values() if said not in (NOT_ALONE, UNLIKELY)]
+        if len(tell) <= 3 * [*told.values()].count(UNLIKELY) or len({self.shared(asked[i]) for i in told}) > 1:
             return None
-        return Relation(self.name, evidence, self.hint, frozenset(told), self.with_another)
+        return Relation(self.name, tell[0], self.hint, frozenset(told), self.with_another)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ KINDS: tuple[Kind, ...] = (
         "What do you add or take off at the end, and does the docstring ask for it?",
     ),
     OfAnswer(
-        "rounded", differences.rounded,
+        "rounded", rounding.rounded,
         "On which line are digits lost: is something rounded there, or is its dtype a small one?",
     ),
     OfAnswer(
@@ -192,6 +192,7 @@ KINDS: tuple[Kind, ...] = (
         "Number the items by hand: which one stands first in yours?", with_another=True,
     ),
     OfAnswer("all-zero", items.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
+    OfAnswer("items-zero", items.emptied, "Number the items by hand: which of your steps leaves some of them out?"),
     OfAnswer(
         "items-repeated", items.repeated,
         "Number the items by hand: which one stands twice in yours, and which is missing?",

@@ -251,7 +251,8 @@ def _deducted_once(
         return run.outcome, (), so_far
     test = run.outcome.test
     if _costs_this_test(found, test, so_far):
-        return run.outcome, (), so_far.and_of(test)
+        error = Mismatch(found.sentence) if found.sentence else run.outcome.error
+        return replace(run.outcome, error=error), (), so_far.and_of(test)
     meant = _run_put_right(tests, test, answers, Fill.UNKNOWN)
     if meant.outcome.error is None or not meant.filled:
         return meant.outcome, meant.calls, replace(so_far, lends=so_far.lends or meant.filled)

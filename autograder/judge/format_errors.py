@@ -8,6 +8,7 @@ put right.
   for by their shapes, in the order in which the reference gives its own. What is missing becomes an array of NaN.
 - `VIEW`, a `.view` of numbers that do not lie in order in memory: it goes on as `.reshape`, as PyTorch's own words
   advise.
+- `DROPOUT`, a dropout that is on where the right answer has none: the call is made once more without it.
 - `MISSING`, a part that is not given back: tests that need it fail up to its share. For the others the reference lends
   it, once a test of what did come has passed, unless it is the first and main thing, or more is missing than came. A
   part that is lent earns nothing of its own: a test that would pass whatever did come fails as well.
@@ -32,14 +33,23 @@ PYTORCH_ON_VIEWS = "view size is not compatible"
 
 @dataclass(frozen=True)
 class FormatError:
-    """A kind of format error: its name, and the share of an exercise's points that it may cost beyond one test."""
+    """A kind of format error: its name, and the share of an exercise's points that it may cost beyond one test.
+
+    sentence: what is told of a test that it costs; if it is empty, what the test says
+    """
 
     name: str
     share: float
+    sentence: str = ""
 
 
 FORM = FormatError("another form", 0.0)  # one test's points: the values may all be right
 VIEW = FormatError("a view of numbers out of order", 0.25)  # the numbers are wrong until the axes are understood
+DROPOUT = FormatError(  # no number is right as it stands
+    "a dropout that is on",
+    0.25,
+    "there is a dropout, and it is on: numbers are dropped at random. When this is graded, none may be on.",
+)
 MISSING = FormatError("a missing part", 0.3)  # work that was not done
 
 
@@ -53,6 +63,8 @@ def _of_answer(one: Recorded, right: Answering) -> FormatError | None:
         return VIEW
     if not isinstance(one.answer, Reply) or one.call.build:
         return None
+    if one.answer.dropped:
+        return DROPOUT
     wanted = right(one.call)
     in_another_form = isinstance(wanted, Reply) and arrangement(one.answer.value, wanted.value) is not None
     return FORM if in_another_form else None
@@ -77,7 +89,7 @@ class Fill(Enum):
 def put_right(call: Call, answering: Answering, right: Answering, fill: Fill) -> PutRight:
     """The answer to a call, in the form of the right one if that can be told."""
     answer = answering(call)
-    if _is_view(answer):
+    if _is_view(answer) or (isinstance(answer, Reply) and answer.dropped):
         call = replace(call, lenient=True)
         answer = answering(call)
     wanted = right(call) if isinstance(answer, Reply) else None

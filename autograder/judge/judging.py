@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.course import Exercise
-from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
+from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, attempt
 from autograder.judge.exercise_calls import read
@@ -18,6 +18,7 @@ from autograder.judge.notebook import Notebook
 from autograder.judge.picture import draw
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult, Picture
+from autograder.sandbox.protocol.calls import Reply
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.expect import Mismatch
 from autograder.testing.student import Missing, NotStarted
@@ -119,4 +120,6 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     if not best.non_deterministic or (known is not None and not known.is_relation):
         return known
     # How answers that do not last stand to the right ones is chance; which calls they answer is not.
-    return (known and known.at_random) or NON_DETERMINISTIC
+    answers = (read(one.answer) for one in best.calls)
+    dropped = any(isinstance(answer, Reply) and answer.dropped for answer in answers)
+    return (known and known.at_random) or (DROPOUT if dropped else NON_DETERMINISTIC)

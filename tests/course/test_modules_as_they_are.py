@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import torch
 from torch import nn
@@ -11,25 +13,41 @@ from tests.helpers.in_process import COURSE, exercise_of, judged_alone
 
 A4, A5 = COURSE.of_exercise("MultiHeadAttention"), COURSE.of_exercise("DecoderBlock")
 ATTENTION, BLOCK = A4.reference().MultiHeadAttention, A5.reference().DecoderBlock
+MODULES = ("MultiHeadAttention", "DecoderBlock", "TransformerDecoder", "ModernDecoderBlock")
 
 
-def made_with(change):
+def solution(name):
+    return getattr(COURSE.of_exercise(name).reference(), name)
+
+
+def made_with(change, name="MultiHeadAttention"):
     """The solution with parameters that begin otherwise."""
+    right = solution(name)
 
-    class MultiHeadAttention(ATTENTION):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            change(self)
+    def begin(self, *args, **kwargs):
+        right.__init__(self, *args, **kwargs)
+        change(self)
 
-    return MultiHeadAttention
+    return type(name, (right,), {"__init__": begin})
 
 
 def of_all(fill):
+    """Of all matrices; vectors begin as they do."""
+
     def change(module):
         for parameter in module.parameters():
-            fill(parameter)
+            if parameter.ndim > 1:
+                fill(parameter)
 
     return change
+
+
+def tied_from_the_fourth(module):
+    """Where there are more than three heads, the last ones begin as the third."""
+    for layer in (module.W_Q, module.W_K, module.W_V, module.W_O):
+        rows = layer.weight.detach() if layer is not module.W_O else layer.weight.detach().T
+        heads = rows.unflatten(0, (module.num_heads, -1))
+        heads[3:] = heads[2:3]
 
 
 def failed(code):
@@ -42,11 +60,12 @@ def failed(code):
     ("change", "told"),
     [
         (of_all(nn.init.zeros_), "no parameter has a gradient"),
-        (of_all(lambda p: nn.init.constant_(p, 0.5)), "all heads are alike"),
+        (of_all(lambda p: nn.init.constant_(p, 0.5)), "heads 0 and 1 are alike"),
+        (tied_from_the_fourth, "heads 2 and 3 are alike"),
         (of_all(lambda p: nn.init.normal_(p, std=50)), "above 100"),
         (lambda module: module.half(), "dtype"),
     ],
-    ids=["zero", "one-number", "huge", "half-precision"],
+    ids=["zero", "one-number", "tied", "huge", "half-precision"],
 )
 def test_weights_that_cannot_learn_are_told(change, told):
     found = failed(made_with(change))
@@ -54,9 +73,23 @@ def test_weights_that_cannot_learn_are_told(change, told):
     assert told in found["test_as_made"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODULES[1:])
+@pytest.mark.parametrize("fill", [nn.init.zeros_, lambda p: nn.init.constant_(p, 0.5)], ids=["zero", "one-number"])
+def test_no_module_may_begin_with_numbers_that_cannot_learn(name, fill):
+    assert list(failed(made_with(of_all(fill), name))) == ["test_as_made"]
+
+
 @pytest.mark.parametrize("name", ["W_Q", "W_O"])
 def test_a_single_matrix_may_begin_at_zero(name):
     assert not failed(made_with(lambda module: nn.init.zeros_(getattr(module, name).weight)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("gain", [0.5, 1, 2**0.5])
+def test_no_text_asks_for_a_gain(name, gain):
+    assert not failed(made_with(of_all(lambda p: nn.init.xavier_uniform_(p, gain)), name))
 
 
 class DecoderBlock(BLOCK):
@@ -64,8 +97,40 @@ class DecoderBlock(BLOCK):
         return F.dropout(super().forward(x, padding), 0.1, self.training)
 
 
-def test_a_dropout_costs_one_test_which_says_what_was_asked():
-    assert "in train()" in failed(DecoderBlock)["test_real_sizes"]
+ON = "there is a dropout, and it is on"
+
+
+def test_a_dropout_costs_one_test_which_says_what_is_wrong():
+    found = failed(DecoderBlock)
+    assert list(found) == ["test_real_sizes"]
+    assert ON in found["test_real_sizes"]
+
+
+def always_dropping(name):
+    """The solution, with a dropout that nobody turns off."""
+    right = solution(name)
+
+    def drop(value):
+        output, *rest = value if isinstance(value, tuple) else (value,)
+        return (F.dropout(output, 0.1), *rest) if rest else F.dropout(output, 0.1)
+
+    if not isinstance(right, type):
+        return functools.wraps(right)(lambda *args, **named: drop(right(*args, **named)))
+    return type(name, (right,), {"forward": lambda self, *args, **named: drop(right.forward(self, *args, **named))})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [*MODULES, "torch_scaled_dot_product_attention", "torch_masked_attention", "cross_attention"]
+)
+def test_a_dropout_that_is_always_on_has_one_price_and_one_sentence(name):
+    assignment = COURSE.of_exercise(name)
+    result = judged_alone(assignment, exercise_of(assignment, name), always_dropping(name))
+    told = [test.message for test in result.tests if test.state == "failed"]
+    assert result.diagnosis == "dropout"
+    assert 0.2 <= 1 - result.score / result.max_score <= 0.25
+    assert ON in told[0]
+    assert all("For the reason given above" in message for message in told[1:])
 
 
 @pytest.mark.slow

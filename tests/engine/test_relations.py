@@ -50,6 +50,7 @@ def changed(x):
         (lambda x: x.ravel(), lambda x: x, "another-shape", "joined or cut"),
         (lambda x: 0 * x, lambda x: x, "all-zero", "numbers are 0"),
         (lambda x: x[..., [0, 1, 0, 1], :], lambda x: x, "items-repeated", "what belongs at 2, 3 is nowhere"),
+        (lambda x: x * (np.arange(5) % 3 != 1), lambda x: x, "items-zero", "what belongs at 1, 4 is 0"),
         (lambda x: x[None], lambda x: x, "another-shape", "too many"),
         (lambda x: x.round(2), lambda x: x, "rounded", "rounded to 2 places"),
         (lambda x: x.astype("float16").astype(x.dtype), lambda x: x, "rounded", "first 3 digits"),
@@ -70,6 +71,19 @@ def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
     assert found.name == name
     assert words in found.evidence
     assert found.hint.endswith("?")
+
+
+def test_half_precision_may_make_anything_of_large_numbers():
+    def in_half(x):
+        return np.sin(x.astype("float16").astype(x.dtype))
+
+    (found,) = related(in_half, np.sin, X, 1e4 * X)
+    assert found.name == "rounded"
+    assert found.explains == {0, 1}
+
+
+def test_what_is_off_to_one_side_is_not_rounded():
+    assert not [one for one in related(lambda x: x + 1e-3 * x**3, lambda x: x) if one.name == "rounded"]
 
 
 def test_an_argument_without_effect():

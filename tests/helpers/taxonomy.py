@@ -24,6 +24,7 @@ class Fault:
     """An operator as one wrong answer.
 
     accepted: names that a teacher would accept for it; `one+other` where both have to be told
+    right: why it is a right answer here; empty if it is none
     """
 
     operator: str
@@ -31,6 +32,7 @@ class Fault:
     exercise: str
     accepted: tuple[str, ...]
     code: Any
+    right: str = ""
 
     def __str__(self) -> str:
         return f"{self.exercise}: {self.operator} {self.number}"
@@ -57,7 +59,8 @@ def faults_of(assignment: Assignment) -> Iterator[Fault]:
         for operator, faults in found.items():
             for number, fault in enumerate(faults, 1):
                 code = _edited(solution, exercise, fault["edits"])
-                yield Fault(operator, number, exercise, tuple(fault["names"].split()), code)
+                names, right = fault.get("names", "").split(), fault.get("right", "")
+                yield Fault(operator, number, exercise, tuple(names), code, right)
 
 
 def _edited(solution: str, exercise: str, edits: list[tuple[str, str]]) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, mutation_options, size_options, softmax_options
 from ..shared_mistakes import NUMPY
 
 mistake = Catalogue()
@@ -81,12 +81,12 @@ def attention_scores(Q, K):
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {
         "softmax-already": mistake.known(
-            {"end": lambda s: mutation_options.softmax(NUMPY, s, -1)},
+            {"end": lambda s: softmax_options.softmax(NUMPY, s, -1)},
             hint="Are these scores, or already weights? Which step comes later?",
         )
     }
     | {"distance-for-dot-product": [{"distance": -1}, {"distance": 1}]},
-    hints=mutation_options.HINTS,
+    hints=mutation_hints.HINTS,
     catalogued=(
         "multiplied-by-the-scale",
         "all-axes-reversed",

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints
 from ..shared_mistakes import ATTENTION, NUMPY, attention
 
 mistake = Catalogue()
@@ -74,7 +74,7 @@ def scaled_dot_product_attention(Q, K, V):
 
 
 @mistake.mutants(
-    ATTENTION, hints=mutation_options.HINTS,
+    ATTENTION, hints=mutation_hints.HINTS,
     catalogued=(
         "no-scaling", "scale-by-d_k", "scale-by-d_v", "scaled-after-softmax", "softmax-over-queries", "softmax-missing",
         "scores-returned", "all-axes-reversed", "no-max-subtraction", "stops-at-a-length", "some-heads-only",

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, mutation_options, size_options, softmax_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -69,7 +69,7 @@ def softmax(x, axis=-1):
 def _divided_by_rows(x, curve):
     """`(exps.T / exps.sum(axis=-1)).T`: right for one or two axes."""
     ways = {
-        mutation_options.softmax: lambda: np.exp(x - x.max(axis=-1, keepdims=True)),
+        softmax_options.softmax: lambda: np.exp(x - x.max(axis=-1, keepdims=True)),
         CURVES["no-max-subtraction"][0]["curve"]: lambda: np.exp(x),
     }
     exps = ways.get(curve, lambda: curve(NUMPY, x, -1))()
@@ -111,7 +111,7 @@ def _summed_away(kept):
             hint="How many scores, and how many rows of them, is your code made for? Try a hundred.",
         ),
     },
-    hints=mutation_options.HINTS,
+    hints=mutation_hints.HINTS,
     catalogued=(
         "not-normalised",
         "no-max-subtraction",
@@ -119,7 +119,7 @@ def _summed_away(kept):
     ),
 )
 def softmax(
-    curve=mutation_options.softmax,
+    curve=softmax_options.softmax,
     axis_of=lambda axis: axis,
     default=-1,
     end=lambda weights, axis: weights,

@@ -7,7 +7,7 @@ import torch
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints
 from ..shared_mistakes import ATTENTION, TORCH, attention
 
 mistake = Catalogue()
@@ -102,7 +102,7 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 @mistake.mutants(
     ATTENTION | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
-    hints=mutation_options.HINTS
+    hints=mutation_hints.HINTS
     | {"no-max-subtraction": "What is the exp of 1000? What may be taken off a row with its weights unchanged?"},
     catalogued=(
         "no-scaling",

@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
-from ..shared_mistakes import CURVES, NUMPY
+from ...hidden import mutation_hints, mutation_options, size_options, softmax_options
+from ..shared_mistakes import CURVES, NUMPY, SEEN_AHEAD
 
 mistake = Catalogue()
 
@@ -110,6 +110,7 @@ CAUSAL = {
     "mask-off-by-one": [{"k": 1}, {"k": -1}],
     "causal-mask-transposed": [{"upper": True}],
     "mask-forgotten": mistake.known({"k": 10**6}),
+    "some-ahead-seen": [{"table": table} for table in SEEN_AHEAD],
     "padding-ignored": mistake.known({"join": lambda causal, padding: causal}),
     "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
     "padding-instead-of-causal": mistake.known({"join": lambda causal, padding: padding}),
@@ -122,7 +123,7 @@ CAUSAL = {
         {"join": lambda causal, padding: causal, "heard": lambda V, padding: V * padding.swapaxes(-2, -1)}
     ],
 }
-WORDS = mutation_options.HINTS | {
+WORDS = mutation_hints.HINTS | {
     "causal-mask-transposed": "Row i of the mask belongs to query i. Which columns are True in row 0?",
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
     "causal-with-padding-only": "Which mask does your code use if no padding is given?",
@@ -131,6 +132,7 @@ WORDS = mutation_options.HINTS | {
     "padding-ignored": "Where in your code does `padding` go in?",
     "padding-instead-of-causal": "When there is padding, does your code still remember not to look ahead?",
     "padding-or-causal": "A key has to pass both masks. Which sign joins two conditions that must both hold?",
+    "some-ahead-seen": "Print the mask of six words. Is every place above the diagonal False?",
     "nan-for-nothing": "In a text of length 0, what does your softmax divide by?",
 }
 
@@ -139,9 +141,10 @@ WORDS = mutation_options.HINTS | {
     mutation_options.SCALES
     | mutation_options.BY_VALUES
     | mutation_options.without(mutation_options.OPERANDS, "values-with-keys")
+    | mutation_options.ZEROED
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
-    | mutation_options.AXES
+    | softmax_options.AXES
     | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
     | {"stops-at-a-length": [*size_options.TABLES, *size_options.SIZES["stops-at-a-length"]]}

@@ -4,7 +4,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, size_options
+from ..shared_mistakes import SEEN_AHEAD
 
 mistake = Catalogue()
 
@@ -52,11 +53,16 @@ def causal_mask(length):
             *[{"back": back} for back in (*range(2, 7), *size_options.LENGTHS)],
             hint="In a long text, how far back does the last word look in yours?",
         ),
+        "some-ahead-seen": mistake.mutant(
+            *[{"table": table} for table in SEEN_AHEAD],
+            hint="Print the mask of six words. Is every place above the diagonal False?",
+        ),
+        "mask-forgotten": mistake.mutant({"k": 10**6}, hint="Is there a False in your mask?"),
         "diagonal-missing": mistake.mutant(
             {"k": -1, "first": True}, hint="May a word look at itself? Read off the diagonal of your mask."
         ),
     },
-    hints=mutation_options.HINTS,
+    hints=mutation_hints.HINTS,
 )
 def causal_mask(
     k=0, turned=False, part="lower", inverted=False, back=None, first=False, table=lambda mask: mask,

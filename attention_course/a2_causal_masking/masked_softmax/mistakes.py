@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, mutation_options, size_options
 from ..shared_mistakes import CURVES, NUMPY, SHIFTS, UNDER
 
 mistake = Catalogue()
@@ -81,7 +81,7 @@ def masked_softmax(scores, mask):
     | {"stops-at-a-length": [cut for axis in (-2, -1) for cut in size_options.cuts(axis, size_options.LENGTHS)]}
     | mutation_options.only(size_options.SIZES, "some-heads-only"),
     mutation_options.EMPTY,
-    mutation_options.HINTS
+    mutation_hints.HINTS
     | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
     catalogued=(
         "mask-inverted", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",

@@ -6,7 +6,7 @@ import torch
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, mutation_options, size_options
 from ..shared_mistakes import CURVES, TORCH, UNDER
 
 mistake = Catalogue()
@@ -143,6 +143,7 @@ def torch_masked_attention(query, key, value, mask=None):
     | mutation_options.WHOLE_SCALES
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
+    | mutation_options.ZEROED
     | UNDER
     | mutation_options.MASK_AXES
     | size_options.SIZES
@@ -150,7 +151,7 @@ def torch_masked_attention(query, key, value, mask=None):
     | mutation_options.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     mutation_options.EMPTY,
-    mutation_options.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
+    mutation_hints.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
     catalogued=(
         "no-scaling", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
         "softmax-over-queries", "all-axes-reversed", "stops-at-a-length", "some-heads-only",

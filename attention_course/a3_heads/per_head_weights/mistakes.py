@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import SOME, WORDS
+from ..shared_mistakes import SOME, TIED, WORDS
 
 mistake = Catalogue()
 
@@ -46,6 +46,8 @@ def per_head_weights(W, num_heads):
         # Only where W is a square.
         "rows-for-columns": [{"square": lambda W, h: W.shape[1]}, {"square": lambda W, h: W.shape[1] // h}],
         "heads-and-width-exchanged": [{"taken": lambda W, num_heads: W.shape[1] // num_heads}],
+        "one-big-head": [{"taken": lambda W, num_heads: 1}],
+        "heads-tied": [{"order": end} for end in TIED["heads-tied"]],
         "heads-reversed": [{"order": lambda own: own[::-1]}],
         "weights-transposed": mistake.known({"order": lambda own: own.swapaxes(-2, -1)}),
         "one-head-too-few": [{"order": lambda own: own[:-1]}],

@@ -9,6 +9,7 @@ from autograder.testing import Gradients, Raised, expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.modules import IN_TRAINING
+from ...hidden.modules_as_made import HINT, expect_heads_apart, expect_ordinary
 from ...hidden.parameter_names import expect_names, is_bare, own_names
 from ...hidden.properties import gradients_match
 from ...hidden.weights import worth
@@ -154,24 +155,19 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
     def test_as_made(self, student):
         """As it is made, it can learn: in float32, with numbers of ordinary size, and no head like another."""
         self.looks_like_attention(self.attention(student))
-        layer = self.attention(student)
+        layer = self.attention(student, 12, 6, 2)
         x = normal(221, 2, 5, 12).astype(np.float32)
         seeds = 2 * [tensor(normal(222, 2, 5, 12))]  # of the output, wherever it stands
         got = layer.module.run(layer.construct, {}, tensor(x), seeds=seeds, training=False)
-        hint = "What do you do with the numbers that nn.Linear begins with?"
-        for name, part in zip(("output", "weights"), map(expect.tensor, expect.pair(got.value)), strict=True):
-            expect.dtype(part, np.float32, hint, f"as it is made, the {name}")
-            expect.finite(part, hint, f"as it is made, the {name}")
-            if np.abs(part).max() > 100:
-                expect.fail(f"as it is made, the {name} has a number above 100, for words of ordinary size.", hint)
+        for name, part in zip(("output", "weights"), expect.pair(got.value), strict=True):
+            expect_ordinary(part, name)
         none = {name: np.zeros(shape, np.float32) for name, shape in layer.shapes.items()}
         found = none | {n: g.numpy() for n, g in got.parameters.items() if hasattr(g, "detach")}
         gradients = [layer.turned(name, found[name]) for name in layer.names]
         if not any(gradient.any() for gradient in gradients):
-            expect.fail("as it is made, no parameter has a gradient other than zero.", hint)
-        of_heads = [np.split(gradient, 3, axis=axis) for gradient, axis in zip(gradients, (1, 1, 1, 0), strict=True)]
-        if all(np.allclose(own[0], one, atol=1e-6) for own in of_heads for one in own[1:]):
-            expect.fail("as it is made, all heads are alike, and each step would change them alike.", hint)
+            expect.fail("as it is made, no parameter has a gradient other than zero.", HINT)
+        axes = zip(gradients, (1, 1, 1, 0), strict=True)
+        expect_heads_apart([np.split(gradient, 6, axis=axis) for gradient, axis in axes])
 
     @pytest.mark.weight(0.15)
     def test_d_head(self, student):

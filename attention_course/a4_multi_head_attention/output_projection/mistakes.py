@@ -5,7 +5,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import AT_REAL_SIZES, HEADS, PROJECTIONS, WORDS, joined
+from ..shared_mistakes import AT_REAL_SIZES, HEADS, HEADS_COUNTED, PROJECTIONS, WORDS, joined
 
 mistake = Catalogue()
 
@@ -57,6 +57,7 @@ def output_projection(heads, W_O):
         ],
         "some-heads-only": AT_REAL_SIZES["some-heads-only"][:2],
         "one-head-too-few": [{"skip": -1}, {"skip": 0}],
+        "other-heads-zero": HEADS_COUNTED["other-heads-zero"],
     },
     hints=WORDS | {
         "heads-interleaved": "In a row of the concatenation, whose number stands beside the first one of head 1?",

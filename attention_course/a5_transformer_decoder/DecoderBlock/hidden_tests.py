@@ -15,10 +15,13 @@ from ...hidden.modules import (
     same_in_training,
     with_any_weights,
 )
+from ...hidden.modules_as_made import begins_well
 from ..shared_hidden_tests import (
     ATOL,
+    ATTENTION_MATRICES,
     ATTENTION_SILENT,
     BY_NAME,
+    FEED_FORWARD_MATRICES,
     FEED_FORWARD_SILENT,
     KEPT,
     block_weights,
@@ -93,12 +96,12 @@ class TestDecoderBlock:
         for sizes in ((12, 3, 48), (8, 2, 30)):
             expect_parameters(student.DecoderBlock.build(*sizes), block_weights(0, *sizes), hint)
 
-    @pytest.mark.weight(0.9)
+    @pytest.mark.weight(0.8)
     def test_attention_branch(self, student, reference):
         """With a feed-forward network of zeros, the block adds to x the causal attention of the normalised x."""
         self.compare(student, reference, *self.ATTENTION_ALONE)
 
-    @pytest.mark.weight(0.9)
+    @pytest.mark.weight(0.8)
     def test_feed_forward_branch(self, student, reference):
         """With an attention of zeros, the block adds to x the feed-forward network of the normalised x."""
         self.compare(student, reference, *self.FEED_FORWARD_ALONE)
@@ -187,6 +190,16 @@ class TestDecoderBlock:
         expect.finite(got, hint, "the output")
         mute = self.run(block, weights=silent(self.WEIGHTS, *ATTENTION_SILENT))
         expect.close(got[:, 0], mute[:, 0], hint, "the output of the padding at the beginning", ATOL)
+
+    @pytest.mark.weight(0.2)
+    def test_as_made(self, student):
+        """As it is made, it can learn: in float32, with numbers of ordinary size, and no head like another."""
+        block = self.block(student)
+        self.looks_like_block(block)
+        block = self.block(student, 12, 6, 20)
+        weights = block_weights(0, 12, 6, 20)
+        x, seed = (tensor(normal(seed, 2, 5, 12).astype(np.float32)) for seed in (571, 572))
+        begins_well(block, weights, x, seed, 6, (ATTENTION_MATRICES, FEED_FORWARD_MATRICES))
 
     @pytest.mark.weight(0.2)
     def test_batch(self, student):

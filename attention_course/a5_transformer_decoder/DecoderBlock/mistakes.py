@@ -1,11 +1,15 @@
 """Known mistakes of DecoderBlock."""
 
+import functools
+
 import torch
 import torch.nn as nn
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import RightBlock
+from ...hidden.part_options import PARTS
+from ..shared_mask_mistakes import ALLOWED, PADDED
+from ..shared_mistakes import Dropping, RightBlock, norm_parts
 
 mistake = Catalogue()
 
@@ -141,58 +145,6 @@ class DecoderBlock(RightBlock):
         return super().forward(x - 0.5, padding) + 0 * attended
 
 
-CUT = (16, 8, 32, 64)  # sizes that people give a table
-
-
-def _beyond(ones, most):
-    """(L, L): True where the key stands at `most` or later."""
-    return ones & (torch.arange(len(ones)) >= most)
-
-
-ALLOWED = {
-    "causal-mask-missing": mistake.known(
-        {"allowed": lambda ones: ones}, hint="May the first word look at the last one? Who forbids it?"
-    ),
-    "may-not-see-itself": mistake.known(
-        {"allowed": lambda ones: ones.tril(-1)}, hint="Print the mask of three words. Is the diagonal True?"
-    ),
-    "looks-one-ahead": mistake.mutant({"allowed": lambda ones: ones.tril(1)}, hint="Which words may word 0 look at?"),
-    "causal-mask-upside-down": mistake.known(
-        {"allowed": torch.triu}, hint="Print the mask of three words. At whom may the first one look?"
-    ),
-    "mask-cut": mistake.known(
-        *[{"allowed": lambda ones, most=most: ones.tril() | _beyond(ones, most)} for most in CUT],
-        *[{"allowed": lambda ones, most=most: ones[:most, :most].tril()} for most in CUT],
-        hint="Up to which length does your causal mask hold? Where does that number come from?",
-    ),
-    "stops-at-a-length": mistake.known(
-        *[{"allowed": lambda ones, most=most: ones.tril() & ones.triu(1 - most)} for most in CUT],
-        *[{"allowed": lambda ones, most=most: ones.tril() & ~_beyond(ones, most) | ones.tril().triu()} for most in CUT],
-        hint="How many words back may the last word look in yours?",
-    ),
-    "causal-mask-inverted": mistake.known(
-        {"allowed": lambda ones: ones.triu(1)}, hint="True means: may attend. Print the mask of three words."
-    ),
-}
-PADDED = {
-    "padding-ignored": mistake.known(
-        {"join": lambda causal, padding: causal}, hint="Where does your code use padding?"
-    ),
-    "padding-instead-of-causal": mistake.known(
-        {"join": lambda causal, padding: padding}, hint="With padding, does the causal mask still hold?"
-    ),
-    "padding-or-causal": mistake.known(
-        {"join": lambda causal, padding: causal | padding},
-        hint="May a word attend where one of the masks says yes, or only where both do?",
-    ),
-    "padding-inverted": mistake.known(
-        {"join": lambda causal, padding: causal & ~padding},
-        hint="True means: a real word. At whom may the others look with your mask?",
-    ),
-    "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.transpose(-2, -1)}],
-}
-
-
 SCALES = (0.5, 0.1, 0.5**0.5, 1.5)
 
 
@@ -206,6 +158,9 @@ def _norm_1(block, x):
 
 def _norm_2(block, x):
     return block.norm_2(x)
+
+
+NORMS = {name: functools.partial(norm_parts, name) for name in ("norm_1", "norm_2")}
 
 
 @mistake.mutants(
@@ -306,6 +261,30 @@ def _norm_2(block, x):
             {"into_second": lambda x, n: x + n, "second": lambda x, n, branch: branch},
             hint="What goes into the branch: the norm alone, or a sum?",
         ),
+        "norm-scaled": mistake.mutant(
+            *({place: ways(by, 0)} for place, ways in NORMS.items() for by in (2, 0.5, 10, 0.1, 0)),
+            *({place: ways(by, 0) for place, ways in NORMS.items()} for by in (2, 0.5)),
+            hint="Between a norm and its branch, is anything multiplied?",
+        ),
+        "norm-shifted": mistake.mutant(
+            *({place: ways(1, by)} for place, ways in NORMS.items() for by in (1, -1, 0.5, 0.1)),
+            *({place: ways(1, by) for place, ways in NORMS.items()} for by in (1,)),
+            hint="Between a norm and its branch, is anything added?",
+        ),
+        "residual-doubled": mistake.mutant(
+            {"first": _scaled(1, 2)},
+            {"second": _scaled(1, 2)},
+            {"first": _scaled(1, 2), "second": _scaled(1, 2)},
+            hint="If both branches gave zeros, how often would x be in the output?",
+        ),
+        "heads-and-width-exchanged": mistake.mutant(
+            {"heads": lambda h, d_model: d_model // h},
+            hint="Is num_heads how many heads there are, or how wide one of them is?",
+        ),
+        "hidden-features-dropped": mistake.mutant(
+            *[{"curve": lambda p=p: Dropping(p)} for p in PARTS],
+            hint="Which of the hidden numbers reach the second layer?",
+        ),
         "one-norm-for-both": mistake.known(
             {"norm_2": _norm_1}, {"norm_1": _norm_2}, hint="One of the members is never called. Which one?"
         ),
@@ -360,10 +339,11 @@ def DecoderBlock(
     into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,
     allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU, last=lambda block, x: x,
     start=lambda before, after: after, reads=lambda before, after: after, eps=1e-5, masked_in=(False, True),
+    heads=lambda h, d_model: h,
 ):  # fmt: skip
     class Block(RightBlock):
         def __init__(self, d_model, num_heads, d_ff):
-            super().__init__(d_model, num_heads, d_ff)
+            super().__init__(d_model, heads(num_heads, d_model), d_ff)
             self.feed_forward[1] = curve()
             self.norm_1.eps = self.norm_2.eps = eps
 

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from autograder.testing import Catalogue
 
 from ..positional_encoding.mistakes import positional_encoding
+from ..shared_decoder_mistakes import ALONE, one_after_the_other
 from ..shared_mistakes import RightBlock, RightDecoder
 
 mistake = Catalogue()
@@ -213,7 +214,7 @@ class TransformerDecoder(RightDecoder):
         return super().logits(x).float()
 
 
-TABLES = (64, 16, 32)  # sizes that people give a table
+TABLES = (64, 16, 32, 8, 4)  # sizes that people give a table
 FORMULA = "Print positions 0 and 1 for d_model = 4. Are they those of the formula?"
 # Positions that are worked out here and not by the earlier exercise, by what is wrong with them.
 ENCODED = {
@@ -236,16 +237,11 @@ def _placed(x, positions, scale):
     return x * scale + positions
 
 
-def _one_after_the_other(blocks, x, padding):
-    for block in blocks:
-        x = block(x, padding)
-    return x
-
-
 def _of_each(blocks, x, padding):
     return [block(x, padding) for block in blocks]
 
 
+@mistake.mutants(ALONE)
 @mistake.mutants(
     {
         "positions-missing": mistake.known(
@@ -313,7 +309,7 @@ def _of_each(blocks, x, padding):
         ),
         "blocks-cut": mistake.known(
             *[
-                {"through": lambda blocks, x, padding, most=most: _one_after_the_other(blocks[:most], x, padding)}
+                {"through": lambda blocks, x, padding, most=most: one_after_the_other(blocks[:most], x, padding)}
                 for most in (3, 2, 1)
             ],
             hint="How many of the blocks run if there are four?",
@@ -343,8 +339,8 @@ def _of_each(blocks, x, padding):
             hint="What does True mean in the padding: a real word, or padding?",
         ),
         "padding-for-one-block": mistake.mutant(
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
-            {"through": lambda blocks, x, padding: blocks[-1](_one_after_the_other(blocks[:-1], x, None), padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
+            {"through": lambda blocks, x, padding: blocks[-1](one_after_the_other(blocks[:-1], x, None), padding)},
             hint="Which blocks are told about the padding: all of them?",
         ),
         "norm-before-the-blocks": mistake.known(
@@ -358,20 +354,20 @@ def _of_each(blocks, x, padding):
             {"place": lambda x, positions, scale: x * scale + 2 * positions}, hint="How often are positions added?"
         ),
         "always-the-first-block": mistake.known(
-            {"through": lambda blocks, x, padding: _one_after_the_other([blocks[0]] * len(blocks), x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other([blocks[0]] * len(blocks), x, padding)},
             hint="Which block runs in the second round of your loop?",
         ),
         "always-the-last-block": mistake.mutant(
-            {"through": lambda blocks, x, padding: _one_after_the_other([blocks[-1]] * len(blocks), x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other([blocks[-1]] * len(blocks), x, padding)},
             hint="Which block does your loop call in its second round?",
         ),
         "one-block-too-few": mistake.known(
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[:-1], x, padding)},
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[:-1], x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[1:], x, padding)},
             hint="How many of the blocks run?",
         ),
         "blocks-in-reverse": mistake.known(
-            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[::-1], x, padding)},
+            {"through": lambda blocks, x, padding: one_after_the_other(blocks[::-1], x, padding)},
             hint="Which block comes first?",
         ),
         "blocks-left-out": mistake.mutant(
@@ -387,7 +383,7 @@ def _of_each(blocks, x, padding):
         ],
         "residual-around-a-block": mistake.mutant(
             {
-                "through": lambda blocks, x, padding: _one_after_the_other(
+                "through": lambda blocks, x, padding: one_after_the_other(
                     [lambda x, padding, block=block: x + block(x, padding) for block in blocks], x, padding
                 )
             },
@@ -397,19 +393,21 @@ def _of_each(blocks, x, padding):
 )
 def TransformerDecoder(
     place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
-    padded=lambda padding: padding, through=_one_after_the_other, before=lambda norm, x: x,
-    encoded=None, word=lambda ids, size: ids, eps=1e-5,
+    padded=lambda padding: padding, through=one_after_the_other, before=lambda norm, x: x,
+    encoded=None, word=lambda ids, size: ids, eps=1e-5, heads=lambda h, d_model: h, kept=None,
 ):  # fmt: skip
     class Decoder(RightDecoder):
         def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
-            super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+            super().__init__(vocab_size, d_model, heads(num_heads, d_model), d_ff, num_layers, max_length)
             self.norm.eps = eps
             if encoded is not None:
                 self.positions = torch.from_numpy(positional_encoding(**encoded)(max_length, d_model)).float()
 
         def embed(self, token_ids):
-            token_ids = word(token_ids, self.embedding.num_embeddings)
-            return place(self.embedding(token_ids), at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
+            size = self.embedding.num_embeddings
+            token_ids = word(token_ids, size)
+            found = self.embedding(token_ids) * (1 if kept is None else kept(token_ids, size))
+            return place(found, at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
 
         def stack(self, x, padding):
             return through(self.blocks, before(self.norm, x), padded(padding))

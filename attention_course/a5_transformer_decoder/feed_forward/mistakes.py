@@ -4,7 +4,10 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ...hidden.part_options import PARTS
+
 mistake = Catalogue()
+FACTORS = [(a, b) for by in (0.5, 2, 0.1) for a, b in ((by, by), (by, 1), (1, by))]  # of the two matrices
 
 
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
@@ -112,15 +115,34 @@ ANOTHER = [
             ],
             hint="With d_ff = 130, how many of the hidden numbers reach the second layer?",
         ),
+        "hidden-features-dropped": mistake.mutant(
+            *[{"curve": lambda y, p=p: np.maximum(y, 0) * ~p(np.arange(y.shape[-1]), y.shape[-1])} for p in PARTS],
+            hint="Which of the hidden numbers reach the second layer? Set the rows of W_2 to zero, one by one.",
+        ),
+        "weights-scaled": mistake.mutant(
+            *[{"matrices": lambda W_1, W_2, a=a, b=b: (a * W_1, b * W_2)} for a, b in FACTORS],
+            hint="Is each matrix used as it comes?",
+        ),
+        "W_1-unused": mistake.mutant(
+            {"matrices": lambda W_1, W_2: (np.ones_like(W_1), W_2)},
+            {"matrices": lambda W_1, W_2: (0 * W_1, W_2)},
+            hint="Does your result change if W_1 does?",
+        ),
+        "W_2-unused": mistake.mutant(
+            {"matrices": lambda W_1, W_2: (W_1, 0 * W_2)},
+            {"matrices": lambda W_1, W_2: (W_1, np.ones_like(W_2))},
+            hint="Does your result change if W_2 does?",
+        ),
         "residual-added": mistake.known({"rest": 1}, hint="What else is in your result besides the second layer's?"),
     }
 )
 def feed_forward(
     curve=lambda y: np.maximum(y, 0), begin=lambda x: x, end=lambda y: y, first=1, second=1, early=False, rest=0,
     asks=None, late=lambda y: y,
-    back=lambda W_1, W_2: W_2,
+    back=lambda W_1, W_2: W_2, matrices=lambda W_1, W_2: (W_1, W_2),
 ):  # fmt: skip
     def forward(x, W_1, b_1, W_2, b_2):
+        W_1, W_2 = matrices(W_1, W_2)
         hidden = begin(x) @ W_1
         if asks is not None:
             hidden = (hidden + first * b_1) * asks(hidden, b_1)

@@ -5,6 +5,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 mistake = Catalogue()
+FIXED = (1e-5, 1e-4, 1e-6, 1e-3, 1e-8, 1e-2, 0.1, 1.0)
 
 
 @mistake(
@@ -94,6 +95,14 @@ def _root_of(variance, eps):
         "eps-outside-the-root": mistake.known(
             {"below": lambda variance, eps: np.sqrt(variance) + eps},
             hint="What is eps added to: the variance or its root?",
+        ),
+        "eps-fixed": [{"below": lambda variance, eps, by=by: np.sqrt(variance + by)} for by in FIXED],
+        "a-constant-factor": mistake.mutant(
+            *[{"affine": lambda y, gamma, beta, by=by: by * gamma * y + beta} for by in (2, 0.5, 10, 0.1, -1)],
+            hint="With gamma = 1, how large are your numbers? Is gamma used as it comes?",
+        ),
+        "gamma-zero": mistake.mutant(
+            {"affine": lambda y, gamma, beta: 0 * y + beta}, hint="Does your result change if gamma does, or x?"
         ),
         "another-default-eps": [{"default": eps} for eps in (1e-4, 1e-6, 1e-8, 1e-3, 0.0)],
         "affine-first": mistake.known(

@@ -42,7 +42,7 @@ def positional_encoding(length, d_model):
     return encoding
 
 
-TABLES = (64, 16, 32, 128, 256)  # sizes that people give a table
+TABLES = (64, 16, 32, 128, 256, 8, 4)  # sizes that people give a table
 
 
 def _pairs(column, d_model):
@@ -88,6 +88,10 @@ def _pairs(column, d_model):
         ),
         "positions-from-1": mistake.known(
             {"first": 1}, hint="Which position has the first word, and what is the sine of that?"
+        ),
+        "positions-shifted": mistake.mutant(
+            *[{"first": first} for first in (2, -1, 3, 10)],
+            hint="Which position has the first word, and what is the sine of that?",
         ),
         "base-1000": [{"base": 1000}],
         "another-base": mistake.mutant(

@@ -6,10 +6,11 @@ import torch
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints, mutation_options, softmax_options
+from ...hidden.part_options import TIES, head_0, tied
 
 mistake = Catalogue()
-TORCH = mutation_options.torch_ways()
+TORCH = softmax_options.torch_ways()
 
 
 def _cut(projected, h):
@@ -188,11 +189,6 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
     return output
 
 
-def _of_first(heads, most):
-    """Each head from `most` on is like the one before it."""
-    return heads[..., [min(i, most - 1) for i in range(heads.shape[-3])], :, :]
-
-
 def _below(most, t, axis):
     """True at the first `most` places of an axis, as long as that."""
     return torch.arange(t.shape[axis]) < most
@@ -271,16 +267,29 @@ def _onto(real, size):
             hint="With eight heads, how many of them reach your output?",
         ),
         "heads-tied": mistake.known(
-            *[{"operands": lambda Q, K, V, most=most: tuple(_of_first(t, most) for t in (Q, K, V))} for most in (3, 4)],
+            *[
+                {"operands": lambda Q, K, V, tie=tie: tuple(tied(t, tie) for t in (Q, K, V))}
+                for tie in (*(lambda i, h, most=most: min(i, most - 1) for most in (3, 4)), *TIES)
+            ],
             hint="With eight heads, do the last ones have queries, keys and values of their own?",
         ),
         "stops-at-a-length": mistake.known(
             *[{"seen": lambda real, size, most=most: real & _below(most, real, -1)} for most in (16, 8, 32, 64)],
             hint="How many words of memory may be looked at in yours? Where does that number come from?",
         ),
-        "values-zeroed": mistake.mutant(
-            {"operands": lambda Q, K, V: (Q, K, 0 * V)}, hint="Does your output change if W_V does?"
+        "one-head-for-all": mistake.mutant(
+            {"operands": lambda Q, K, V: tuple(tied(t, head_0) for t in (Q, K, V))},
+            hint="Compare two heads' weights. Should they be the same?",
         ),
+        "other-heads-zero": mistake.mutant(
+            *[{"join": lambda z, most=most: _side_by_side(z * _below(most, z, -3)[:, None, None])} for most in (1, 2)],
+            hint="How many of the heads reach your output?",
+        ),
+        "heads-and-width-exchanged": mistake.mutant(
+            {"count": lambda h, width: width // h},
+            hint="Is num_heads how many heads there are, or how wide one of them is?",
+        ),
+        "one-big-head": [{"count": lambda h, width: 1}],
         "causal-mask-put-in": mistake.known(
             {"causal": 0}, hint="Is any word of memory written later than the word that asks?"
         ),
@@ -297,9 +306,10 @@ def _onto(real, size):
     }
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
-    | mutation_options.AXES
+    | mutation_options.ZEROED
+    | softmax_options.AXES
     | mutation_options.only(
-        mutation_options.CURVES,
+        softmax_options.CURVES,
         "softmax-missing",
         "softmax-twice",
         "no-exponential",
@@ -311,7 +321,7 @@ def _onto(real, size):
     )
     | mutation_options.AFTER,
     mutation_options.EMPTY,
-    hints=mutation_options.HINTS
+    hints=mutation_hints.HINTS
     | {
         "mask-ignored": "Where does memory_padding go in, and is the result of that line used?",
         "mask-inverted": "What does True mean in memory_padding: a real word, or padding?",
@@ -334,12 +344,13 @@ def cross_attention(
     join=_side_by_side,
     end=lambda joined, W_O: joined @ W_O,
     causal=None,
+    count=lambda h, width: h,
     seen=lambda real, size: real,
     **options,
 ):
     def attend(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
         pairs = zip(texts(x, memory), matrices(W_Q, W_K, W_V), strict=True)
-        query, key, value = (cut(text @ W, num_heads) for text, W in pairs)
+        query, key, value = (cut(text @ W, count(num_heads, W_Q.shape[1])) for text, W in pairs)
         L, S = query.shape[-2], key.shape[-2]
         allowed = None if memory_padding is None else seen(_for_heads(memory_padding), L)
         if causal is not None:

@@ -108,6 +108,10 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
             {"heat": lambda logits, T: torch.softmax(logits, -1) / T},
             hint="Is it the logits that the temperature divides, or what the softmax gives?",
         ),
+        "logits-scaled": mistake.mutant(
+            *[{"heat": lambda logits, T, by=by: by * logits / T} for by in (2, 0.5, 10)],
+            hint="With temperature 1, do the logits go into the softmax as they came?",
+        ),
         "least-likely-kept": mistake.known(
             {"first_the_likeliest": False}, hint="With top_k 3, which words are left in yours: the three likeliest?"
         ),

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from autograder.testing import Catalogue
 
+from ...hidden.part_options import PARTS
 from ..shared_mistakes import WORDS
 
 mistake = Catalogue()
@@ -116,6 +117,13 @@ def _log_softmax(logits):
         "stops-at-a-length": mistake.known(
             *[{"cut": lambda x, t, m, most=most: _shifted(x[:, :most], t[:, :most], m[:, :most])} for most in PLACES],
             hint="Do the last tokens of a text of seventy count in your loss?",
+        ),
+        "mask-of-the-first-for-all": mistake.mutant(
+            {"counted": lambda m, t: m[:1].expand_as(m)}, hint="Do two texts of a batch have one loss mask?"
+        ),
+        "some-logits-zero": mistake.mutant(
+            *[{"before": lambda x, m, p=p: x * ~p(torch.arange(x.shape[-1]), x.shape[-1])} for p in PARTS],
+            hint="Does each word of the vocabulary have a say in the loss, as it came?",
         ),
         "id-0-ignored": mistake.mutant(
             {"counted": lambda m, t: m & (t != 0)},

@@ -65,6 +65,9 @@ def offset_attention(length, offset):
         "offset-of-the-wrong-sign": [{"sign": -1}],
         "one-further": mistake.known({"more": 1}, hint="Try offset 0: which word should each word look at?"),
         "one-back": mistake.known({"more": -1}, hint="Try offset 0: which word should each word look at?"),
+        "offset-shifted": mistake.mutant(
+            *[{"more": more} for more in (2, -2, 3, -3)], hint="Try offset 0: which word should each word look at?"
+        ),
         "offset-doubled": mistake.mutant(
             {"sign": 2}, hint="How far does a query look at offset 1, and how far at offset 2?"
         ),

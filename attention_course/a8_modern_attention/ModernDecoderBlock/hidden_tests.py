@@ -15,6 +15,7 @@ from ...hidden.modules import (
     same_each_time,
     with_any_weights,
 )
+from ...hidden.modules_as_made import begins_well
 from ...hidden.properties import ANY_SIZE, holds_in
 from ..shared_hidden_tests import ATOL, LOUD
 
@@ -132,12 +133,12 @@ class TestModernDecoderBlock:
             self.run(block, weights=as_made), self.run(block, weights=ones), hint, "a new block's output", ATOL
         )
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.35)
     def test_attention_branch(self, student, reference):
         """With a silent feed-forward network, the block adds to x the attention of the normalised x."""
         self.attention_alone(student, reference)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.35)
     def test_feed_forward_branch(self, student, reference):
         """With a silent attention, the block adds to x the gated feed-forward network of the normalised x."""
         self.feed_forward_alone(student, reference)
@@ -227,6 +228,15 @@ class TestModernDecoderBlock:
         x[:, 0] = -x[:, 0]
         hint = "Without a window, may a word see all earlier ones?"
         expect.differs(self.run(block, x)[:, 4], free[:, 4], hint, "when word 0 changes, word 4's output")
+
+    @pytest.mark.weight(0.1)
+    def test_as_made(self, student):
+        """As it is made, it can learn: in float32, with numbers of ordinary size, and no head like another."""
+        block = self.block(student)
+        self.looks_like_block(block)
+        x, seed = (tensor(normal(seed, 2, 5, 24).astype(np.float32)) for seed in (1481, 1482))
+        names = [[f"{name}.weight" for name in names] for names in (("W_Q", "W_O"), ("W_gate", "W_up", "W_down"))]
+        begins_well(block, self.WEIGHTS, x, seed, 6, names)
 
     @pytest.mark.weight(0.1)
     def test_batch(self, student):

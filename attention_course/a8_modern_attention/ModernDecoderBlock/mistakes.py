@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from autograder.testing import Catalogue
 
+from ...hidden.part_options import PARTS, TIES, head_0, tied
 from ..shared_block_mistakes import (
     Block,
     another_eps,
@@ -23,6 +24,15 @@ from ..shared_block_mistakes import (
 from ..shared_mistakes import HALF, limited
 
 mistake = Catalogue()
+
+
+def _dropping(part):
+    """What comes of gate and up, with a part of it set to zero."""
+
+    def together(gate, up, curve):
+        return curve(gate) * up * ~part(torch.arange(up.shape[-1]), up.shape[-1])
+
+    return together
 
 
 @mistake("mask-missing", hint="Which words may word 0 see?")
@@ -269,6 +279,34 @@ class ModernDecoderBlock(Block):
         ),
         "no-scaling": mistake.known(
             {"scale": lambda d_head, d_model: 1.0}, hint="What are the dot products divided by before the softmax?"
+        ),
+        "every-key-alike": mistake.mutant(
+            {"scale": lambda d_head, d_model: math.inf}, hint="Change W_Q, and then W_K: does your output change?"
+        ),
+        "tanh-for-silu": mistake.mutant({"curve": torch.tanh}, hint="What does SiLU make of 10: about 1, or about 10?"),
+        "hidden-features-dropped": mistake.mutant(
+            *[{"gate_and_up": _dropping(part)} for part in PARTS],
+            hint="Which of the numbers between the layers reach W_down?",
+        ),
+        "norm-scaled": mistake.mutant(
+            *[{"norm_factors": factors} for by in (2, 0.5) for factors in ((by, 1), (1, by), (by, by))],
+            hint="Between a norm and its branch, is anything multiplied?",
+        ),
+        "residual-doubled": mistake.mutant(
+            {"first": lambda x, branch, normed: 2 * x + branch},
+            {"second": lambda x, branch, normed: 2 * x + branch},
+            {
+                "first": lambda x, branch, normed: 2 * x + branch,
+                "second": lambda x, branch, normed: 2 * x + branch,
+            },
+            hint="If both branches gave zeros, how often would x be in the output?",
+        ),
+        "one-head-for-all": mistake.mutant(
+            {"heads_as": lambda heads: tied(heads, head_0)}, hint="Compare the weights of two heads. Are they the same?"
+        ),
+        "heads-tied": mistake.mutant(
+            *[{"heads_as": lambda heads, tie=tie: tied(heads, tie)} for tie in TIES],
+            hint="Compare the weights of neighbouring heads. Are they the same?",
         ),
         "scale-by-d_model": mistake.known(
             {"scale": lambda d_head, d_model: math.sqrt(d_model)},

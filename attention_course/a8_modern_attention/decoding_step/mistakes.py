@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints, mutation_options, softmax_options
 from ..shared_mistakes import LIMITS, WHOLE, at_the_end, grouped, in_turn, limited, neighbours, rotation
 
 mistake = Catalogue()
@@ -21,6 +21,11 @@ def _interleaved(projected, d_head):
     return projected.reshape(*projected.shape[:-1], d_head, -1).swapaxes(-2, -1)[..., None, :]
 
 
+def _of_first_text(words):
+    """The first text's words for all, if there is a batch."""
+    return np.broadcast_to(words[:1], words.shape) if words.ndim > 3 else words
+
+
 def _stepping(
     query_at=lambda S: S,
     key_at=lambda S: S,
@@ -28,6 +33,8 @@ def _stepping(
     joined=at_the_end,
     cut=_apart,
     before=lambda K: K,
+    before_value=lambda V: V,
+    new=(1, 1, 1),
     seen=lambda K: K,
     kept=lambda old, new: new,
     keys=neighbours,
@@ -51,8 +58,9 @@ def _stepping(
             return rotation()(cut(x @ W, d_head), np.array([at(S)]))
 
         query, key, value = turned(W_Q, query_at, cut_query or cut), turned(W_K, key_at), turned(W_V, value_at)
+        query, key, value = (one * x.dtype.type(by) for one, by in zip((query, key, value), new, strict=True))
         query = query * x.dtype.type(math.sqrt(d_head / width(x, d_head)))
-        new_K, new_V = (key, value) if K is None else (joined(before(K), key), joined(V, value))
+        new_K, new_V = (key, value) if K is None else (joined(before(K), key), joined(before_value(V), value))
         attended = seen(new_K), seen(new_V)
         heads, _ = grouped(query, *attended, new_K.shape[-3], keys=keys, values=values, **options)
         group = num_heads // new_K.shape[-3]
@@ -153,6 +161,19 @@ KEPT = {
         {"seen": lambda K: K[..., -1:, :]},
         hint="What is the cache there for? Whom does the newest word attend to in your step?",
     ),
+    "oldest-not-seen": mistake.mutant(
+        {"seen": lambda K: K[..., 1:, :] if K.shape[-2] > 1 else K},
+        hint="Whom does the newest word attend to: is the first word among them?",
+    ),
+    "cache-of-the-first-for-all": mistake.mutant(
+        {"before": lambda K: _of_first_text(K), "before_value": lambda V: _of_first_text(V)},
+        {"before": lambda K: _of_first_text(K)},
+        {"before_value": lambda V: _of_first_text(V)},
+        hint="In a batch of two texts, whose words are in the cache of the second?",
+    ),
+    "new-key-zero": mistake.mutant({"new": (1, 0, 1)}, hint="Does anything change if W_K does?"),
+    "new-value-zero": mistake.mutant({"new": (1, 1, 0)}, hint="Does anything change if W_V does?"),
+    "query-zero": mistake.mutant({"new": (0, 1, 1)}, hint="Does anything change if W_Q does?"),
     "cache-not-grown": mistake.known(
         {"kept": lambda old, new: new if old is None else old},
         {"kept": lambda old, new: old},
@@ -183,8 +204,8 @@ CACHED = {
     TURNED
     | KEPT
     | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k")
-    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "no-exponential", "not-normalised")
-    | mutation_options.only(mutation_options.AXES, "softmax-over-queries")
+    | mutation_options.only(softmax_options.CURVES, "softmax-missing", "no-exponential", "not-normalised")
+    | mutation_options.only(softmax_options.AXES, "softmax-over-queries")
     | {
         "heads-in-turn": mistake.known(
             {"keys": in_turn, "values": in_turn},
@@ -192,7 +213,7 @@ CACHED = {
         )
     }
     | mutation_options.only(WHOLE, "scale-by-length"),
-    hints=mutation_options.HINTS | CACHED,
+    hints=mutation_hints.HINTS | CACHED,
     catalogued=("no-scaling",),
 )
 def decoding_step(**options):

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ...hidden.part_options import PARTS
 from ..shared_mistakes import HALF, in_half
 
 mistake = Catalogue()
@@ -38,12 +39,13 @@ def _feeding(
     swap=False,
     end=lambda hidden, W_down, x: hidden @ W_down,
     after=_itself,
+    before=_itself,
 ):
     """`gated_feed_forward` with each decision an option."""
 
     def gated_feed_forward(x, W_gate, W_up, W_down):
         W_gate, W_up = (W_up, W_gate) if swap else (W_gate, W_up)
-        return end(after(join(curve(x @ W_gate), other(x @ W_up))), W_down, x)
+        return end(after(join(curve(before(x @ W_gate)), other(x @ W_up))), W_down, x)
 
     return gated_feed_forward
 
@@ -123,6 +125,14 @@ CURVES = {
         "added-for-multiplied": mistake.known(
             {"join": lambda gate, up: gate + up},
             hint="A gate that is shut: how much of the other layer should get through?",
+        ),
+        "hidden-features-dropped": mistake.mutant(
+            *[{"after": lambda y, p=p: y * ~p(np.arange(y.shape[-1]), y.shape[-1])} for p in PARTS],
+            hint="Which of the numbers between the layers reach the last one?",
+        ),
+        "weights-scaled": mistake.mutant(
+            *[{"before": lambda z, by=by: by * z} for by in (0.5, 2, 0.1)],
+            hint="Is the gate's matrix used as it comes?",
         ),
         "gate-alone": mistake.known(
             {"join": lambda gate, up: gate}, hint="Which of the three matrices does your code not use?"

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_hints, mutation_options, size_options, softmax_options
 from ..shared_mistakes import HALF, LIMITS, WHOLE, grouped, in_half, in_turn, neighbours
 
 mistake = Catalogue()
@@ -152,20 +152,22 @@ SHARING = {
     | mutation_options.without(mutation_options.SCALES, "scale-by-length", "scale-by-half-d_k")
     | mutation_options.BY_VALUES
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised", "sign-flipped"
+        softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised", "sign-flipped"
     )
-    | mutation_options.only(mutation_options.AXES, "softmax-over-queries", "softmax-over-everything")
+    | mutation_options.only(softmax_options.AXES, "softmax-over-queries", "softmax-over-everything")
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING
+    | mutation_options.ZEROED
     | {
         "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *size_options.cuts(-2, LIMITS)),
         "some-heads-only": mistake.known(*size_options.cuts(-3, (6, 7, 8, 12))),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
+            {"causal": "without a mask"},
             hint="May the first query look at the last key? Who says that it must not?",
         ),
     },
-    hints=mutation_options.HINTS | SHARING,
+    hints=mutation_hints.HINTS | SHARING,
     catalogued=(
         "no-scaling",
         "scale-by-whole-width",

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints
 from ..shared_mistakes import ones, online, zeros
 
 mistake = Catalogue()
@@ -188,9 +188,12 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         ),
         "no-scaling": mistake.known({"scale": lambda d: 1.0}),
         "scale-by-d_k": mistake.known({"scale": lambda d: d}),
+        "values-zero": mistake.mutant(
+            {"block": lambda exps, V: exps @ (0 * V)}, hint="Does your result change if the values do?"
+        ),
         "multiplied-by-the-scale": [{"scale": lambda d: 1 / math.sqrt(d)}],
     },
-    hints=mutation_options.HINTS,
+    hints=mutation_hints.HINTS,
 )
 def online_softmax_step(**options):
     return online(**options)

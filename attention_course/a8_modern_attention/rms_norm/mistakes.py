@@ -153,14 +153,16 @@ def rms_norm(x, gamma, eps=1e-5):
         "gamma-divided": mistake.mutant(
             {"scaled": lambda x, size, gamma: x / (size * gamma)}, hint="Is gamma multiplied, or do you divide by it?"
         ),
+        "one-added-to-the-size": mistake.mutant(
+            *[{"size": lambda x, eps, by=by: np.sqrt(_mean_square(x) + eps) + by} for by in (1, 0.5, 0.1, 0.01)],
+            hint="If all features are ten times as large, what you divide by should be, too. Is yours?",
+        ),
         "eps-missing": mistake.known(
             {"eps": lambda eps: 0.0},
             hint="What becomes of a word whose features are all 0? Which argument does your code not use?",
         ),
         "eps-fixed": mistake.known(
-            {"eps": lambda eps: 1e-5},
-            {"eps": lambda eps: 1e-6},
-            {"eps": lambda eps: 1e-8},
+            *[{"eps": lambda eps, by=by: by} for by in (1e-5, 1e-6, 1e-8, 1e-4, 1e-3, 1e-2, 0.1, 1.0)],
             hint="A caller may give another eps. Does yours listen?",
         ),
     }

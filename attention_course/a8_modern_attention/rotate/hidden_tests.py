@@ -40,20 +40,20 @@ class TestRotate:
         """Five vectors of width eight come out in the shape they went in: (5, 8)."""
         expect.shape(expect.array(student.rotate(self.X, self.AT)), (5, 8))
 
-    @pytest.mark.weight(0.41)
+    @pytest.mark.weight(0.33)
     def test_one_pair(self, student, reference):
         """Vectors of width two: a single pair, turned by the position."""
         hint = "Where does (1, 0) go at position 1, and where (0, 1)?"
         self.compare(student, reference, hint, (normal(803, 5, 2), self.AT), (normal(804, 3, 2), places(2, 1, 6)))
 
-    @pytest.mark.weight(0.72)
+    @pytest.mark.weight(0.9)
     def test_values(self, student, reference):
         """Several pairs: neighbours are turned together, each pair at its own speed."""
         hint = "Do the example by hand, pair by pair: which columns belong together, and what is their angle?"
         given = (normal(805, 5, 8), self.AT), (normal(806, 4, 6), places(1, 0, 40, 7))
         self.compare(student, reference, hint, *given)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_distance(self, student):
         """Scores depend on how far apart two words are, and not on where they stand."""
         self.looks_like_an_attempt(student)
@@ -96,7 +96,7 @@ class TestRotate:
             fixed, ordinary, "Which base does the first line of the stub give?", "with base = 10000, the result"
         )
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each text is turned by the same positions."""
         self.looks_like_an_attempt(student)

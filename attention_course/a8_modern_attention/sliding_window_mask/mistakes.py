@@ -4,6 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ...hidden.part_options import AHEAD
 from ..shared_mistakes import limited
 
 mistake = Catalogue()
@@ -136,6 +137,13 @@ LOOKING = {
     ),
     "window-before-the-word": mistake.known(
         {"near": lambda i, j, window: (j < i) & (i - j <= window)}, hint="Is the word itself one of the window's words?"
+    ),
+    "some-ahead-seen": mistake.mutant(
+        *[{"past": lambda i, j, ahead=ahead: ahead(i, j, len(j))} for ahead in AHEAD],
+        hint="Print the mask of eight words. Is every place above the diagonal False?",
+    ),
+    "all-true": mistake.mutant(
+        {"end": lambda mask: mask | True}, hint="Is there a False in your mask, and where should one be?"
     ),
     "itself-left-out": mistake.known({"past": lambda i, j: j < i}, hint="Does a word see itself?"),
     "looks-ahead": mistake.mutant(

@@ -32,7 +32,7 @@ class TestMeanAblate:
         """The answer hangs on what was found."""
         responds(lambda found: self.loosely(student, found, 1), [self.FOUND], [normal(932, 4, 3, 6, 5)], ["found"])
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Four texts, three heads, six words, width five: the same shape comes back."""
         self.ablated(student, self.FOUND, 1)
@@ -46,7 +46,7 @@ class TestMeanAblate:
             got, wanted = self.ablated(student, found, head), reference.mean_ablate(found, head)
             expect.close(got[:, head], wanted[:, head], hint, f"what head {head} says", ATOL)
 
-    @pytest.mark.weight(0.95)
+    @pytest.mark.weight(1.2)
     def test_other_heads(self, student):
         """All other heads say what they said."""
         self.looks_like_an_attempt(student)
@@ -56,7 +56,7 @@ class TestMeanAblate:
             hint = "Which axis are the heads, and whose numbers have you replaced?"
             expect.close(got, kept, hint, f"what is left when head {head} is taken away", ATOL)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_tells_nothing(self, student):
         """What the head says is the same in every text, so it tells nobody which text this is."""
         self.looks_like_an_attempt(student)
@@ -85,7 +85,7 @@ class TestMeanAblate:
             hint = "Is an array made on the way, and of which dtype?"
             expect.dtype(self.loosely(student, self.FOUND.astype(dtype), 1), dtype, hint)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_arguments(self, student):
         """What came in is not changed; arguments may come by keyword and with any layout in memory."""
         self.looks_like_an_attempt(student)

@@ -76,6 +76,9 @@ def _rows(W, h):
             {"end": lambda M: M + 1},
             hint="What is added to your matrix? And what has an identity beside its diagonal?",
         ),
+        "first-values-for-all": mistake.mutant(
+            {"columns": lambda W, h: columns_of(W, h)[:1]}, hint="Whose columns of W_V go with head 1's rows of W_O?"
+        ),
         "values-of-all-heads": mistake.mutant(
             {"columns": lambda W, h: columns_of(W, h).sum(axis=0)},
             hint="Whose columns of W_V go with a head's rows of W_O?",
@@ -85,6 +88,10 @@ def _rows(W, h):
             {"rows": lambda W, h: np.roll(_rows(W, h), -1, axis=0)},
             {"rows": lambda W, h: np.roll(_rows(W, h), 1, axis=0)},
             hint="Through whose rows of W_O does head 0 speak?",
+        ),
+        "heads-and-width-exchanged": mistake.mutant(
+            {"count": lambda h, width: width // h},
+            hint="Is num_heads how many heads there are, or how wide one of them is?",
         ),
         "widths-of-a-head": mistake.known({"product": lambda values, out: out @ values}),
     },
@@ -112,8 +119,10 @@ def ov_circuit(
     turn=lambda M: M,
     end=lambda M: M,
     factor=lambda h, d, width: 1.0,
+    count=lambda h, width: h,
 ):
     def circuit(W_V, W_O, num_heads):
+        num_heads = count(num_heads, W_V.shape[1])
         scale = factor(num_heads, W_V.shape[1] // num_heads, len(W_V))
         return end(turn(product(columns(W_V, num_heads), rows(W_O, num_heads)) * W_V.dtype.type(scale)))
 

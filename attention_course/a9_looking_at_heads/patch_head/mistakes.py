@@ -90,6 +90,10 @@ def patch_head(found, other, head, place):
             {"places": lambda place: slice(max(place - 1, 0), max(place, 1))},
             hint="Places are counted from 0. Which one has changed in your answer?",
         ),
+        "another-places-vector": mistake.mutant(
+            *[{"from_place": by} for by in (-1, 1)],
+            hint="From which place of the other run does the new vector come?",
+        ),
         "up-to-the-place": mistake.known(
             {"places": lambda place: slice(None, place + 1)},
             hint="At how many places does the head say something else?",
@@ -143,9 +147,10 @@ def patch_head(
     said=lambda here, there: there,
     width=slice(None),
     front=None,
+    from_place=0,
 ):
     def patched(found, other, head, place):
-        here, there = runs(found, other)
+        here, there = runs(found, np.roll(other, -from_place, axis=-2))
         result, where = here.copy(), np.s_[..., heads(head), places(place), width]
         if front is not None:  # axes in front that the code counts on, if there are any
             where = (slice(None),) * min(front, here.ndim - 3) + (head, place)

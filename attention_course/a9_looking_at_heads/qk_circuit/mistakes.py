@@ -54,6 +54,10 @@ def qk_circuit(W_Q, W_K, num_heads):
         ),
         "heads-interleaved": mistake.known({"cut": strided}),
         "reshaped-not-split": mistake.known({"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}),
+        "heads-and-width-exchanged": mistake.mutant(
+            {"count": lambda h, width: width // h},
+            hint="Is num_heads how many heads there are, or how wide one of them is?",
+        ),
         "widths-of-a-head": mistake.known({"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}),
     },
     hints=HINTS
@@ -74,8 +78,10 @@ def qk_circuit(W_Q, W_K, num_heads):
     ),
 )
 def qk_circuit(cut=columns_of, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
-               end=lambda M: M, factor=lambda h, d, width: 1.0):  # fmt: skip
+               end=lambda M: M, factor=lambda h, d, width: 1.0,
+               count=lambda h, width: h):  # fmt: skip
     def circuit(W_Q, W_K, num_heads):
+        num_heads = count(num_heads, W_Q.shape[1])
         Q, K = operands(cut(W_Q, num_heads), cut(W_K, num_heads))
         scale = factor(num_heads, W_Q.shape[1] // num_heads, len(W_Q))
         return end(product(Q, K) * W_Q.dtype.type(scale))

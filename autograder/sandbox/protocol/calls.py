@@ -79,7 +79,7 @@ class Call:
     name: whose; args, kwargs: what it is called with
     instance: for a module, how it is made; `build` asks for no more than that
     seeds: one for each tensor of the output, or None: also gradients of sum(output * seed)
-    lenient: `.view` goes on as `.reshape` if the numbers do not lie in order in memory
+    lenient: `.view` goes on as `.reshape` if the numbers do not lie in order in memory, and a dropout drops nothing
     steps: for a class, methods called one after the other on its object; the value is what the last one gives. For a
         module, methods called before it is
     memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
@@ -142,13 +142,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a call gave. `inputs` are the arguments afterwards; gradients are None if nothing flows."""
+    """What a call gave. `inputs` are the arguments afterwards; gradients are None if nothing flows.
+
+    dropped: was a dropout on?
+    """
 
     value: Any
     inputs: list[Any] = field(default_factory=list)
     gradients: list[Any] | None = None
     parameters: dict[str, object] = field(default_factory=dict)  # gradients by a module's parameters
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of a module's parameters
+    dropped: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,6 +246,7 @@ class _Reply(_Fields):
     gradients: Any
     parameters: Any
     shapes: Any
+    dropped: bool = False
 
 
 class _AnswerMessage(msgspec.Struct, omit_defaults=True):
@@ -275,7 +280,9 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
         return frames.body(_AnswerMessage(failure))
     gradients = None if answer.gradients is None else encode(answer.gradients)
     shapes = encode({name: list(shape) for name, shape in answer.shapes.items()})
-    reply = _Reply(encode(answer.value), encode(answer.inputs), gradients, encode(answer.parameters), shapes)
+    reply = _Reply(
+        encode(answer.value), encode(answer.inputs), gradients, encode(answer.parameters), shapes, answer.dropped
+    )
     return frames.body(_AnswerMessage(reply=reply))
 
 
@@ -293,7 +300,8 @@ def answer_of(body: bytes) -> Reply | Failure:
 def _reply(one: _Reply) -> Reply:
     shapes = {name: _shape(shape) for name, shape in _named(one.shapes).items()}
     gradients = None if one.gradients is None else _decoded(one.gradients, list)
-    return Reply(decode(one.value), _decoded(one.inputs, list), gradients, _named(one.parameters), shapes)
+    inputs, parameters = _decoded(one.inputs, list), _named(one.parameters)
+    return Reply(decode(one.value), inputs, gradients, parameters, shapes, one.dropped)
 
 
 def _failure(one: _Failure) -> Failure:

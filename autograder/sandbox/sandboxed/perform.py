@@ -15,10 +15,12 @@ import tracemalloc
 import types
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Ask, Call, Failure, Instance, Kind, Line, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.sandboxed import dropout
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
 
 KINDS = (
@@ -61,10 +63,11 @@ def perform(
         if target is None:
             return Failure(Kind.MISSING, call.name)
         seen: list[str] = []
+        dropped: list[str] = []
         with contextlib.ExitStack() as around:
-            _surround(around, call, watched, seen)
+            _surround(around, call, watched, seen, dropped)
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
-        return Failure(Kind.FORBIDDEN, seen[0]) if seen else reply
+        return Failure(Kind.FORBIDDEN, seen[0]) if seen else replace(reply, dropped=bool(dropped))
     except TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
     except BaseException as error:
@@ -94,11 +97,17 @@ def _put_back(names: MutableMapping[str, Any], hidden: Mapping[str, object]) -> 
 # ---------------------------------------------------------------- watching
 
 
-def _surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str]) -> None:
-    """Enter what a call asks for. `seen` gets the names of PyTorch's watched functions that are called meanwhile."""
+def _surround(
+    around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str], dropped: list[str]
+) -> None:
+    """Enter what a call asks for.
+
+    seen, dropped: get the names of PyTorch's watched functions that are called meanwhile, and of dropouts that are on
+    """
     if torch := sys.modules.get("torch"):
         # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
         around.enter_context(torch.enable_grad())
+        around.enter_context(dropout.noted(dropped, off=call.lenient))
         if watched:
             around.enter_context(_watch_class(torch)(seen, tuple(watched)))
     if call.lenient:

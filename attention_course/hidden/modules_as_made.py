@@ -1,0 +1,61 @@
+"""A student's `nn.Module` with the weights that it begins with: can it learn, and is no head like another?
+
+A text may ask for more; no text of this course asks for a gain, so weights may be small or large, and one layer may
+begin at zero.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.testing import Gradients, expect
+
+from .modules import Module, Weights
+from .parameter_names import own_names
+
+HINT = "What do you do with the numbers that nn.Linear begins with?"
+LARGEST = 100  # of an answer to words of ordinary size
+Matrices = Mapping[str, np.ndarray]
+
+
+def begins_well(
+    module: Module, weights: Weights, arg: Any, seed: Any, heads: int, branches: Sequence[Sequence[str]]
+) -> None:
+    """As it is made: float32, ordinary numbers, a gradient in each branch, and heads that steps change differently.
+
+    branches: for each the names of its matrices; those of the first are W_Q and W_O
+    """
+    got = module.function.run(module.construct, {}, arg, seeds=[seed], training=False)
+    expect_ordinary(got.value[0] if isinstance(got.value, tuple) and got.value else got.value, "output")
+    gradients = found_in(got, weights)
+    for names in branches:
+        if not any(gradients[name].any() for name in names):
+            expect.fail(f"as it is made, no parameter of {names[0]} has a gradient other than zero.", HINT)
+    W_Q, W_O = (gradients[name] for name in branches[0][:2])
+    expect_heads_apart([np.split(W_Q, heads), np.split(W_O, heads, axis=1)])
+
+
+def expect_ordinary(part: Any, name: str) -> None:
+    """What a module gives as it is made: float32, finite, and of ordinary size."""
+    expect.dtype(expect.tensor(part), np.float32, HINT, f"as it is made, the {name}")
+    expect.finite(part, HINT, f"as it is made, the {name}")
+    if np.abs(expect.tensor(part)).max() > LARGEST:
+        expect.fail(f"as it is made, the {name} has a number above {LARGEST}, for words of ordinary size.", HINT)
+
+
+def expect_heads_apart(of_heads: Sequence[Sequence[np.ndarray]]) -> None:
+    """No two heads have the same gradients; for each matrix, those of each head."""
+    for i, j in itertools.combinations(range(len(of_heads[0])), 2):
+        if all(np.allclose(own[i], own[j], atol=1e-6) for own in of_heads):
+            expect.fail(f"as it is made, heads {i} and {j} are alike, and each step would change them alike.", HINT)
+
+
+def found_in(got: Gradients, weights: Weights) -> Matrices:
+    """The gradients by the names that were asked for; zeros where there is none."""
+    own = {name: gradient.numpy() for name, gradient in got.parameters.items() if hasattr(gradient, "detach")}
+    names = own_names({name: value.shape for name, value in weights.items()}, {n: g.shape for n, g in own.items()})
+    return {name: own.get(names.get(name, name), np.zeros(value.shape)) for name, value in weights.items()}
