@@ -9,7 +9,7 @@
 # %% [markdown]
 # # The decoder of today
 #
-# **Time:** about 180 minutes, in as many sittings as you like. **Difficulty:** ●●●. **Builds on:** assignments 4 and 5.
+# **Time:** about 210 minutes, two of them training, in as many sittings as you like. **Difficulty:** ●●●. **Builds on:** assignments 4 and 5.
 #
 # Open a language model of today, Llama or Mistral say, and you find the decoder that you built in assignment 5: blocks of
 # attention and feed-forward, each with a way past it. A handful of parts have changed since, each with a paper behind it and
@@ -30,12 +30,15 @@
 # 4. `decoding_step`
 # 5. `sliding_window_mask`
 # 6. `KeyValueCache`
-# 7. `online_softmax_step`
-# 8. `online_softmax_attention`
-# 9. `rms_norm`
-# 10. `gated_feed_forward`
-# 11. `ModernDecoderBlock`
-# 12. a question to answer in words
+# 7. `attention_in_cache`
+# 8. `online_softmax_step`
+# 9. `online_softmax_attention`
+# 10. `rms_norm`
+# 11. `gated_feed_forward`
+# 12. `ModernDecoderBlock`
+# 13. train it, and take its parts out one by one
+# 14. a question to answer in words
+# 15. a map of 2026
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check below it.
 # The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes. Each part earns
@@ -521,11 +524,6 @@ def sliding_window_mask(length, window, sinks=0):
 #
 # What an object keeps, it keeps in `self`, made anew in `__init__`: two caches know nothing of each other. Keys come in turned
 # by their positions in the text, as in Mistral, so it does not matter in which column of the cache they end up.
-#
-# **Where this stops working.** In a very long text, positions become larger than any that the model was trained on, and the
-# first words are ever further away. Xiao et al. (2023, section 3.2) therefore keep keys *unturned*, and at every step turn
-# them by their place **in the cache**. No distance is then larger than the cache, and their models write on for millions of
-# words.
 
 # %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KeyValueCache:
@@ -571,7 +569,7 @@ class KeyValueCache:
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-KeyValueCache", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-KeyValueCache", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -605,7 +603,101 @@ class KeyValueCache:
 # print(f"100 words: largest difference {largest:.0e}, and {len(cache)} words in the cache")
 
 # %% [markdown]
-# ## 7. `online_softmax_step`
+# ## 7. `attention_in_cache`
+#
+# The keys in your cache are rotated by their positions in the **text**. Now think of a very long text. The newest word stands at position
+# 1,000,000, and the sinks still stand at 0 to 3. No model has met such a distance in training, and its heads no longer find their sinks.
+#
+# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**. At every step they rotate them anew, by
+# their places **in the cache**: the oldest key that is kept by 0, the next by 1, and so on. The newest word is the last of $S$, so its key
+# and its query are rotated by $S - 1$. No distance is then larger than the cache, and their models write on for four million words.
+
+# %% [markdown]
+# **A sink may also be learned.** First words are sinks because a softmax has to put its weight somewhere. So give it a place: one number $b$
+# for each head, learned with the model. It stands beside the scores as if it were one more, with no key and no value:
+#
+# $$w_j = \frac{e^{s_j}}{e^{b} + \sum_k e^{s_k}}$$
+#
+# The weights of a head then sum to less than 1, and a head that finds nothing adds next to nothing. The models called gpt-oss have such
+# *sink logits* ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
+#
+# **By hand**, one head, $d = 2$, two words in the cache. The query is $(\sqrt2, 0)$, both keys are $(2, 0)$, the values 10 and 20. The newest
+# key stands where the query stands, so its score is $2 \sqrt2 / \sqrt2 = 2$. The other key is one place away: $2 \cos 1 = 1.0806$.
+#
+# | | scores | weights | output |
+# | --- | --- | --- | --- |
+# | no sink logit | 1.0806, 2 | 0.2851, 0.7149 | 17.149 |
+# | a sink logit of 2 | 1.0806, 2, and 2 for the sink | 0.1662, 0.4169 | 10.0 |
+
+# %% nbgrader={"grade": false, "grade_id": "attention_in_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_in_cache(query, K, V, sink_logits=None):
+    """Attention of the newest word to a cache of unrotated keys, with each key at its place in the cache.
+
+    query: the newest word's, one for each head, (..., h, d), unrotated; d is even
+    K: keys, (..., h, S, d), unrotated, in the order of the cache; the newest word's is the last
+    V: values, (..., h, S, d_v)
+    sink_logits: (h,), one number for each head, that is a score of its own without a value; None: there is none
+
+    Returns the tuple (output, weights) in the dtype of the input: output (..., h, d_v), and the weights of the S words,
+    (..., h, S). Positions turn by the base 10000; scores are divided by the square root of d, sink logits are not. Large
+    scores and large sink logits give finite numbers. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    S, d = K.shape[-2:]
+    place = np.arange(S)                                                         # (S,): in the cache
+    query = rotate(query[..., np.newaxis, :], place[-1:])                        # (..., h, 1, d): one word
+    scores = query @ rotate(K, place).swapaxes(-2, -1) / math.sqrt(d)            # (..., h, 1, S)
+    largest = scores.max(axis=-1, keepdims=True)                                 # (..., h, 1, 1)
+    into_sink = 0
+    if sink_logits is not None:
+        sink = sink_logits[:, np.newaxis, np.newaxis].astype(scores.dtype)       # (h, 1, 1)
+        largest = np.maximum(largest, sink)
+        into_sink = np.exp(sink - largest)
+    exps = np.exp(scores - largest)
+    weights = exps / (exps.sum(axis=-1, keepdims=True) + into_sink)
+    return (weights @ V)[..., 0, :], weights[..., 0, :]                          # (..., h, d_v), (..., h, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-attention_in_cache", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.student.stock import check
+# ### END HIDDEN TESTS
+# check("attention_in_cache")
+
+# %% [markdown]
+# **What to notice.** All words have the same query and the same key, so that only positions differ. The cache holds two sinks and the last six
+# words; the text gets longer from row to row. With positions in the **text**, the weight of the two sinks swings with every row. With places
+# in the **cache**, every row is the same, a million words on.
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(2)
+# word = np.abs(random.normal(size=(1, 16)))                                       # the same query and key for all words
+# lengths = [8, 30, 100, 300, 1_000, 30_000, 1_000_000]
+# in_text, in_cache = np.zeros((2, len(lengths), 8))
+# for row, length in enumerate(lengths):
+#     position = np.array([0, 1, *range(length - 6, length)])                      # two sinks, six words of the window
+#     keys = np.tile(word, (8, 1))
+#     scores = (rotate(word, position[-1:]) @ rotate(keys, position).T)[0] / 4     # (8,)
+#     in_text[row] = np.exp(scores) / np.exp(scores).sum()
+#     _, weights = attention_in_cache(word, keys[np.newaxis], keys[np.newaxis])    # one head: (1, 16), (1, 8, 16)
+#     in_cache[row] = weights[0]
+# heatmap(np.stack([in_text, in_cache]), names=["positions in the text", "places in the cache"],
+#         rows=[f"{length:,} words" for length in lengths], columns=["sink", "sink", *range(-5, 1)], title="weights of the newest word")
+
+# %% [markdown]
+# **What to notice.** A head with a sink logit that grows from row to row. Nothing is shifted from word to word: all weights shrink together,
+# and what they lack has gone into the sink.
+
+# %% tags=["active-ipynb"]
+# Q, K = random.normal(size=(1, 8)), random.normal(size=(1, 5, 8))
+# logits = [-9, 0, 1, 2, 4, 9]
+# weights = np.concatenate([attention_in_cache(Q, K, K, np.array([float(b)]))[1] for b in logits])   # (6, 5)
+# heatmap(np.column_stack([weights, 1 - weights.sum(axis=-1)]), rows=[f"sink logit {b}" for b in logits],
+#         columns=[*(f"word {n}" for n in range(5)), "sink"], title="weights of one head")
+
+# %% [markdown]
+# ## 8. `online_softmax_step`
 #
 # A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
 # of 128,000 times 128,000, for every head. Does it have to be there?
@@ -671,7 +763,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # check("online_softmax_step")
 
 # %% [markdown]
-# ## 8. `online_softmax_attention`
+# ## 9. `online_softmax_attention`
 #
 # Now the whole: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
 # shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged as if it had none.
@@ -748,7 +840,7 @@ def online_softmax_attention(Q, K, V, block_size):
 # print(f"one block of {block} queries and {block} keys: {2 * block**2 / 1e3:.0f} KB")
 
 # %% [markdown]
-# ## 9. `rms_norm`
+# ## 10. `rms_norm`
 #
 # Two small changes are left, and each is one line. Layer norm takes the mean off and divides by the spread. Do we need the
 # mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) (section 3) leave it out, and the shift $\beta$ with it:
@@ -790,7 +882,7 @@ def rms_norm(x, gamma, eps=1e-5):
 # heatmap(rms_norm(rows, np.ones(4)), rows=["x", "10 x", "x + 10", "another"], title="after RMSNorm")
 
 # %% [markdown]
-# ## 10. `gated_feed_forward`
+# ## 11. `gated_feed_forward`
 #
 # The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and the one
 # decides how much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
@@ -846,7 +938,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # print("SiLU", *(f"{value:6.2f}" for value in z / (1 + np.exp(-z))))
 
 # %% [markdown]
-# ## 11. `ModernDecoderBlock`
+# ## 12. `ModernDecoderBlock`
 #
 # All together, in PyTorch. The plan is that of the block in assignment 5, and the parts are those of this notebook:
 #
@@ -955,7 +1047,7 @@ class ModernDecoderBlock(nn.Module):
         return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))                # (B, L, h * d_head)
         ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -977,7 +1069,74 @@ class ModernDecoderBlock(nn.Module):
 # heatmap(moved, rows=range(8), columns=range(8), title="row: output, column: the word that was nudged")
 
 # %% [markdown]
-# ## 12. In your own words
+# ## 13. Train it, and take it apart
+#
+# Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers a word. No position is added to a
+# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide in place of 128.
+#
+# Then one part goes, and a model **without** it is trained from the beginning. This is called an *ablation in training*: the others may make
+# up for the part that is missing.
+#
+# | without | in its place |
+# | --- | --- |
+# | rotation | nothing: only the causal mask tells what came before |
+# | norm | vectors as large as they happen to be |
+# | gate | SiLU of `W_gate` alone |
+# | groups | four heads of keys and values, each for one head of queries |
+#
+# Your class stays as it is. `block_parts.without` undoes a part from outside: with your own `rotate` it turns queries and keys back
+# *before* the block turns them, say. **Predict first:** which part will this model miss most?
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import block_parts, news, news_training
+#
+#     STEPS = 300
+#     train, held_out = (news_training.tensors(items) for items in news.items())   # word numbers and what counts, each
+#
+#     class Summarizer(nn.Module):
+#         """Words in, logits for the next word out: an embedding, two blocks of today, one last matrix."""
+#
+#         def __init__(self, part):
+#             super().__init__()
+#             self.embedding = nn.Embedding(len(news.WORDS), 64)
+#             nn.init.normal_(self.embedding.weight, std=1 / 8)
+#             blocks = [ModernDecoderBlock(64, 4, 4 if part == "groups" else 2, 80) for _ in range(2)]
+#             self.blocks = nn.Sequential(*(block_parts.without(part, block, rotate, d_head=16) for block in blocks))
+#             self.output = nn.Linear(64, len(news.WORDS), bias=False)
+#
+#         def forward(self, token_ids):
+#             return self.output(self.blocks(8 * self.embedding(token_ids)))   # (B, L) -> (B, L, V)
+#
+#     def train_without(part, seed=0):
+#         """A model without this part, trained; its losses, and how many numbers it has."""
+#         torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
+#         torch.manual_seed(seed)
+#         model = Summarizer(part)
+#         losses = news_training.train(model, *train, STEPS, seed)   # the loop of assignment 6
+#         mean = lambda some: sum(some) / max(1, len(some))
+#         return {"numbers": sum(W.numel() for W in model.parameters()), "begun": mean(losses[:20]), "early": mean(losses[100:150]),
+#                 "held_out": news_training.loss_on(model, *held_out)}
+
+# %% [markdown]
+# Five models, 300 steps each: about two minutes on one core. (They are left out while your work is graded.)
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     print("               numbers    steps 101 to 150       held-out news")
+#     print("without       to learn     yours      ours     yours      ours")
+#     ours = block_parts.ours()
+#     for part in block_parts.PARTS:
+#         try:
+#             found = train_without(part)
+#         except NotImplementedError:
+#             print("This table waits for `ModernDecoderBlock` and `rotate`: write them, then run the last two cells again.")
+#             break
+#         kept = {name: sorted(ours[part][name])[1] for name in ("early", "held_out")}   # the middle one of three runs
+#         print(f"{part:12} {found['numbers']:9,} {found['early']:9.3f} {kept['early']:9.3f} {found['held_out']:9.3f} {kept['held_out']:9.3f}")
+
+# %% [markdown]
+# ## 14. In your own words
 #
 # A classmate says: "Grouped queries, a sliding window and FlashAttention are three names for the same thing: attention made
 # cheaper." What does each of the three save? Which of them can be switched on in a model that is already trained, without
