@@ -56,15 +56,23 @@ def own_or_ready_loss(own: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def train(
-    model: nn.Module, ids: torch.Tensor, counted: torch.Tensor, steps: int, seed: int = 0, batch: int = BATCH
+    model: nn.Module,
+    ids: torch.Tensor,
+    counted: torch.Tensor,
+    steps: int,
+    seed: int = 0,
+    until: int | None = None,
 ) -> list[float]:
-    """Train `model` for so many steps on random texts; the loss of each step. The rate rises, and falls to nothing."""
+    """Train `model` for so many steps on random texts; the loss of each step. The rate rises, and falls to nothing.
+
+    until: stop after so many of the steps, and go no further
+    """
     random = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=steps, pct_start=0.1)
     losses = []
-    for _ in range(steps):
-        some = torch.randint(len(ids), (batch,), generator=random)
+    for _ in range(until or steps):
+        some = torch.randint(len(ids), (BATCH,), generator=random)
         loss = loss_of_what_counts(model(ids[some]), ids[some], counted[some])
         optimizer.zero_grad()
         loss.backward()

@@ -1153,7 +1153,83 @@ class ModernDecoderBlock(nn.Module):
 # put it on the first words; if those are gone, the weight falls on words that do mean something, and every blend is changed.
 
 # %% [markdown]
+# ## 15. A map of 2026
+#
+# You know the parts that nearly all models share. Here is what comes beside them, to read and to run. Nothing is graded below.
+
+# %% [markdown]
+# ### Keys and values made small: multi-head latent attention
+#
+# Heads may share keys and values, or all of them may be made from **one short vector** for each word, which alone is kept. Each head has
+# matrices of its own that make its keys and values of it ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions
+# stand apart, in one small key that all heads share: a latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in
+# your table, for the model of exercise 3:
+
+# %% tags=["active-ipynb"]
+# kept = {"multi-head": cache_bytes(32, 32, 128, 1), "grouped, as in Llama 3": cache_bytes(32, 8, 128, 1),
+#         "multi-query": cache_bytes(32, 1, 128, 1), "multi-head latent": 32 * (512 + 64) * 2}
+# for name, token in kept.items():
+#     print(f"{name:22s} {token / 2**10:7.0f} KiB a token {128_000 * token / 1e9:7.1f} GB for 128,000")
+
+# %% [markdown]
+# **What to notice.** It keeps little more than multi-query attention does, and yet every head has keys and values of its own.
+
+# %% [markdown]
+# ### A longer text than in training: scaled rotary positions
+#
+# A model was trained on 64 words. In a text of 256, its slow pairs come to angles that they have never met. Two remedies change nothing but
+# `rotate`. *Position interpolation* ([Chen et al. 2023](https://arxiv.org/abs/2306.15595)) divides positions by 4, so that 256 places lie where
+# 64 lay. A larger *base* slows the slow pairs down and leaves the fast ones, which tell neighbours apart, nearly as they were
+# ([Peng et al. 2023](https://arxiv.org/abs/2309.00071), YaRN, treats each pair by its speed, and scales the scores a little).
+
+# %% tags=["active-ipynb"]
+# pairs, place = np.tile([1.0, 0.0], 8), np.arange(0, 256, 8)                      # eight pairs, each (1, 0); 32 places
+# text = np.tile(pairs, (len(place), 1))
+# ways = {"as trained": rotate(text, place), "positions / 4": rotate(text, place / 4), "base times 5": rotate(text, place, 5e4)}
+# slow = np.stack([turned[:, 1::2].T for turned in ways.values()])                 # (3, 8, 32): the sine of each pair
+# heatmap(slow, names=list(ways), rows=[f"pair {i}" for i in range(8)], columns=[f"{p}" if p % 64 == 0 else "" for p in place],
+#         title="sine of each pair's angle over a text of 256; training ended at 64")
+
+# %% [markdown]
+# **What to notice.** Look at the lower half, the slow pairs, and compare the right of each picture with its first quarter. *As trained*, they
+# turn to colours that do not occur in the first quarter. With *positions / 4* the whole picture is the first quarter, stretched; but pair 0, which
+# tells neighbours apart, has been slowed down as well. With a larger *base*, pair 0 is as it was, and the slow pairs turn less.
+
+# %% [markdown]
+# ### Few layers that see far: local and global
+#
+# Need every layer look at the whole text? In Gemma 3 ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) five layers with a window of
+# 1,024 words are followed by one that sees everything. One line says what is kept of 128,000 words, with 30 layers and 8 heads of width 128:
+
+# %% tags=["active-ipynb"]
+# whole, local = cache_bytes(30, 8, 128, 128_000), cache_bytes(5, 8, 128, 128_000) + cache_bytes(25, 8, 128, 1_024)
+# print(f"all layers see everything: {whole / 1e9:.1f} GB; one of six does: {local / 1e9:.1f} GB")
+# steps = np.linalg.matrix_power(sliding_window_mask(24, 3).astype(int), 5) > 0    # five layers with a window of 3
+# heatmap(np.stack([steps, steps @ sliding_window_mask(24, 24)]), names=["five local layers", "and a global one"],
+#         title="what can reach whom: row = word, column = word that is heard")
+
+# %% [markdown]
+# ### And in a line each
+#
+# | idea | what it does | paper |
+# | --- | --- | --- |
+# | QK-norm | brings queries and keys to one size before the score, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
+# | ALiBi | no positions at all: from each score a multiple of the distance is taken off | [Press et al. 2021](https://arxiv.org/abs/2108.12409) |
+# | linear attention | without the softmax, a sum over keys and values can be kept in place of a cache; its size does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
+# | speculative decoding | a small model writes a few words ahead, the large one checks them all in one go | [Leviathan et al. 2022](https://arxiv.org/abs/2211.17192) |
+# | differential attention | one softmax minus another, so that what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
+#
+# All of them use what you have written: queries, keys, values, a mask, and a softmax or something in its place.
+
+# %% [markdown]
 # ---
 #
 # **What you can do now.** You can read the code of Llama or Mistral and find each of its parts here: rotary positions, grouped queries, the KV
-# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves.
+# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves, and you
+# have measured what a small model loses without it. The papers on the map are within reach.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found
