@@ -619,7 +619,7 @@ class KeyValueCache:
 # $$w_j = \frac{e^{s_j}}{e^{b} + \sum_k e^{s_k}}$$
 #
 # The weights of a head then sum to less than 1, and a head that finds nothing adds next to nothing. The models called gpt-oss have such
-# *sink logits* ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
+# **sink logits** ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
 #
 # **By hand**, one head, $d = 2$, two words in the cache. The query is $(\sqrt2, 0)$, both keys are $(2, 0)$, the values 10 and 20. The newest
 # key stands where the query stands, so its score is $2 \sqrt2 / \sqrt2 = 2$. The other key is one place away: $2 \cos 1 = 1.0806$.

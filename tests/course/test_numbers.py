@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.helpers.in_process import COURSE
+from tests.helpers.kernel import run_all
 from tests.helpers.notebook_numbers import cells_of, is_among, names_in, table_of, told, values
 
 # What is trained anew is asked for by other tests.
@@ -35,3 +38,38 @@ def test_a_number_that_the_code_does_not_give_is_noticed():
     assert is_among("0.42", [1.0, 0.4188])
     assert not is_among("0.42", [0.4301])
     assert not is_among("131040", [131041.0])
+
+
+def known_mixtures():
+    """Summaries that mix two pieces of news: each word is in the article, and nobody said it."""
+    deeds = ("wins the chess cup", "finds a lost dog")
+    every = {(who, deed, where) for who in ("mira", "hugo") for deed in deeds for where in ("oslo", "lima")}
+    told = {("mira", deeds[0], "oslo"), ("hugo", deeds[1], "lima")}
+    return {f"{who} {deed} in {where}" for who, deed, where in every - told}
+
+
+def percents(line):
+    """The shares in a line of text, in percent."""
+    return [float(share) for share in re.findall(r"([\d.]+)%", line)]
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+def test_what_a6_says_of_the_model_that_was_trained_here(tmp_path):
+    """Training differs a little from machine to machine, so what the text says in words has room."""
+    _, notebook = run_all(ASKED[0].notebook, tmp_path)
+    said = {
+        cell["id"]: "".join(output.get("text", "") for output in cell.get("outputs", ())) for cell in notebook.cells
+    }
+    assert percents(said["exact"])[0] >= 98  # 99 of 100
+    before, after = (percents(line)[0] for line in said["which-names"].splitlines())
+    assert before < 0.6 < after < 2  # 1 in 500, 1 in 100
+    whole, *without = [percents(line)[2] for line in said["needed"].splitlines()[1:]]  # the column of where
+    assert whole > 99
+    assert min(without) == without[4 + 1] < 94  # head 1 of layer 1: nine of ten
+    one, two, three = (percents(line)[2] for line in said["several"].splitlines())
+    assert one > two > three
+    assert three < 40  # a fifth
+    told = said["your-own-article"].splitlines()
+    assert told[0] == "mira wins the chess cup in oslo"
+    assert told[1] in known_mixtures()
