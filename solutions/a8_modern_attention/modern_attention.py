@@ -666,21 +666,21 @@ def attention_in_cache(query, K, V, sink_logits=None):
 # check("attention_in_cache")
 
 # %% [markdown]
-# **What to notice.** All words have the same query and the same key, so that only positions differ. The cache holds two sinks and the last six
-# words; the text gets longer from row to row. With positions in the **text**, the weight of the two sinks swings with every row. With places
-# in the **cache**, every row is the same, a million words on.
+# **What to notice.** A head that has learned to rest on the first two words: their keys fit its query if they stand seven and six places back. The
+# cache holds these two sinks and the last six words; the text gets longer from row to row. With positions in the **text** the head loses its
+# sinks, meets them again by chance, and its weight falls on words that it was not looking for. With places in the **cache** every row is the same, a million words on.
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(2)
-# word = np.abs(random.normal(size=(1, 16)))                                       # the same query and key for all words
+# query, others = random.normal(size=(1, 16)), random.normal(size=(6, 16)) / 2     # one head of width 16
+# keys = np.concatenate([1.5 * rotate(np.tile(query, (2, 1)), np.array([7, 6])), others])   # (8, 16): two sinks, six words
 # lengths = [8, 30, 100, 300, 1_000, 30_000, 1_000_000]
 # in_text, in_cache = np.zeros((2, len(lengths), 8))
 # for row, length in enumerate(lengths):
-#     position = np.array([0, 1, *range(length - 6, length)])                      # two sinks, six words of the window
-#     keys = np.tile(word, (8, 1))
-#     scores = (rotate(word, position[-1:]) @ rotate(keys, position).T)[0] / 4     # (8,)
+#     position = np.array([0, 1, *range(length - 6, length)])                      # of the sinks, and of the last six words
+#     scores = (rotate(query, position[-1:]) @ rotate(keys, position).T)[0] / 4    # (8,)
 #     in_text[row] = np.exp(scores) / np.exp(scores).sum()
-#     _, weights = attention_in_cache(word, keys[np.newaxis], keys[np.newaxis])    # one head: (1, 16), (1, 8, 16)
+#     _, weights = attention_in_cache(query, keys[np.newaxis], keys[np.newaxis])   # (1, 16), (1, 8, 16), (1, 8, 16)
 #     in_cache[row] = weights[0]
 # heatmap(np.stack([in_text, in_cache]), names=["positions in the text", "places in the cache"],
 #         rows=[f"{length:,} words" for length in lengths], columns=["sink", "sink", *range(-5, 1)], title="weights of the newest word")
@@ -1193,7 +1193,8 @@ class ModernDecoderBlock(nn.Module):
 # %% [markdown]
 # **What to notice.** Look at the lower half, the slow pairs, and compare the right of each picture with its first quarter. *As trained*, they
 # turn to colours that do not occur in the first quarter. With *positions / 4* the whole picture is the first quarter, stretched; but pair 0, which
-# tells neighbours apart, has been slowed down as well. With a larger *base*, pair 0 is as it was, and the slow pairs turn less.
+# tells neighbours apart, has been slowed down as well. With a larger *base*, pair 0 is as it was, the last pair turns four times
+# slower, and those between lie between.
 
 # %% [markdown]
 # ### Few layers that see far: local and global
