@@ -591,6 +591,8 @@ def translation_test(layer, X, shift, margin):
 # equivariance.
 
 # %% tags=["active-ipynb"]
+# from attention_course import grading
+#
 # if not grading:
 #     from attention_course import progress
 #
