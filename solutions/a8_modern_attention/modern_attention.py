@@ -1136,6 +1136,16 @@ class ModernDecoderBlock(nn.Module):
 #         print(f"{part:12} {found['numbers']:9,} {found['early']:9.3f} {kept['early']:9.3f} {found['held_out']:9.3f} {kept['held_out']:9.3f}")
 
 # %% [markdown]
+# **What to notice.** The numbers of *ours* are the middle ones of three runs. Rotation is missed most: without it the loss on held-out news is 0.080
+# in place of 0.033. The model still learns, for a causal mask alone tells something about order
+# ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.054. Without norms it is 0.041, and with four heads of
+# keys and values in place of two 0.040, although that model has more numbers to learn.
+#
+# How much of this is chance? Our three runs with *all* parts, from other numbers at the start, ended between 0.031 and 0.039. So two of the
+# parts make less of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
+# neither. Before you believe a table like this one, train twice.
+
+# %% [markdown]
 # ## 14. In your own words
 #
 # A classmate says: "Grouped queries, a sliding window and FlashAttention are three names for the same thing: attention made

@@ -23,6 +23,7 @@ from typing import Any
 import nbformat
 import numpy as np
 
+from autograder import block_parts
 from autograder.course import Assignment
 
 FOLDER = Path(__file__).parents[1] / "course" / "numbers"
@@ -64,7 +65,7 @@ def names_in(assignment: Assignment, left_out: frozenset[str] = frozenset(), gra
     grading: is it left out what is left out of grading?
     """
     silent: dict[str, Any] = {"display": lambda *shown: None, "print": lambda *words, **more: None}
-    names = dict(silent)
+    names: dict[str, Any] = {"block_parts": block_parts, **silent}
     for name, cell in cells_of(assignment).items():
         if cell.cell_type == "code" and "check(" not in cell.source.splitlines()[-1] and name not in left_out:
             exec(compile(cell.source, name, "exec"), names)
