@@ -85,4 +85,4 @@ def train(
 def loss_on(model: nn.Module, ids: torch.Tensor, counted: torch.Tensor) -> float:
     """The loss of texts that are not trained on."""
     with torch.inference_mode():
-        return loss_of_what_counts(model(ids), ids, counted).item()
+        return float(loss_of_what_counts(model(ids), ids, counted))

@@ -1142,7 +1142,7 @@ class ModernDecoderBlock(nn.Module):
 # keys and values in place of two 0.040, although that model has more numbers to learn.
 #
 # How much of this is chance? Our three runs with *all* parts, from other numbers at the start, ended between 0.031 and 0.039. So two of the
-# parts make less of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
+# parts make no more of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
 # neither. Before you believe a table like this one, train twice.
 
 # %% [markdown]

@@ -429,7 +429,8 @@ A8 = [
     ),
     (
         "attention_in_cache",
-        "    S, d = K.shape[-2:]\n    s = np.einsum('...d,...sd->...s', query, rotate(K, np.arange(S))) / math.sqrt(d)\n"
+        "    S, d = K.shape[-2:]\n    turned = rotate(K, np.arange(S))\n"
+        "    s = np.einsum('...d,...sd->...s', query, turned) / math.sqrt(d)\n"
         "    w = np.exp(s - s.max(-1, keepdims=True))\n    w = w / w.sum(-1, keepdims=True)\n"
         "    return np.einsum('...s,...sd->...d', w, V), w",
         "Known mistake: query not rotated",
