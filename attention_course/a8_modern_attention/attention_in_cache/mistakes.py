@@ -1,5 +1,7 @@
 """Known mistakes of attention_in_cache."""
 
+import math
+
 import numpy as np
 
 from autograder.testing import Catalogue
@@ -233,7 +235,15 @@ def attention_in_cache(query, K, V, sink_logits=None):
 @mistake.mutants(
     ROTATED
     | SINKS
-    | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k", "scale-by-length")
+    | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k")
+    | {
+        # A single word asks, so the root of the number of queries is 1.
+        "scale-by-length": mistake.mutant(
+            {"scale": lambda size: math.sqrt(size.S)},
+            {"scale": lambda size: size.S},
+            hint=mutation_options.HINTS["scale-by-length"],
+        )
+    }
     | mutation_options.only(
         mutation_options.CURVES, "softmax-missing", "no-exponential", "not-normalised", "sign-flipped"
     )
