@@ -1,8 +1,9 @@
 """A course on multi-head attention, from dot products to a decoder: what its notebooks import. A folder an assignment.
 
 `check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
-weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there are `news`,
-`own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`. All load on first use.
+weights, `explore(draw, d_k=...)` puts a slider over pictures, `progress()` shows how far one is; for training a small
+model there are `news`, `news_training`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head`,
+`block_parts` and `word_by_word`. All load on first use.
 
 `hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
 """
@@ -11,22 +12,24 @@ import importlib
 
 __version__ = "0.1.0"
 __all__ = [
-    "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news",
-    "own_or_plain", "without_head", "word_by_word",
+    "block_parts", "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve",
+    "news", "news_training", "own_or_plain", "progress", "without_head", "word_by_word",
 ]  # fmt: skip
 
-_OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint")
+_OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress")
 _HOMES = {
+    "block_parts": "block_parts",
     "copycat": "copycat",
     "highlight": "looking",
     "look": "looking",
     "loss_curve": "loss_curve",
     "news": "news",
+    "news_training": "news_training",
     "own_or_plain": "plain_decoder",
     "without_head": "ablation",
     "word_by_word": "ablation",
 }
-_MODULES = ("copycat", "news")  # of these a notebook takes the whole module
+_MODULES = ("block_parts", "copycat", "news", "news_training")  # of these a notebook takes the whole module
 
 
 def __getattr__(name: str) -> object:

@@ -1,7 +1,8 @@
 """Exercises that grade themselves: checks and hints for notebooks, and a grader that trusts no submission.
 
 What a notebook uses: `check("row_centred")` runs the visible tests of an exercise, `hint("row_centred")` helps with
-it, `heatmap(table)` draws numbers, `explore(draw, width=...)` puts a slider over pictures. Names that an installed
+it, `heatmap(table)` draws numbers, `explore(draw, width=...)` puts a slider over pictures, `progress()` shows how far
+one is in the whole course. Names that an installed
 course brings for its notebooks can be imported from here, too. All load on first use, so that `import autograder` stays
 quick.
 """
@@ -14,7 +15,7 @@ import os
 import sys
 
 __version__ = "0.1.0"
-__all__ = ["check", "explore", "grading", "heatmap", "hint"]
+__all__ = ["check", "explore", "grading", "heatmap", "hint", "progress"]
 
 # True only while a submission is graded or validated: `if not grading:` keeps a long training out of it. nbgrader sets
 # this variable in the kernels that it starts.
@@ -25,6 +26,7 @@ _HOMES = {
     "explore": "autograder.student.explore",
     "heatmap": "autograder.reports.heatmap",
     "hint": "autograder.student.hint",
+    "progress": "autograder.student.progress",
 }
 
 

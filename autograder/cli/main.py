@@ -198,6 +198,26 @@ def check(
 
 
 @app.command(
+    epilog="Example: autograder progress",
+    rich_help_panel=Group.students,
+    short_help="Show how far you are in all assignments.",
+)
+def progress(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Your folder with the assignments, or one assignment's.", file_okay=False, exists=True),
+    ] = Path(),
+) -> None:
+    """All assignments on one page: what check(...) in your notebooks has found done, begun, and which known mistakes.
+
+    It is read from a file in your folder. Nothing is run, and nothing leaves this machine.
+    """
+    from autograder.student.progress import page
+
+    print(printable_lines(repr(page(folder))))
+
+
+@app.command(
     epilog="Example: autograder demo demo",
     rich_help_panel=Group.machine,
     short_help="Grade a small class, from release to feedback.",

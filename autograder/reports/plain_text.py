@@ -44,9 +44,15 @@ def looks_like(result: ExerciseResult) -> str:
 
     A known mistake is told by its name. How answers stand to the right ones is told by the evidence, if there is one.
     """
-    names = ", and ".join(cause.name.replace("-", " ") for cause in result.causes if cause.name)
-    said = f"Known mistake: {names}." if names and (result.known_mistake or not result.evidence) else ""
+    names = ", and ".join(name.replace("-", " ") for name in mistakes_in(result))
+    said = f"Known mistake: {names}." if names else ""
     return " ".join(filter(None, (said, result.evidence, result.hint)))
+
+
+def mistakes_in(result: ExerciseResult) -> list[str]:
+    """The names of the known mistakes that a result was told by; none where relations tell what is wrong."""
+    is_known = result.known_mistake or not result.evidence
+    return [cause.name for cause in result.causes if cause.name and is_known]
 
 
 def as_text(result: ExerciseResult) -> str:

@@ -27,6 +27,7 @@ from autograder.student.check_result import CheckResult, Progress, passed
 from autograder.student.forbidden_here import noticed
 from autograder.student.kernel_cells import why_not_run
 from autograder.student.listing import listing
+from autograder.student.progress import remember
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.local import CallsHere, Here
@@ -63,6 +64,7 @@ def check(exercise: Any = None) -> None:
         print(sentence)
     verdict = examine(name, frame.f_back.f_globals, visible)
     (_passed.add if verdict.passed else _passed.discard)(name)
+    remember(verdict, Path.cwd())
     from IPython.display import display  # takes long to import: the command line goes without
 
     display(replace(verdict, progress=Progress.of(name, _passed, visible)))

@@ -594,3 +594,11 @@ def translation_test(layer, X, shift, margin):
 #
 # **What you can do now.** You can say exactly when attention is a convolution, build one from the other, and test a layer for translation
 # equivariance.
+
+# %% tags=["active-ipynb"]
+# from attention_course import grading
+#
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # The decoder of today
 #
-# **Time:** about 180 minutes, in as many sittings as you like. **Difficulty:** ●●●. **Builds on:** assignments 4 and 5.
+# **Time:** about 210 minutes, two of them training, in as many sittings as you like. **Difficulty:** ●●●. **Builds on:** assignments 4 and 5.
 #
 # Open a language model of today, Llama or Mistral say, and you find the decoder that you built in assignment 5: blocks of
 # attention and feed-forward, each with a way past it. A handful of parts have changed since, each with a paper behind it and
@@ -30,12 +30,15 @@
 # 4. `decoding_step`
 # 5. `sliding_window_mask`
 # 6. `KeyValueCache`
-# 7. `online_softmax_step`
-# 8. `online_softmax_attention`
-# 9. `rms_norm`
-# 10. `gated_feed_forward`
-# 11. `ModernDecoderBlock`
-# 12. a question to answer in words
+# 7. `attention_in_cache`
+# 8. `online_softmax_step`
+# 9. `online_softmax_attention`
+# 10. `rms_norm`
+# 11. `gated_feed_forward`
+# 12. `ModernDecoderBlock`
+# 13. train it, and take its parts out one by one
+# 14. a question to answer in words
+# 15. a map of 2026
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check below it.
 # The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes. Each part earns
@@ -530,11 +533,6 @@ def sliding_window_mask(length, window, sinks=0):
 #
 # What an object keeps, it keeps in `self`, made anew in `__init__`: two caches know nothing of each other. Keys come in turned
 # by their positions in the text, as in Mistral, so it does not matter in which column of the cache they end up.
-#
-# **Where this stops working.** In a very long text, positions become larger than any that the model was trained on, and the
-# first words are ever further away. Xiao et al. (2023, section 3.2) therefore keep keys *unturned*, and at every step turn
-# them by their place **in the cache**. No distance is then larger than the cache, and their models write on for millions of
-# words.
 
 # %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KeyValueCache:
@@ -580,7 +578,7 @@ class KeyValueCache:
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-KeyValueCache", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-KeyValueCache", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -614,7 +612,101 @@ class KeyValueCache:
 # print(f"100 words: largest difference {largest:.0e}, and {len(cache)} words in the cache")
 
 # %% [markdown]
-# ## 7. `online_softmax_step`
+# ## 7. `attention_in_cache`
+#
+# The keys in your cache are rotated by their positions in the **text**. Now think of a very long text. The newest word stands at position
+# 1,000,000, and the sinks still stand at 0 to 3. No model has met such a distance in training, and its heads no longer find their sinks.
+#
+# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**. At every step they rotate them anew, by
+# their places **in the cache**: the oldest key that is kept by 0, the next by 1, and so on. The newest word is the last of $S$, so its key
+# and its query are rotated by $S - 1$. No distance is then larger than the cache, and their models write on for four million words.
+
+# %% [markdown]
+# **A sink may also be learned.** First words are sinks because a softmax has to put its weight somewhere. So give it a place: one number $b$
+# for each head, learned with the model. It stands beside the scores as if it were one more, with no key and no value:
+#
+# $$w_j = \frac{e^{s_j}}{e^{b} + \sum_k e^{s_k}}$$
+#
+# The weights of a head then sum to less than 1, and a head that finds nothing adds next to nothing. The models called gpt-oss have such
+# **sink logits** ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
+#
+# **By hand**, one head, $d = 2$, two words in the cache. The query is $(\sqrt2, 0)$, both keys are $(2, 0)$, the values 10 and 20. The newest
+# key stands where the query stands, so its score is $2 \sqrt2 / \sqrt2 = 2$. The other key is one place away: $2 \cos 1 = 1.0806$.
+#
+# | | scores | weights | output |
+# | --- | --- | --- | --- |
+# | no sink logit | 1.0806, 2 | 0.2851, 0.7149 | 17.149 |
+# | a sink logit of 2 | 1.0806, 2, and 2 for the sink | 0.1662, 0.4169 | 10.0 |
+
+# %% nbgrader={"grade": false, "grade_id": "attention_in_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_in_cache(query, K, V, sink_logits=None):
+    """Attention of the newest word to a cache of unrotated keys, with each key at its place in the cache.
+
+    query: the newest word's, one for each head, (..., h, d), unrotated; d is even
+    K: keys, (..., h, S, d), unrotated, in the order of the cache; the newest word's is the last
+    V: values, (..., h, S, d_v)
+    sink_logits: (h,), one number for each head, that is a score of its own without a value; None: there is none
+
+    Returns the tuple (output, weights) in the dtype of the input: output (..., h, d_v), and the weights of the S words,
+    (..., h, S). Positions turn by the base 10000; scores are divided by the square root of d, sink logits are not. Large
+    scores and large sink logits give finite numbers. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    S, d = K.shape[-2:]
+    place = np.arange(S)                                                         # (S,): in the cache
+    query = rotate(query[..., np.newaxis, :], place[-1:])                        # (..., h, 1, d): one word
+    scores = query @ rotate(K, place).swapaxes(-2, -1) / math.sqrt(d)            # (..., h, 1, S)
+    largest = scores.max(axis=-1, keepdims=True)                                 # (..., h, 1, 1)
+    into_sink = 0
+    if sink_logits is not None:
+        sink = sink_logits[:, np.newaxis, np.newaxis].astype(scores.dtype)       # (h, 1, 1)
+        largest = np.maximum(largest, sink)
+        into_sink = np.exp(sink - largest)
+    exps = np.exp(scores - largest)
+    weights = exps / (exps.sum(axis=-1, keepdims=True) + into_sink)
+    return (weights @ V)[..., 0, :], weights[..., 0, :]                          # (..., h, d_v), (..., h, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-attention_in_cache", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.student.stock import check
+# ### END HIDDEN TESTS
+# check("attention_in_cache")
+
+# %% [markdown]
+# **What to notice.** A head that has learned to rest on the first two words: their keys fit its query if they stand seven and six places back. The
+# cache holds these two sinks and the last six words; the text gets longer from row to row. With positions in the **text** the head loses its
+# sinks, meets them again by chance, and its weight falls on words that it was not looking for. With places in the **cache** every row is the same, a million words on.
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(2)
+# query, others = random.normal(size=(1, 16)), random.normal(size=(6, 16)) / 2     # one head of width 16
+# keys = np.concatenate([1.5 * rotate(np.tile(query, (2, 1)), np.array([7, 6])), others])   # (8, 16): two sinks, six words
+# lengths = [8, 30, 100, 300, 1_000, 30_000, 1_000_000]
+# in_text, in_cache = np.zeros((2, len(lengths), 8))
+# for row, length in enumerate(lengths):
+#     position = np.array([0, 1, *range(length - 6, length)])                      # of the sinks, and of the last six words
+#     scores = (rotate(query, position[-1:]) @ rotate(keys, position).T)[0] / 4    # (8,)
+#     in_text[row] = np.exp(scores) / np.exp(scores).sum()
+#     _, weights = attention_in_cache(query, keys[np.newaxis], keys[np.newaxis])   # (1, 16), (1, 8, 16), (1, 8, 16)
+#     in_cache[row] = weights[0]
+# heatmap(np.stack([in_text, in_cache]), names=["positions in the text", "places in the cache"],
+#         rows=[f"{length:,} words" for length in lengths], columns=["sink", "sink", *range(-5, 1)], title="weights of the newest word")
+
+# %% [markdown]
+# **What to notice.** A head with a sink logit that grows from row to row. Nothing is shifted from word to word: all weights shrink together,
+# and what they lack has gone into the sink.
+
+# %% tags=["active-ipynb"]
+# Q, K = random.normal(size=(1, 8)), random.normal(size=(1, 5, 8))
+# logits = [-9, 0, 1, 2, 4, 9]
+# weights = np.concatenate([attention_in_cache(Q, K, K, np.array([float(b)]))[1] for b in logits])   # (6, 5)
+# heatmap(np.column_stack([weights, 1 - weights.sum(axis=-1)]), rows=[f"sink logit {b}" for b in logits],
+#         columns=[*(f"word {n}" for n in range(5)), "sink"], title="weights of one head")
+
+# %% [markdown]
+# ## 8. `online_softmax_step`
 #
 # A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
 # of 128,000 times 128,000, for every head. Does it have to be there?
@@ -682,7 +774,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # check("online_softmax_step")
 
 # %% [markdown]
-# ## 8. `online_softmax_attention`
+# ## 9. `online_softmax_attention`
 #
 # Now the whole: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
 # shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged as if it had none.
@@ -761,7 +853,7 @@ def online_softmax_attention(Q, K, V, block_size):
 # print(f"one block of {block} queries and {block} keys: {2 * block**2 / 1e3:.0f} KB")
 
 # %% [markdown]
-# ## 9. `rms_norm`
+# ## 10. `rms_norm`
 #
 # Two small changes are left, and each is one line. Layer norm takes the mean off and divides by the spread. Do we need the
 # mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) (section 3) leave it out, and the shift $\beta$ with it:
@@ -803,7 +895,7 @@ def rms_norm(x, gamma, eps=1e-5):
 # heatmap(rms_norm(rows, np.ones(4)), rows=["x", "10 x", "x + 10", "another"], title="after RMSNorm")
 
 # %% [markdown]
-# ## 10. `gated_feed_forward`
+# ## 11. `gated_feed_forward`
 #
 # The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and the one
 # decides how much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
@@ -861,7 +953,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # print("SiLU", *(f"{value:6.2f}" for value in z / (1 + np.exp(-z))))
 
 # %% [markdown]
-# ## 11. `ModernDecoderBlock`
+# ## 12. `ModernDecoderBlock`
 #
 # All together, in PyTorch. The plan is that of the block in assignment 5, and the parts are those of this notebook:
 #
@@ -973,7 +1065,7 @@ class ModernDecoderBlock(nn.Module):
         return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))                # (B, L, h * d_head)
         ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -995,7 +1087,84 @@ class ModernDecoderBlock(nn.Module):
 # heatmap(moved, rows=range(8), columns=range(8), title="row: output, column: the word that was nudged")
 
 # %% [markdown]
-# ## 12. In your own words
+# ## 13. Train it, and take it apart
+#
+# Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers a word. No position is added to a
+# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide in place of 128.
+#
+# Then one part goes, and a model **without** it is trained from the beginning. This is called an *ablation in training*: the others may make
+# up for the part that is missing.
+#
+# | without | in its place |
+# | --- | --- |
+# | rotation | nothing: only the causal mask tells what came before |
+# | norm | vectors as large as they happen to be |
+# | gate | SiLU of `W_gate` alone |
+# | groups | four heads of keys and values, each for one head of queries |
+#
+# Your class stays as it is. `block_parts.without` undoes a part from outside: with your own `rotate` it turns queries and keys back
+# *before* the block turns them, say. **Predict first:** which part will this model miss most?
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import block_parts, news, news_training
+#
+#     STEPS = 300
+#     train, held_out = (news_training.tensors(items) for items in news.items())   # word numbers and what counts, each
+#
+#     class Summarizer(nn.Module):
+#         """Words in, logits for the next word out: an embedding, two blocks of today, one last matrix."""
+#
+#         def __init__(self, part):
+#             super().__init__()
+#             self.embedding = nn.Embedding(len(news.WORDS), 64)
+#             nn.init.normal_(self.embedding.weight, std=1 / 8)
+#             blocks = [ModernDecoderBlock(64, 4, 4 if part == "groups" else 2, 80) for _ in range(2)]
+#             self.blocks = nn.Sequential(*(block_parts.without(part, block, rotate, d_head=16) for block in blocks))
+#             self.output = nn.Linear(64, len(news.WORDS), bias=False)
+#
+#         def forward(self, token_ids):
+#             return self.output(self.blocks(8 * self.embedding(token_ids)))   # (B, L) -> (B, L, V)
+#
+#     def train_without(part, seed=0):
+#         """A model without this part, trained; its losses, and how many numbers it has."""
+#         torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
+#         torch.manual_seed(seed)
+#         model = Summarizer(part)
+#         losses = news_training.train(model, *train, STEPS, seed)   # the loop of assignment 6
+#         mean = lambda some: sum(some) / max(1, len(some))
+#         return {"numbers": sum(W.numel() for W in model.parameters()), "begun": mean(losses[:20]), "early": mean(losses[100:150]),
+#                 "held_out": news_training.loss_on(model, *held_out)}
+
+# %% [markdown]
+# Five models, 300 steps each: about two minutes on one core. (They are left out while your work is graded.)
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     print("               numbers    steps 101 to 150       held-out news")
+#     print("without       to learn     yours      ours     yours      ours")
+#     ours = block_parts.ours()
+#     for part in block_parts.PARTS:
+#         try:
+#             found = train_without(part)
+#         except NotImplementedError:
+#             print("This table waits for `ModernDecoderBlock` and `rotate`: write them, then run the last two cells again.")
+#             break
+#         kept = {name: sorted(ours[part][name])[1] for name in ("early", "held_out")}   # the middle one of three runs
+#         print(f"{part:12} {found['numbers']:9,} {found['early']:9.3f} {kept['early']:9.3f} {found['held_out']:9.3f} {kept['held_out']:9.3f}")
+
+# %% [markdown]
+# **What to notice.** The numbers of *ours* are the middle ones of three runs. Rotation is missed most: without it the loss on held-out news is 0.080
+# in place of 0.033. The model still learns, for a causal mask alone tells something about order
+# ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.054. Without norms it is 0.041, and with four heads of
+# keys and values in place of two 0.040, although that model has more numbers to learn.
+#
+# How much of this is chance? Our three runs with *all* parts, from other numbers at the start, ended between 0.031 and 0.039. So two of the
+# parts make no more of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
+# neither. Before you believe a table like this one, train twice.
+
+# %% [markdown]
+# ## 14. In your own words
 #
 # A classmate says: "Grouped queries, a sliding window and FlashAttention are three names for the same thing: attention made
 # cheaper." What does each of the three save? Which of them can be switched on in a model that is already trained, without
@@ -1012,7 +1181,84 @@ class ModernDecoderBlock(nn.Module):
 # put it on the first words; if those are gone, the weight falls on words that do mean something, and every blend is changed.
 
 # %% [markdown]
+# ## 15. A map of 2026
+#
+# You know the parts that nearly all models share. Here is what comes beside them, to read and to run. Nothing is graded below.
+
+# %% [markdown]
+# ### Keys and values made small: multi-head latent attention
+#
+# Heads may share keys and values, or all of them may be made from **one short vector** for each word, which alone is kept. Each head has
+# matrices of its own that make its keys and values of it ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions
+# stand apart, in one small key that all heads share: a latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in
+# your table, for the model of exercise 3:
+
+# %% tags=["active-ipynb"]
+# kept = {"multi-head": cache_bytes(32, 32, 128, 1), "grouped, as in Llama 3": cache_bytes(32, 8, 128, 1),
+#         "multi-query": cache_bytes(32, 1, 128, 1), "multi-head latent": 32 * (512 + 64) * 2}
+# for name, token in kept.items():
+#     print(f"{name:22s} {token / 2**10:7.0f} KiB a token {128_000 * token / 1e9:7.1f} GB for 128,000")
+
+# %% [markdown]
+# **What to notice.** It keeps little more than multi-query attention does, and yet every head has keys and values of its own.
+
+# %% [markdown]
+# ### A longer text than in training: scaled rotary positions
+#
+# A model was trained on 64 words. In a text of 256, its slow pairs come to angles that they have never met. Two remedies change nothing but
+# `rotate`. *Position interpolation* ([Chen et al. 2023](https://arxiv.org/abs/2306.15595)) divides positions by 4, so that 256 places lie where
+# 64 lay. A larger *base* slows the slow pairs down and leaves the fast ones, which tell neighbours apart, nearly as they were
+# ([Peng et al. 2023](https://arxiv.org/abs/2309.00071), YaRN, treats each pair by its speed, and scales the scores a little).
+
+# %% tags=["active-ipynb"]
+# pairs, place = np.tile([1.0, 0.0], 8), np.arange(0, 256, 8)                      # eight pairs, each (1, 0); 32 places
+# text = np.tile(pairs, (len(place), 1))
+# ways = {"as trained": rotate(text, place), "positions / 4": rotate(text, place / 4), "base times 5": rotate(text, place, 5e4)}
+# slow = np.stack([turned[:, 1::2].T for turned in ways.values()])                 # (3, 8, 32): the sine of each pair
+# heatmap(slow, names=list(ways), rows=[f"pair {i}" for i in range(8)], columns=[f"{p}" if p % 64 == 0 else "" for p in place],
+#         title="sine of each pair's angle over a text of 256; training ended at 64")
+
+# %% [markdown]
+# **What to notice.** Look at the lower half, the slow pairs, and compare the right of each picture with its first quarter. *As trained*, they
+# turn to colours that do not occur in the first quarter. With *positions / 4* the whole picture is the first quarter, stretched; but pair 0, which
+# tells neighbours apart, has been slowed down as well. With a larger *base*, pair 0 is as it was, the last pair turns four times
+# slower, and those between lie between.
+
+# %% [markdown]
+# ### Few layers that see far: local and global
+#
+# Need every layer look at the whole text? In Gemma 3 ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) five layers with a window of
+# 1,024 words are followed by one that sees everything. One line says what is kept of 128,000 words, with 30 layers and 8 heads of width 128:
+
+# %% tags=["active-ipynb"]
+# whole, local = cache_bytes(30, 8, 128, 128_000), cache_bytes(5, 8, 128, 128_000) + cache_bytes(25, 8, 128, 1_024)
+# print(f"all layers see everything: {whole / 1e9:.1f} GB; one of six does: {local / 1e9:.1f} GB")
+# steps = np.linalg.matrix_power(sliding_window_mask(24, 3).astype(int), 5) > 0    # five layers with a window of 3
+# heatmap(np.stack([steps, steps @ sliding_window_mask(24, 24)]), names=["five local layers", "and a global one"],
+#         title="what can reach whom: row = word, column = word that is heard")
+
+# %% [markdown]
+# ### And in a line each
+#
+# | idea | what it does | paper |
+# | --- | --- | --- |
+# | QK-norm | brings queries and keys to one size before the score, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
+# | ALiBi | no positions at all: from each score a multiple of the distance is taken off | [Press et al. 2021](https://arxiv.org/abs/2108.12409) |
+# | linear attention | without the softmax, a sum over keys and values can be kept in place of a cache; its size does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
+# | speculative decoding | a small model writes a few words ahead, the large one checks them all in one go | [Leviathan et al. 2022](https://arxiv.org/abs/2211.17192) |
+# | differential attention | one softmax minus another, so that what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
+#
+# All of them use what you have written: queries, keys, values, a mask, and a softmax or something in its place.
+
+# %% [markdown]
 # ---
 #
 # **What you can do now.** You can read the code of Llama or Mistral and find each of its parts here: rotary positions, grouped queries, the KV
-# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves.
+# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves, and you
+# have measured what a small model loses without it. The papers on the map are within reach.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

@@ -662,3 +662,9 @@ def ov_circuit(W_V, W_O, num_heads):
 # **What you can do now.** You can score heads, ablate and patch them, read their weights as circuits, and tell which of
 # these shows what a head *needs*, *carries*, *looks for* or *copies*. That is where research on the inside of language
 # models begins.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

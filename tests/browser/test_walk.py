@@ -428,6 +428,14 @@ A8 = [
         r"K has shape \(2, 3, 2\), it should be \(2, 2, 2\)",
     ),
     (
+        "attention_in_cache",
+        "    S, d = K.shape[-2:]\n    turned = rotate(K, np.arange(S))\n"
+        "    s = np.einsum('...d,...sd->...s', query, turned) / math.sqrt(d)\n"
+        "    w = np.exp(s - s.max(-1, keepdims=True))\n    w = w / w.sum(-1, keepdims=True)\n"
+        "    return np.einsum('...s,...sd->...d', w, V), w",
+        "Known mistake: query not rotated",
+    ),
+    (
         "online_softmax_step",
         "    s = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])\n    new = np.maximum(largest, s.max(-1))\n"
         "    p = np.exp(s - new[..., None])\n    return new, total + p.sum(-1), mixed + p @ V",

@@ -63,3 +63,39 @@ def test_a_docstring_of_a_stub_fits_the_help_of_jupyterlab(assignment):
     docs = [ast.get_docstring(node) or "" for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
     assert sum(map(bool, docs)) >= len(assignment.exercises)
     assert [line for text in docs for line in text.splitlines() if len(line) > HELP] == []
+
+
+SENTENCE = 38  # words of a sentence; in a table or a formula nothing counts
+
+
+def sentences(text):
+    """The sentences of a cell, and parts of them that a colon or a semicolon ends."""
+    text = re.sub(r"```.*?```|\$\$.*?\$\$|^\|.*$", "\n\n", text, flags=re.DOTALL | re.MULTILINE)
+    paragraphs = re.split(r"\n\s*\n|\n(?=\d+\. |- |#)", re.sub(r"\]\([^)]*\)", "]", text))
+    return [one for part in paragraphs for one in re.split(r"(?<=[.!?:;])[*\"”)]*\s+", part.strip())]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_a_sentence_is_read_once(assignment):
+    for text in texts(assignment):
+        for sentence in sentences(text):
+            assert len(sentence.split()) <= SENTENCE, sentence
+
+
+@pytest.mark.parametrize("term", [term for term, _ in terms()])
+def test_a_term_is_first_read_where_it_is_explained(term):
+    """Read from the first notebook to the last, no cell has the word before the one that has it in bold."""
+    word = re.compile(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])".replace(r"\ ", r"\s+"), re.IGNORECASE)
+    cells = [text for assignment in ASSIGNMENTS for text in texts(assignment)]
+    first = next(cell for cell in cells if word.search(re.sub(r"`[^`]*`", "", cell)))
+    assert term.lower() in [bold.lower() for bold in BOLD.findall(first)], first
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_the_page_of_notebooks_says_what_a_notebook_says(assignment):
+    first = texts(assignment)[0]
+    page = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    minutes, level = re.search(r"about (\d+) minutes.*?([●○]{3})", first, re.DOTALL).groups()
+    name = f"{assignment.name[:2]} {first.splitlines()[0].removeprefix('# ')}"
+    assert re.search(rf"^\| {re.escape(name)} \| {minutes} \| {level} \| \d+ \|$", page, re.MULTILINE)
+    assert (ROOT / "docs" / f"best-{assignment.name[:2]}.png").stat().st_size > 1000

@@ -1,4 +1,7 @@
-"""Run All goes through: in a notebook as it is released, where demonstrations wait, and in one that is solved."""
+"""Run All goes through: in a notebook as it is released, where demonstrations wait, and in one that is solved.
+
+And it takes no longer than the page of notebooks says.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ import pytest
 from autograder.authoring.sample_class import fill, model_answers
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
-from tests.helpers.kernel import Kernel
+from tests.helpers.kernel import Kernel, run_all
 
 NEEDS = re.compile(r"This cell needs `(\w+)`(?: from a cell above, which waits for `(\w+)`)?\. Finish it")
 TRAINS = {"a6_transformer_summarizer", "a9_looking_at_heads"}  # for half a minute, unless they are being graded
 CATALOGUE = [pytest.mark.slow, pytest.mark.catalogue]
+# Seconds that a notebook may take: those that train more than a moment have more.
+MOST = {"a5": 150, "a6": 90, "a8": 150}
+PAGE = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 one_by_default = pytest.mark.parametrize(
     "assignment",
@@ -73,3 +79,15 @@ def test_a_solved_notebook_goes_through_and_nothing_waits(kernel, assignment, tm
     assert goes_through(cells, assignment) == 0
     passed = [shown for _, shown, _ in cells if re.search(r": (\d+) of \1 visible tests pass", shown)]
     assert len(passed) == len(assignment.exercises)
+
+
+@pytest.mark.catalogue
+@each
+def test_it_takes_what_the_page_says(assignment, tmp_path):
+    short = assignment.name[:2]
+    said = int(re.search(rf"^\| {re.escape(short)} .* (\d+) \|$", PAGE, re.MULTILINE)[1])
+    assert said <= MOST.get(short, 30)
+    solved, _ = run_all(assignment.notebook, tmp_path)
+    assert solved <= 1.5 * said + 5  # another processor is another one
+    waiting, _ = run_all(released(assignment), tmp_path, allow_errors=True)
+    assert waiting <= 1.5 * said + 5

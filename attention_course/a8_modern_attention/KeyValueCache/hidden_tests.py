@@ -46,7 +46,7 @@ class TestKeyValueCache:
             for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
                 expect.close(part, other, hint, what, ATOL)
 
-    @pytest.mark.weight(0.07)
+    @pytest.mark.weight(0.14)
     def test_shape(self, student):
         """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
         got = self.raw(student)
@@ -55,25 +55,25 @@ class TestKeyValueCache:
         for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
             expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
 
-    @pytest.mark.weight(0.18)
+    @pytest.mark.weight(0.36)
     def test_everything(self, student, reference):
         """Without a window every word is kept, in its order."""
         hint = "Where does the newest word go, and what becomes of those before it?"
         self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
     def test_window(self, student, reference):
         """With a window, the last words are kept and no others."""
         hint = "After nine words, with a window of 4: which are the last four?"
         self.compare(student, reference, hint, (4, 0, 9), (3, 0, 5), (1, 0, 4))
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
     def test_sinks(self, student, reference):
         """With sinks, the first words are kept beside the last ones, each of them once."""
         hint = "After nine words, with a window of 3 and two sinks: which five are left? And after four words?"
         self.compare(student, reference, hint, (3, 2, 9), (2, 1, 4), (1, 3, 6), (4, 2, 5))
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_length(self, student):
         """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
         self.looks_like_an_attempt(student)
@@ -86,7 +86,7 @@ class TestKeyValueCache:
             if got != held:
                 expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
         """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; keys of one number."""
         self.looks_like_an_attempt(student)
@@ -106,7 +106,7 @@ class TestKeyValueCache:
                 for part, other, what in zip(got, wanted, "KV", strict=True):
                     expect.close(part, other, ANY_SIZE, what, ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_each_its_own(self, student):
         """A new cache is empty, whatever other caches hold."""
         self.looks_like_an_attempt(student)
@@ -116,7 +116,7 @@ class TestKeyValueCache:
             hint = "What is made once for the class, and what in __init__, for each object?"
             expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
     def test_batch_axes(self, student):
         """One batch axis or two: each text has its own keys and values."""
         self.looks_like_an_attempt(student)
@@ -125,7 +125,7 @@ class TestKeyValueCache:
             given = normal(1040, *batch, 2, 6, 4), normal(1041, *batch, 2, 6, 3)
             same_item_by_item(call, given, axes, FROM_THE_END)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in K and V."""
         self.looks_like_an_attempt(student)
@@ -134,7 +134,7 @@ class TestKeyValueCache:
             for part, what in zip(self.kept(student, 3, 1, **given), "KV", strict=True):
                 expect.dtype(part, dtype, DTYPE, what)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
     def test_arguments(self, student):
         """window and sinks may come by keyword, and the words that come in stay as they are."""
         self.looks_like_an_attempt(student)

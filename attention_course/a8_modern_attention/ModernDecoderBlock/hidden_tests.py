@@ -110,13 +110,13 @@ class TestModernDecoderBlock:
         hint = "Which two layers get the normalised words, what goes through SiLU, and what is the result added to?"
         self.compare(student, reference, 1390, (8, 2, 1, 12), "W_O", hint)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """A batch of two texts of five words comes out in the shape it went in: (2, 5, 24)."""
         got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
         expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 24))
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
     def test_parameters(self, student):
         """The parameters are two norms and seven matrices, without biases, and no others."""
         block = self.block(student)
@@ -133,17 +133,17 @@ class TestModernDecoderBlock:
             self.run(block, weights=as_made), self.run(block, weights=ones), hint, "a new block's output", ATOL
         )
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.7)
     def test_attention_branch(self, student, reference):
         """With a silent feed-forward network, the block adds to x the attention of the normalised x."""
         self.attention_alone(student, reference)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.7)
     def test_feed_forward_branch(self, student, reference):
         """With a silent attention, the block adds to x the gated feed-forward network of the normalised x."""
         self.feed_forward_alone(student, reference)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.6)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
         # If a branch alone is wrong, that is told, and nothing is asked about both.
@@ -152,7 +152,7 @@ class TestModernDecoderBlock:
         hint = "Each branch alone is right. What does the second one start from?"
         self.compare(student, reference, 1410, (24, 6, 3, 20), "", hint)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_eps(self, student):
         """The norms add 1e-5 to the mean of the squares: words that are nearly nothing stay small."""
         block = self.block(student)
@@ -169,7 +169,7 @@ class TestModernDecoderBlock:
             )
             expect.fail(f"{text} as large.", "To what is epsilon added, and how large is it?")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.6)
     def test_window(self, student, reference):
         """Through a window of 3, a word sees itself and the two before it."""
         hint = "How many words does a window of 3 hold, the word itself among them?"
@@ -178,7 +178,7 @@ class TestModernDecoderBlock:
             student, reference, 1470, (24, 6, 2, 20, 1), "W_down", "Whom does a word see through a window of 1?"
         )
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.6)
     def test_training(self, student):
         """In training the output is the same as in eval(): a dropout would have to be off when it is graded."""
         block = self.block(student)
@@ -198,7 +198,7 @@ class TestModernDecoderBlock:
         sizes = 96, 8, 2, 64, 33
         return words(1500, 2, 71, 96), self.block(student, *sizes), block_weights(1510, *sizes[:4])
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
         """71 words in eight heads; 64 words without a window; one word, two, and one head of width 2."""
         self.looks_like_block(self.block(student))
@@ -214,7 +214,7 @@ class TestModernDecoderBlock:
             if plain:
                 expect.close(got, wanted, ANY_SIZE, "the output", ATOL)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
     def test_causal(self, student):
         """No word hears from a later one, however loud it is; each hears from those before."""
         block = self.block(student)
@@ -229,7 +229,7 @@ class TestModernDecoderBlock:
         hint = "Without a window, may a word see all earlier ones?"
         expect.differs(self.run(block, x)[:, 4], free[:, 4], hint, "when word 0 changes, word 4's output")
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_as_made(self, student):
         """As it is made, it can learn: in float32, with numbers of ordinary size, and no head like another."""
         block = self.block(student)
@@ -238,7 +238,7 @@ class TestModernDecoderBlock:
         names = [[f"{name}.weight" for name in names] for names in (("W_Q", "W_O"), ("W_gate", "W_up", "W_down"))]
         begins_well(block, self.WEIGHTS, x, seed, 6, names)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_batch(self, student):
         """Each text of a batch is on its own; one text and one word are fine."""
         block = self.block(student)
@@ -248,7 +248,7 @@ class TestModernDecoderBlock:
             expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
         expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
     def test_gradients(self, student):
         """Gradients reach x and every parameter."""
         block = self.block(student)
@@ -256,7 +256,7 @@ class TestModernDecoderBlock:
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way, or a layer that is not used?"
         gradients_reach(block, self.WEIGHTS, [self.X], normal(1451, 2, 5, 24), hint)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """A float32 block gives float32, a float64 block float64."""
         block = self.block(student)
@@ -264,7 +264,7 @@ class TestModernDecoderBlock:
         for dtype in (np.float32, np.float64):
             expect.dtype(self.run(block, dtype=dtype), dtype, "Which dtype has what you make yourself?", "the output")
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         block = self.block(student)

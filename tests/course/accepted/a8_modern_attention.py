@@ -306,6 +306,53 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     return output.reshape(*x.shape[:-1], num_heads * d) @ W_O, new_K, new_V
 
 
+# ---------------------------------------------------------------- attention_in_cache
+
+
+@accepted("head by head, in loops")
+def attention_in_cache(query, K, V, sink_logits=None):
+    *batch, h, d = query.shape
+    S = K.shape[-2]
+    output, weights = np.zeros((*batch, h, V.shape[-1]), V.dtype), np.zeros((*batch, h, S), K.dtype)
+    for where in np.ndindex(*batch, h):
+        turned = rotate(query[where][None], np.array([S - 1]))[0]
+        scores = [float(turned @ key) / d**0.5 for key in rotate(K[where], np.arange(S))]
+        every = scores if sink_logits is None else [*scores, float(sink_logits[where[-1]])]
+        powers = [math.exp(score - max(every)) for score in every]
+        for j in range(S):
+            weights[(*where, j)] = powers[j] / sum(powers)
+            output[where] += weights[(*where, j)] * V[(*where, j)]
+    return output, weights
+
+
+@accepted("distances in place of places: the query stays, keys turn by how far back they are")
+def attention_in_cache(query, K, V, sink_logits=None):
+    S, d = K.shape[-2:]
+    keys = rotate(K, np.arange(S) - (S - 1))
+    scores = np.einsum("...d,...sd->...s", query, keys) / np.sqrt(d).astype(query.dtype)
+    if sink_logits is None:
+        exps = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = exps / exps.sum(-1, keepdims=True)
+    else:
+        column = np.broadcast_to(sink_logits[:, None], (*scores.shape[:-1], 1)).astype(scores.dtype)
+        weights = softmax(np.concatenate([column, scores], axis=-1))[..., 1:]
+    return np.einsum("...s,...sd->...d", weights, V), weights
+
+
+@accepted("a softmax over the words, shrunk by what the sink takes")
+def attention_in_cache(query, K, V, sink_logits=None):
+    S, d = K.shape[-2:]
+    place = np.arange(S)
+    scores = rotate(query[..., None, :], place[-1:]) @ rotate(K, place).swapaxes(-2, -1) / math.sqrt(d)
+    scores = scores[..., 0, :]
+    weights = softmax(scores)
+    if sink_logits is not None:
+        top = scores.max(-1)
+        total = top + np.log(np.exp(scores - top[..., None]).sum(-1))
+        weights = weights * (1 / (1 + np.exp(np.clip(sink_logits - total, -80, 80))))[..., None].astype(weights.dtype)
+    return (weights[..., None, :] @ V)[..., 0, :], weights
+
+
 # ---------------------------------------------------------------- KeyValueCache
 
 

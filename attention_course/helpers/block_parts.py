@@ -1,0 +1,120 @@
+"""Takes a part out of a decoder block of assignment 8 from outside, whoever wrote the block: an ablation in training.
+
+    block_parts.without("norm", ModernDecoderBlock(64, 4, 2, 80), rotate, d_head=16)
+
+The block goes on as it is written. Hooks on its layers undo what the part does, just before or after it matters.
+`ours()` has the losses of our own runs; `python -m tools.block_losses` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+FILE = Path(__file__).with_name("block_losses.json")
+PARTS = ("nothing", "rotation", "norm", "gate", "groups")
+LONGEST = 64  # words of a text that positions are undone for
+EPS = 1e-5
+BRANCHES = {"attention": ("W_Q", "W_K", "W_V"), "feed-forward": ("W_gate", "W_up")}
+
+
+def ours() -> dict[str, Any]:
+    """Our runs by part: `numbers` to learn, and for each seed the losses `begun`, `early` and `held_out`."""
+    runs: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return runs
+
+
+def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> Any:
+    """The same block, with one part silent from now on.
+
+    part: "rotation": queries and keys are rotated back before the block rotates them; "norm": what the two norms give
+        is made as large again as it was; "gate": nothing but ones comes from `W_up`, so that SiLU alone is left. Any
+        other word leaves the block as it is.
+    block: a `ModernDecoderBlock` with the members of assignment 8
+    rotate: the NumPy function of assignment 8
+    d_head: the width of a head
+
+    Raises `ValueError` if a part cannot be reached, because the block does not call its layers.
+    """
+    called: set[str] = set()
+    if part == "rotation":
+        needed = _without_rotation(block, _back(rotate, d_head), called)
+    elif part == "norm":
+        needed = _without_norm(block, called)
+    elif part == "gate":
+        needed = _without_gate(block, called)
+    else:
+        return block
+    with torch.no_grad():
+        block(torch.ones(1, 2, block.W_O.out_features))
+    if missing := needed - called:
+        raise ValueError(f"your block does not call {', '.join(sorted(missing))}, so nothing can be undone there")
+    return block
+
+
+def _back(rotate: Callable[..., Any], d_head: int) -> torch.Tensor:
+    """For each position the matrix that rotates a vector back by it, (LONGEST, d_head, d_head)."""
+    unit = np.repeat(np.eye(d_head)[:, np.newaxis], LONGEST, axis=1)  # (d_head, LONGEST, d_head)
+    return torch.tensor(rotate(unit, -np.arange(LONGEST)), dtype=torch.float32).transpose(0, 1)
+
+
+def _without_rotation(block: Any, back: torch.Tensor, called: set[str]) -> set[str]:
+    d_head, names = back.shape[-1], {"W_Q", "W_K"}
+
+    def rotated_back(name: str) -> Callable[..., torch.Tensor]:
+        def hook(layer: nn.Module, given: Any, projected: torch.Tensor) -> torch.Tensor:
+            called.add(name)
+            heads = projected.unflatten(-1, (-1, d_head))  # (B, L, heads, d_head)
+            return torch.einsum("blhd,lde->blhe", heads, back[: heads.shape[1]]).flatten(-2)
+
+        return hook
+
+    for name in names:
+        getattr(block, name).register_forward_hook(rotated_back(name))
+    return names
+
+
+def _without_norm(block: Any, called: set[str]) -> set[str]:
+    came_in: list[torch.Tensor] = []  # the block's words, (B, L, d_model)
+    size: dict[str, torch.Tensor] = {}  # of each word's vector before a branch's norm, (B, L, 1)
+
+    def comes_in(layer: nn.Module, given: tuple[torch.Tensor, ...]) -> None:
+        came_in[:] = given[:1]
+        size["attention"] = _size(given[0])
+
+    def attended(layer: nn.Module, given: Any, added: torch.Tensor) -> None:
+        called.add("W_O")
+        size["feed-forward"] = _size(came_in[0] + added)
+
+    def as_large_as_before(branch: str, name: str) -> Callable[..., tuple[torch.Tensor, ...]]:
+        def hook(layer: nn.Module, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+            called.add(name)
+            return (given[0] * size[branch],)
+
+        return hook
+
+    block.register_forward_pre_hook(comes_in)
+    block.W_O.register_forward_hook(attended)
+    for branch, names in BRANCHES.items():
+        for name in names:
+            getattr(block, name).register_forward_pre_hook(as_large_as_before(branch, name))
+    return {"W_O"}.union(*BRANCHES.values())
+
+
+def _size(x: torch.Tensor) -> torch.Tensor:
+    return torch.sqrt((x**2).mean(dim=-1, keepdim=True) + EPS)
+
+
+def _without_gate(block: Any, called: set[str]) -> set[str]:
+    def open_wide(layer: nn.Module, given: Any, projected: torch.Tensor) -> torch.Tensor:
+        called.add("W_up")
+        return torch.ones_like(projected)
+
+    block.W_up.register_forward_hook(open_wide)
+    return {"W_up"}
