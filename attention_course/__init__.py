@@ -2,7 +2,8 @@
 
 `check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
 weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there are `news`,
-`own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`. All load on first use.
+`own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`; `novel` is real text, and
+`trained_decoder` a small model that has read it. All load on first use.
 
 `hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
 """
@@ -12,7 +13,7 @@ import importlib
 __version__ = "0.1.0"
 __all__ = [
     "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news",
-    "own_or_plain", "without_head", "word_by_word",
+    "novel", "own_or_plain", "trained_decoder", "without_head", "word_by_word",
 ]  # fmt: skip
 
 _OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint")
@@ -22,11 +23,13 @@ _HOMES = {
     "look": "looking",
     "loss_curve": "loss_curve",
     "news": "news",
+    "novel": "novel",
     "own_or_plain": "plain_decoder",
+    "trained_decoder": "trained_decoder",
     "without_head": "ablation",
     "word_by_word": "ablation",
 }
-_MODULES = ("copycat", "news")  # of these a notebook takes the whole module
+_MODULES = ("copycat", "news", "novel", "trained_decoder")  # of these a notebook takes the whole module
 
 
 def __getattr__(name: str) -> object:
