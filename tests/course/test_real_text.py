@@ -14,7 +14,6 @@ import torch
 from attention_course.helpers import byte_pairs, novel, trained_decoder
 from autograder import loss_curve
 from tests.helpers.in_process import COURSE
-from tests.helpers.kernel import run_cells
 from tools import novel as novel_tool
 from tools import trained_decoder as training_tool
 
@@ -49,7 +48,9 @@ def test_a_book_is_found_in_what_the_package_keeps():
         packed = zlib.compress(b"X\n" + bytes(12) + novel_tool.STRINGS + struct.pack(">i", len(lines)) + strings)
         return struct.pack(">i", len(packed)) + packed
 
-    data = block("EMMA", "") + block("MINE", "by me", "Chapter 1", "", "It _is_", "so.", "", "Chapter 2", "", "And then")
+    data = block("EMMA", "") + block(
+        "MINE", "by me", "Chapter 1", "", "It _is_", "so.", "", "Chapter 2", "", "And then"
+    )
     assert novel_tool.paragraphs(novel_tool.book(data, "MINE")) == "It is so.\nAnd then\n"
     with pytest.raises(ValueError, match="'NOBODY'"):
         novel_tool.book(data, "NOBODY")
@@ -158,3 +159,135 @@ def test_in_a_quarter_of_what_it_reads_a_stretch_comes_again():
         period = 1 - int(jumps.min())
         assert training_tool.SHORTEST <= period <= training_tool.L // 2
         assert torch.equal(row[period:], row[:-period])
+
+
+# ---------------------------------------------------------------- what notebooks say of it
+
+
+def pages(count):
+    """So many stretches of 60 tokens from the held-out chapters, as the model reads them."""
+    tokens = trained_decoder.tokenizer()
+    ids = tokens.encode(novel.text()[1][: 400 * count])
+    return [trained_decoder.read(tokens.decode(ids[60 * page : 60 * page + 60])) for page in range(count)]
+
+
+def test_after_mr_it_expects_darcy_as_a2_says():
+    code, names = cells(A2)["trained-model-code"], {"causal_attention": A2.reference().causal_attention}
+    exec(code, names)
+    likeliest = [token.strip() for token, _ in names["reading"].next_tokens(4)]
+    assert likeliest[0] == "Darcy"
+    assert set(likeliest) <= {"Darcy", "Wickham", "Collins", "Bingley", "Bennet", "Gardiner"}
+
+
+def test_heads_of_the_first_layer_look_near_as_a2_says():
+    read = pages(20)
+    before = np.mean([np.trace(one.weights[..., 1:, :-1], axis1=-2, axis2=-1) / (len(one.ids) - 1) for one in read], 0)
+    itself = np.mean([np.trace(one.weights, axis1=-2, axis2=-1) / len(one.ids) for one in read], 0)
+    assert (np.abs(before[0] - 0.25) < 0.06).all(), before
+    assert (before[0] > itself[0]).all()
+    assert before[1:].max() < 0.16, before
+
+
+def test_a_head_of_the_last_layer_looks_for_quotation_marks_as_a2_and_a3_say():
+    names = {"causal_attention": A2.reference().causal_attention}
+    exec(cells(A2)["trained-model-code"] + "\n" + cells(A2)["trained-head-code"], names)
+    reading = names["reading"]
+    marks = np.array(['"' in token for token in reading.tokens])
+    assert (marks.sum(), len(marks)) == (4, 28)
+    assert reading.weights[2, 1, -1, marks].sum() == pytest.approx(0.48, abs=0.03)
+    on_marks = reading.weights[:, :, -1][..., marks].sum(axis=-1)
+    assert on_marks.argmax() == 9  # layer 2, head 1
+    assert np.sort(on_marks.ravel())[-3:-1] == pytest.approx([0.17, 0.43], abs=0.03)  # two are suspicious
+
+
+def test_the_puzzle_of_a3_knows_the_head(capsys):
+    a3 = cells(COURSE.assignment("a3_heads"))
+    names = {"np": np}
+    exec(a3["puzzle-picture"], names)
+    exec(a3["puzzle-guess"], names)
+    assert "write down your guess" in capsys.readouterr().out
+    for guess, verdict in (("(2, 1)", "That is the one"), ("(2, 2)", "Another head gives them more")):
+        exec(a3["puzzle-guess"].replace("guess = None", f"guess = {guess}"), names)
+        assert verdict in capsys.readouterr().out
+
+
+def test_it_has_no_induction_head():
+    """What a9 trains a model for does not come about here: random tokens that come again surprise it as before."""
+    random = np.random.default_rng(0)
+    words = [token for token in trained_decoder.tokenizer().tokens if token.startswith(" ") and token[1:].isalpha()]
+    once = "".join(random.permutation(words)[:20])
+    reading = trained_decoder.read(once + once)
+    assert len(reading.ids) == 40
+    again = np.trace(reading.weights[..., 20:, 1:21], axis1=-2, axis2=-1) / 20
+    assert again.max() < 0.15
+
+
+# ---------------------------------------------------------------- a5 trains
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    """The names of a5's cells on the novel, up to its tokens, and what their cells printed."""
+    names = dict(vars(A5.reference())) | {"grading": False, "display": lambda shown: None, "loss_curve": loss_curve}
+    for cell in ("real-text-code", "byte-pairs-code", "byte-pairs-learn", "byte-pairs-encode"):
+        exec(cells(A5)[cell], names)
+    return names
+
+
+@pytest.mark.slow
+def test_the_notebooks_own_lines_make_the_tokens_of_the_trained_decoder(notebook):
+    tokens = trained_decoder.tokenizer()
+    assert notebook["merges"] == tokens.merges
+    assert notebook["tokens"] == tokens.tokens
+    for text in (novel.text()[1][:20_000], "A transformer unscrewed 17 jars."):
+        assert notebook["encode"](text) == tokens.encode(text)
+        assert notebook["decode"](notebook["encode"](text)) == text
+
+
+@pytest.mark.slow
+def test_training_on_the_novel_begins_and_writes_and_waits_for_the_exercises(notebook, capsys):
+    """A fiftieth of the training; the whole of it is asked by `make catalogue`."""
+    names = trained_by(notebook, steps=18)
+    assert names["losses"][0] == pytest.approx(np.log(1024), abs=0.4)
+    assert names["losses"][-1] < names["losses"][0] - 0.3
+    written = names["write"](names["trained"], "Elizabeth", length=10, seed=1)
+    assert written.startswith("Elizabeth")
+    assert names["write"](names["trained"], "Elizabeth", length=10, seed=1) == written
+
+    def undone(**sizes):
+        raise NotImplementedError
+
+    capsys.readouterr()
+    names = trained_by(notebook | {"TransformerDecoder": undone}, steps=18)
+    assert names["trained"] is None
+    assert capsys.readouterr().out.count("Nothing to train yet") == 2
+
+
+def trained_by(names, steps):
+    """The names of the cells that train, write, and take the trained numbers."""
+    names = dict(names)
+    threads = torch.get_num_threads()
+    try:
+        source = cells(A5)["training-code"].replace("STEPS, BATCH, L = 900", f"STEPS, BATCH, L = {steps}")
+        for code in (source, cells(A5)["writing-code"], cells(A5)["trained-decoder-code"]):
+            exec(code, names)
+    finally:
+        torch.set_num_threads(threads)
+    return names
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+def test_ones_own_decoder_writes_after_two_minutes(notebook, capsys):
+    """All of the training; time is the processor's."""
+    import time
+
+    begun = time.process_time()
+    names = trained_by(notebook, steps=900)
+    assert time.process_time() - begun < 120
+    there = float(re.search(r"held out: loss (\d\.\d\d)", capsys.readouterr().out)[1])
+    assert there < 3.8
+    written = names["write"](names["trained"], "Elizabeth", length=80, seed=0)
+    known = set(re.findall("[a-z]+", novel.text()[0].lower()))
+    words = re.findall("[a-z]+", written.lower())
+    assert np.mean([word in known for word in words]) > 0.8
