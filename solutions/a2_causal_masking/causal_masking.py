@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Causal masking
 #
-# **Time:** about 60 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1.
+# **Time:** about 65 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1.
 #
 # A model that writes a summary must not read the words it has not written yet. By the end of this notebook you will
 # have written the attention that keeps this promise, for one text and for a batch of texts of different lengths:
@@ -462,6 +462,45 @@ def torch_masked_attention(query, key, value, mask=None):
 # %% [markdown]
 # **What to notice.** Exactly zero for the words that come later. The mask works in both directions: nothing is seen
 # from the future, and nothing is learnt from it.
+
+# %% [markdown]
+# ## A trained model reads with your attention
+#
+# Queries and keys made by hand are one thing. Here are learned ones: a small decoder that has read *Pride and Prejudice* (1813), again and again. It has three layers of four
+# **heads** each: four attentions side by side, of which assignment 3 tells more. It comes without an attention of its own, and uses your `causal_attention`
+# in all twelve places. Write a sentence of your own, in plain English letters:
+
+# %% tags=["active-ipynb"]
+# from attention_course import highlight, trained_decoder
+#
+# sentence = "Elizabeth smiled at Mr. Darcy, and Mr."    # up to 64 tokens: a rare word is several, such as sm -il -ed
+# reading = trained_decoder.read(sentence, attention=causal_attention)
+# print(" ".join(reading.tokens), "...")
+# for token, probability in reading.next_tokens():
+#     print(f"{probability:.2f}  {token}")
+
+# %% [markdown]
+# **What to notice.** After *Mr.* it expects a man of the novel, and of these Darcy. It knows no more of the world than this one book, and your attention brings it what it has
+# read so far.
+
+# %% tags=["active-ipynb"]
+# names = [f"head {head}" for head in range(4)]
+# heatmap(reading.weights[0], rows=reading.tokens, columns=reading.tokens, names=names, title="first layer: row looks at column")
+
+# %% [markdown]
+# **What to notice.** The staircase is yours. Below it the heads look **near**: in the first layer the token before gets about a quarter of the weight, more than the token
+# itself. In the other two layers it gets an eighth at most, and heads look farther back. Nobody told them to.
+#
+# How far back? Read along, token by token, with one head of the last layer. What is this head looking for?
+
+# %% tags=["active-ipynb"]
+# speech = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'
+# reading = trained_decoder.read(speech, attention=causal_attention)
+# highlight(reading.weights[2, 1, -1], reading.tokens, title="last layer, head 1: where the last word looks")
+
+# %% [markdown]
+# **What to notice.** Quotation marks: four of the 28 tokens get about half of all the weight. Is somebody speaking, or is it the author? To write on, one has to know. Heads as tidy as the ones by hand are rare, though: this one looks at other things as well,
+# and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
 
 # %% [markdown]
 # ## 6. In your own words

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# **Time:** about 75 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3.
+# **Time:** about 85 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3.
 #
 # Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
 #
