@@ -484,14 +484,14 @@ def torch_masked_attention(query, key, value, mask=None):
 # read so far.
 
 # %% tags=["active-ipynb"]
-# names = [f"head {head}" for head in range(4)]
-# heatmap(reading.weights[0], rows=reading.tokens, columns=reading.tokens, names=names, title="first layer: row looks at column")
+# two = reading.weights[0, :2]                            # (2, L, L): heads 0 and 1 of the first layer
+# heatmap(two, rows=reading.tokens, columns=reading.tokens, names=["head 0", "head 1"], title="first layer: row looks at column")
 
 # %% [markdown]
-# **What to notice.** The staircase is yours. Below it the heads look **near**: in the first layer the token before gets about a quarter of the weight, more than the token
-# itself. In the other two layers it gets an eighth at most, and heads look farther back. Nobody told them to.
+# **What to notice.** The staircase is yours. Below it the heads look **near**: over a few pages, each head of the first layer gives about a quarter of its weight to the token before, more than to the token
+# itself. In the other two layers it is about an eighth at most, and heads look farther back. Nobody told them to.
 #
-# How far back? Read along, token by token, with one head of the last layer. What is this head looking for?
+# How far back? Here is a head of the last layer. What is it looking for?
 
 # %% tags=["active-ipynb"]
 # speech = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'

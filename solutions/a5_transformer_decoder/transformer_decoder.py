@@ -689,7 +689,7 @@ class TransformerDecoder(nn.Module):
 # print(pairs.most_common(5))
 
 # %% [markdown]
-# **What to notice.** The most frequent pairs are a space and the letter that begins a word, *he*, *in*, ...: nothing about English was put in, only
+# **What to notice.** The most frequent pairs are a space and the letter that begins a word, and the letters of *the*: nothing about English was put in, only
 # counting. Now join, 928 times. With the 96 characters of a keyboard that makes 1,024 tokens.
 
 # %% tags=["active-ipynb"]
