@@ -491,16 +491,17 @@ def torch_masked_attention(query, key, value, mask=None):
 # **What to notice.** The staircase is yours. Below it the heads look **near**: over a few pages, each head of the first layer gives about a quarter of its weight to the token before, more than to the token
 # itself. In the other two layers it is about an eighth at most, and heads look farther back. Nobody told them to.
 #
-# How far back? Here is a head of the last layer. What is it looking for?
+# How far back? Here is a head of the middle layer, as it reads a word of somebody who is speaking. What is it looking for?
 
 # %% tags=["active-ipynb"]
-# speech = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'
+# speech = '"You are very kind, but I am not tired, and your house is not far from my own," said she. "Will'
 # reading = trained_decoder.read(speech, attention=causal_attention)
-# highlight(reading.weights[2, 1, -1], reading.tokens, title="last layer, head 1: where the last word looks")
+# print("next:", reading.next_tokens(1))
+# highlight(reading.weights[1, 0, -1], reading.tokens, title="middle layer, head 0: where the last word looks")
 
 # %% [markdown]
-# **What to notice.** Quotation marks: four of the 28 tokens get about half of all the weight. Is somebody speaking, or is it the author? To write on, one has to know. Heads as tidy as the ones by hand are rare, though: this one looks at other things as well,
-# and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
+# **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. Somebody is speaking to somebody, and so *you* is the likeliest next word. Heads as tidy as the ones by hand are rare,
+# though: this one looks at other things as well, and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
 
 # %% [markdown]
 # ## 6. In your own words

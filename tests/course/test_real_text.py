@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attention_course.helpers import byte_pairs, novel, trained_decoder
-from autograder import loss_curve
+from autograder import highlight, loss_curve
 from tests.helpers.in_process import COURSE
 from tools import novel as novel_tool
 from tools import trained_decoder as training_tool
@@ -188,16 +188,25 @@ def test_heads_of_the_first_layer_look_near_as_a2_says():
     assert before[1:].max() < 0.16, before
 
 
-def test_a_head_of_the_last_layer_looks_for_quotation_marks_as_a2_and_a3_say():
-    names = {"causal_attention": A2.reference().causal_attention}
-    exec(cells(A2)["trained-model-code"] + "\n" + cells(A2)["trained-head-code"], names)
+def test_a_head_looks_for_who_speaks_as_a2_says():
+    names = {"causal_attention": A2.reference().causal_attention, "trained_decoder": trained_decoder}
+    names["highlight"] = highlight
+    exec(cells(A2)["trained-head-code"], names)
+    reading = names["reading"]
+    spoken = np.array([token in {"You", "I", "your", "my"} for token in reading.tokens])
+    assert (spoken.sum(), len(spoken)) == (4, 31)
+    assert reading.weights[1, 0, -1, spoken].sum() == pytest.approx(0.48, abs=0.03)
+    assert reading.next_tokens(1)[0][0] == " you"
+
+
+def test_two_heads_look_suspicious_in_a3():
+    names = {"np": np}
+    exec(cells(COURSE.assignment("a3_heads"))["puzzle-picture"], names)
     reading = names["reading"]
     marks = np.array(['"' in token for token in reading.tokens])
-    assert (marks.sum(), len(marks)) == (4, 28)
-    assert reading.weights[2, 1, -1, marks].sum() == pytest.approx(0.48, abs=0.03)
     on_marks = reading.weights[:, :, -1][..., marks].sum(axis=-1)
     assert on_marks.argmax() == 9  # layer 2, head 1
-    assert np.sort(on_marks.ravel())[-3:-1] == pytest.approx([0.17, 0.43], abs=0.03)  # two are suspicious
+    assert np.sort(on_marks.ravel())[-3:] == pytest.approx([0.17, 0.43, 0.48], abs=0.03)
 
 
 def test_the_puzzle_of_a3_knows_the_head(capsys):
