@@ -3,7 +3,8 @@
 `check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
 weights, `explore(draw, d_k=...)` puts a slider over pictures, `progress()` shows how far one is; for training a small
 model there are `news`, `news_training`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head`,
-`block_parts` and `word_by_word`. All load on first use.
+`block_parts` and `word_by_word`; `novel` is real text, and `trained_decoder` a small model that has read it. All load
+on first use.
 
 `hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
 """
@@ -13,7 +14,7 @@ import importlib
 __version__ = "0.1.0"
 __all__ = [
     "block_parts", "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve",
-    "news", "news_training", "own_or_plain", "progress", "without_head", "word_by_word",
+    "news", "news_training", "novel", "own_or_plain", "progress", "trained_decoder", "without_head", "word_by_word",
 ]  # fmt: skip
 
 _OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress")
@@ -25,11 +26,14 @@ _HOMES = {
     "loss_curve": "loss_curve",
     "news": "news",
     "news_training": "news_training",
+    "novel": "novel",
     "own_or_plain": "plain_decoder",
+    "trained_decoder": "trained_decoder",
     "without_head": "ablation",
     "word_by_word": "ablation",
 }
-_MODULES = ("block_parts", "copycat", "news", "news_training")  # of these a notebook takes the whole module
+# Of these a notebook takes the whole module.
+_MODULES = ("block_parts", "copycat", "news", "news_training", "novel", "trained_decoder")
 
 
 def __getattr__(name: str) -> object:

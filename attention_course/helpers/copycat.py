@@ -39,6 +39,7 @@ NUM_HEADS = 4  # in each of the layers
 PACES = ((0.1, 0.05, 1.0, 0.3), (0.3, 1.0, 0.05, 0.1))
 LONGEST = 32  # words that the model has positions for
 FILE = Path(__file__).with_name("copycat.safetensors")
+DTYPES = {"F32": "<f4", "F16": "<f2", "I16": "<i2"}  # that our files have, by the format's names
 HISTORY = "history."  # what begins the names of arrays that are no weights
 
 Change = Callable[[int, np.ndarray], np.ndarray]
@@ -217,7 +218,7 @@ def _numbers() -> Mapping[str, np.ndarray]:
 
 
 def read_safetensors(data: bytes) -> dict[str, np.ndarray]:
-    """The float32 arrays of a file of our own; https://huggingface.co/docs/safetensors describes the format.
+    """The arrays of a file of our own; https://huggingface.co/docs/safetensors describes the format.
 
     Here so that nobody needs the `safetensors` package to open the model. An untrusted model is read another way.
     """
@@ -225,5 +226,5 @@ def read_safetensors(data: bytes) -> dict[str, np.ndarray]:
     arrays = {}
     for name, entry in json.loads(data[8:start]).items():
         begin, end = (start + offset for offset in entry["data_offsets"])
-        arrays[name] = np.frombuffer(data[begin:end], dtype="<f4").reshape(entry["shape"])
+        arrays[name] = np.frombuffer(data[begin:end], dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
     return arrays

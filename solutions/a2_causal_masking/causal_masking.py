@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Causal masking
 #
-# **Time:** about 60 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1.
+# **Time:** about 65 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1.
 #
 # A model that writes a summary must not read the words it has not written yet. By the end of this notebook you will
 # have written the attention that keeps this promise, for one text and for a batch of texts of different lengths:
@@ -468,6 +468,46 @@ def torch_masked_attention(query, key, value, mask=None):
 # %% [markdown]
 # **What to notice.** Exactly zero for the words that come later. The mask works in both directions: nothing is seen
 # from the future, and nothing is learnt from it.
+
+# %% [markdown]
+# ## A trained model reads with your attention
+#
+# Queries and keys made by hand are one thing. Here are learned ones: a small decoder that has read *Pride and Prejudice* (1813), again and again. It has three layers of four
+# **heads** each: four attentions side by side, of which assignment 3 tells more. It comes without an attention of its own, and uses your `causal_attention`
+# in all twelve places. Write a sentence of your own, in plain English letters:
+
+# %% tags=["active-ipynb"]
+# from attention_course import highlight, trained_decoder
+#
+# sentence = "Elizabeth smiled at Mr. Darcy, and Mr."    # up to 64 tokens: a rare word is several, such as sm -il -ed
+# reading = trained_decoder.read(sentence, attention=causal_attention)
+# print(" ".join(reading.tokens), "...")
+# for token, probability in reading.next_tokens():
+#     print(f"{probability:.2f}  {token}")
+
+# %% [markdown]
+# **What to notice.** After *Mr.* it expects a man of the novel, and of these Darcy. It knows no more of the world than this one book, and your attention brings it what it has
+# read so far.
+
+# %% tags=["active-ipynb"]
+# two = reading.weights[0, :2]                            # (2, L, L): heads 0 and 1 of the first layer
+# heatmap(two, rows=reading.tokens, columns=reading.tokens, names=["head 0", "head 1"], title="first layer: row looks at column")
+
+# %% [markdown]
+# **What to notice.** The staircase is yours. Below it the heads look **near**: over a few pages, each head of the first layer gives about a quarter of its weight to the token before, more than to the token
+# itself. In the other two layers it is about an eighth at most, and heads look farther back. Nobody told them to.
+#
+# How far back? Here is a head of the middle layer, as it reads a word of somebody who is speaking. What is it looking for?
+
+# %% tags=["active-ipynb"]
+# speech = '"You are very kind, but I am not tired, and your house is not far from my own," said she. "Will'
+# reading = trained_decoder.read(speech, attention=causal_attention)
+# print("next:", reading.next_tokens(1))
+# highlight(reading.weights[1, 0, -1], reading.tokens, title="middle layer, head 0: where the last word looks")
+
+# %% [markdown]
+# **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. Somebody is speaking to somebody, and so *you* is the likeliest next word. Heads as tidy as the ones by hand are rare,
+# though: this one looks at other things as well, and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
 
 # %% [markdown]
 # ## 6. In your own words

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Several heads
 #
-# **Time:** about 45 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy.
+# **Time:** about 50 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy.
 #
 # One attention head gives every word one way of looking at the others. Transformers use several heads side by side,
 # each with its own small query, key and value:
@@ -439,6 +439,51 @@ def torch_concat_heads(heads):
 # heads = torch_split_heads(x, 3)                  # (B, h, L, d)
 # print("as in NumPy:        ", np.array_equal(heads.numpy(), split_heads(x.numpy(), 3)))
 # print("there and back again:", torch.equal(torch_concat_heads(heads), x))
+
+# %% [markdown]
+# ## A puzzle: find the head
+#
+# A small decoder that has read *Pride and Prejudice* (1813) has twelve heads, in three layers. Each line below is one of them, and the darker a token, the more the last one, *her*,
+# looks at it. One of the twelve looks for **quotation marks**, to know whether somebody is speaking. Which one is it?
+
+# %% tags=["active-ipynb"]
+# from attention_course import highlight, trained_decoder
+#
+# speech = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'
+# reading = trained_decoder.read(speech)
+# twelve = reading.weights.reshape(12, *reading.weights.shape[2:])           # (layers, h, L, L) -> (12, L, L)
+# highlight(twelve[:, -1], reading.tokens, names=trained_decoder.NAMES)
+
+# %% [markdown]
+# Two of them look suspicious, and one sentence is no proof. Write your guess in place of `None`, layer and head. The cell reads thirty short stretches that the model was
+# not trained on, and compares what all heads give to quotation marks.
+
+# %% tags=["active-ipynb"]
+# guess = None   # such as (0, 3): layer 0, head 3
+#
+# from attention_course import novel
+#
+# def on_quotation_marks(pages=30):
+#     """The share of each head's weight on quotation marks, (layers, h), and their share of what there is to look at."""
+#     tokens = trained_decoder.tokenizer()
+#     ids = tokens.encode(novel.text()[1])
+#     shares, evenly = 0, 0
+#     for page in range(pages):
+#         seen = trained_decoder.read(tokens.decode(ids[60 * page : 60 * page + 60]))
+#         marks = np.array(['"' in token for token in seen.tokens])
+#         L = len(marks)
+#         everywhere = np.tril(np.ones((L, L))) / np.arange(1, L + 1)[:, None]       # looks at all that came before, alike
+#         shares += seen.weights[..., marks].sum(axis=(-2, -1)) / L / pages
+#         evenly += everywhere[:, marks].sum() / L / pages
+#     return shares, evenly
+#
+# if guess is None:
+#     print("Look at the twelve lines above, and write down your guess.")
+# else:
+#     shares, evenly = on_quotation_marks()
+#     times = shares[guess] / evenly
+#     print(f"layer {guess[0]}, head {guess[1]} gives quotation marks {times:.1f} times what looking everywhere alike would give")
+#     print("That is the one: no head gives them more." if shares[guess] == shares.max() else "Another head gives them more.")
 
 # %% [markdown]
 # ## 6. In your own words

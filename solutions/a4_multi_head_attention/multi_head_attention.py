@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# **Time:** about 75 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3.
+# **Time:** about 85 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3.
 #
 # Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
 #
@@ -21,9 +21,10 @@
 #
 # 1. `projection_shapes`
 # 2. `output_projection`
-# 3. `multi_head_attention`
-# 4. `MultiHeadAttention`
-# 5. a question to answer in words
+# 3. `single_head`
+# 4. `multi_head_attention`
+# 5. `MultiHeadAttention`
+# 6. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
@@ -228,23 +229,67 @@ def output_projection(heads, W_O):
 # heatmap(W_O, rows=owners, columns=["1", "2", "3"], title="W_O: each head has rows of its own")
 
 # %% [markdown]
-# ### One head first
+# ## 3. `single_head`
 #
-# Before all of it, one head alone, with nothing new: the attention of assignment 1, on a word's vectors that this head has projected
-# with its *own columns*. With two heads of width 2 on $d_{model} = 4$, head 0 owns the columns 0 and 1 of each wide matrix:
+# Before all heads, one. A head is the attention of assignment 1, on vectors that it makes with columns of its own. Of $W_Q$ and $W_K$ head $i$ owns the columns
+# $i \cdot d_k$ to $(i + 1) \cdot d_k$, of $W_V$ the columns $i \cdot d_v$ to $(i + 1) \cdot d_v$. Heads are counted from 0.
+#
+# $$Q_i = X W_Q^{(i)} \qquad K_i = X W_K^{(i)} \qquad V_i = X W_V^{(i)} \qquad
+# Z_i = \operatorname{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d_k}}\right) V_i$$
+#
+# **By hand:** two words of width 2, two heads with $d_k = 1$ and $d_v = 2$. What is head 1 doing?
+#
+# $$X = \begin{pmatrix} 1 & 2 \\ 3 & 0 \end{pmatrix} \quad W_Q = W_K = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix} \quad
+# W_V = \begin{pmatrix} 0 & 0 & 1 & 0 \\ 0 & 0 & 0 & 1 \end{pmatrix}$$
+#
+# - It owns column 1 of $W_Q$ and $W_K$. So its queries and its keys are $(2, 0)$: each word's second number.
+# - The first word scores $(2 \cdot 2,\; 2 \cdot 0) / \sqrt 1 = (4, 0)$, and its weights are $(0.98, 0.02)$. The second scores $(0, 0)$: half and half.
+# - It owns columns 2 and 3 of $W_V$, so its values are the words as they are.
+# - It finds $0.98 \cdot (1, 2) + 0.02 \cdot (3, 0) = (1.04, 1.96)$ for the first word, and $(2, 1)$ for the second.
 
-# %% tags=["active-ipynb"]
-# random = np.random.default_rng(5)
-# three_words = random.normal(size=(3, 4))                     # (L, d_model)
-# wide_Q, wide_K, wide_V = random.normal(size=(3, 4, 4))       # (d_model, h * d) each: two heads of width 2
-# q, k, v = three_words @ wide_Q[:, :2], three_words @ wide_K[:, :2], three_words @ wide_V[:, :2]   # (3, 2): head 0's own
-# scores = q @ k.T / math.sqrt(2)                              # (3, 3): the width of one head, not of all
-# weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
-# print("head 0 finds", (weights @ v).shape, "and head 1 does the same with columns 2 and 3")
-# heatmap(weights, title="head 0 of three words")
+# %% nbgrader={"grade": false, "grade_id": "single_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    """What one of several heads finds, and where it looks.
+
+    X: one vector a word, (..., L, d_model)
+    W_Q, W_K: of all heads, (d_model, h * d_k); head 0 owns the first d_k columns, head 1 the next d_k
+    W_V: of all heads, (d_model, h * d_v), its columns owned in the same way; d_v may differ from d_k
+    head: which one, from 0 to num_heads - 1
+    num_heads: h
+
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in the dtype of the input. Large
+    scores (10,000 and more) give finite numbers. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    d_k, d_v = W_Q.shape[-1] // num_heads, W_V.shape[-1] // num_heads  # one head's widths
+    Q = X @ W_Q[:, head * d_k : (head + 1) * d_k]                      # (..., L, d_k)
+    K = X @ W_K[:, head * d_k : (head + 1) * d_k]                      # (..., L, d_k)
+    V = X @ W_V[:, head * d_v : (head + 1) * d_v]                      # (..., L, d_v)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)                   # (..., L, L)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights                                        # (..., L, d_v), (..., L, L)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-single_head", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.student.stock import check
+# ### END HIDDEN TESTS
+# check("single_head")
 
 # %% [markdown]
-# ## 3. `multi_head_attention`
+# **What to notice.** Your function finds both heads of *Money Bank* again. Their small matrices stand side by side in wide ones, and it knows whose columns
+# are whose:
+
+# %% tags=["active-ipynb"]
+# wide_q, wide_k, wide_v = np.hstack([W_q1, W_q2]), np.hstack([W_k1, W_k2]), np.hstack([W_v1, W_v2])   # (4, 8) each
+# both = [single_head(X, wide_q, wide_k, wide_v, head, num_heads=2) for head in range(2)]
+# print("as in the first picture:", all(np.allclose(Z[head], both[head][0]) for head in range(2)))
+# heatmap(np.stack([weights for _, weights in both]), rows=words, columns=words, title="Money Bank, from single_head", names=["head 0", "head 1"])
+
+# %% [markdown]
+# ## 4. `multi_head_attention`
 #
 # Now all of it:
 #
@@ -253,8 +298,8 @@ def output_projection(heads, W_O):
 # 3. attend in each head: scores divided by $\sqrt{d_k}$, softmax over the keys, times the values,
 # 4. concatenate and multiply by $W_O$.
 #
-# You can cut $W_Q$, $W_K$ and $W_V$ along their last axis (`np.split`) and go through the heads one by one. Or project
-# once and reshape, for all heads at a time. Both are right.
+# You can go through the heads one by one, as in `single_head`. Or project once and reshape, for all heads at a time. Both are right.
+# New is the mask, which comes below.
 
 # %% [markdown]
 # **By hand:** two words of width 3, two heads of width 3, the *small one* of the table above. `I` is the identity,
@@ -365,7 +410,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # heatmap(weights, rows=words, columns=words, title="Money may not look at Bank", names=["head 0", "head 1"])
 
 # %% [markdown]
-# ## 4. `MultiHeadAttention` in PyTorch
+# ## 5. `MultiHeadAttention` in PyTorch
 #
 # The same as a module: it *keeps* its four matrices and can learn them. Each is an `nn.Linear` without bias, held under
 # the names `self.W_Q`, `self.W_K`, `self.W_V` and `self.W_O`. It has no other parameters.
@@ -468,7 +513,7 @@ class MultiHeadAttention(nn.Module):
 # print("numbers to learn:", sum(p.numel() for p in mine.parameters()), "= 4 * 128 * 128, however many heads share them")
 
 # %% [markdown]
-# ## 5. In your own words
+# ## 6. In your own words
 #
 # The concatenation $Z$ of all heads, times a matrix, gives a word's new vector $z'$. Which linear map is that: what
 # does it take, what does it give, which word's numbers does it see, and how does it treat each head? Why is it enough

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # The transformer decoder
 #
-# **Time:** about 120 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
+# **Time:** about 130 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
 #
 # Attention lets words look at each other. A **transformer decoder** wraps it into a whole model that reads a text and
 # says, at every place, which word could come next. It is the design behind today's language models. Five parts are
@@ -639,6 +639,204 @@ class TransformerDecoder(nn.Module):
 # Positions are still worth having: they give at once what is otherwise found by a detour, and the longer the text, the less $\tfrac1{n}$ differs from $\tfrac1{n+1}$.
 
 # %% [markdown]
+# ## Your decoder reads a novel
+#
+# Random words show that it learns. Now for real ones: *Pride and Prejudice* by Jane Austen (1813) is in the public domain and comes
+# with the course. The last tenth is **held out**: your decoder never trains on it, so its loss there says what it has learnt about the
+# language, and not by heart.
+
+# %% tags=["active-ipynb"]
+# from attention_course import novel
+#
+# text, held_out = novel.text()
+# print(f"{len(text):,} characters to train on, {len(held_out):,} held out")
+# print(text[:234])
+
+# %% [markdown]
+# ### What is a token?
+#
+# A character? Then texts are long, and a model learns to spell before anything else. A word? Then a word that is not in the list cannot be
+# read at all. **Byte-pair encoding** ([Sennrich et al. 2016](https://arxiv.org/abs/1508.07909)) lies between, and most language models
+# use it:
+#
+# 1. begin with single characters,
+# 2. find the pair of neighbours that occurs most often, and join it into one token,
+# 3. do that again and again, until there are as many tokens as you want.
+#
+# **By hand:** in *the then they*, the pairs `t h` and `h e` occur three times each. Join `t h`: now `th e` occurs three times. Join that, too:
+# `the`, `the n`, `the y`. What is frequent becomes one token, and what is rare stays in pieces.
+
+# %% tags=["active-ipynb"]
+# import re
+# from collections import Counter
+#
+# WORD = re.compile(r" ?[A-Za-z]+| ?[^A-Za-z\s]+|\s")            # a word with the space before it, or signs
+# times = Counter(WORD.findall(text))                            # how often each occurs
+# pieces = {word: list(word) for word in times}                  # what each is made of: at first, characters
+# pairs = Counter()                                              # how often each pair of neighbours occurs
+#
+# def count(word, sign):
+#     for pair in zip(pieces[word], pieces[word][1:]):
+#         pairs[pair] += sign * times[word]
+#
+# def join(tokens, pair):
+#     joined = []
+#     for token in tokens:
+#         if joined and (joined[-1], token) == pair:
+#             joined[-1] += token
+#         else:
+#             joined.append(token)
+#     return joined
+#
+# for word in pieces:
+#     count(word, +1)
+# print(pairs.most_common(5))
+
+# %% [markdown]
+# **What to notice.** The most frequent pairs are a space and the letter that begins a word, and the letters of *the*: nothing about English was put in, only
+# counting. Now join, 928 times. With the 96 characters of a keyboard that makes 1,024 tokens.
+
+# %% tags=["active-ipynb"]
+# characters = ["\n", *map(chr, range(32, 127))]                 # 96 of them
+# merges = []
+# while len(characters) + len(merges) < 1024:
+#     best = max(pairs, key=lambda pair: (pairs[pair], pair))    # the most frequent; of equals always the same one
+#     if len(merges) < 6 or len(merges) % 150 == 0:
+#         print(f"join {len(merges):3d}: {best[0]!r} + {best[1]!r}, {pairs[best]:,} times")
+#     merges.append(best)
+#     for word in pieces:
+#         if "".join(best) in word:
+#             count(word, -1)
+#             pieces[word] = join(pieces[word], best)
+#             count(word, +1)
+#
+# tokens = characters + ["".join(pair) for pair in merges]
+# number = {token: i for i, token in enumerate(tokens)}
+
+# %% [markdown]
+# A text becomes tokens by the same joins in the same order. A word that the novel does not have is no trouble: it stays in more pieces.
+
+# %% tags=["active-ipynb"]
+# def encode(text):
+#     """The ids of a text's tokens."""
+#     ids = []
+#     for word in WORD.findall(text):
+#         if word not in pieces:
+#             pieces[word] = list(word)
+#             for pair in merges:
+#                 pieces[word] = join(pieces[word], pair)
+#         ids += [number[token] for token in pieces[word]]
+#     return ids
+#
+# def decode(ids):
+#     return "".join(tokens[i] for i in ids)
+#
+# ids = encode(text)
+# print(f"{len(text):,} characters are {len(ids):,} tokens: {len(text) / len(ids):.1f} characters a token")
+# print("|".join(tokens[i] for i in encode("Elizabeth smiled at the transformer.")))
+
+# %% [markdown]
+# ### Two minutes of training
+#
+# Three blocks, four heads, 64 tokens at a time. In each step the decoder reads 16 stretches of the novel, and is asked at every place for the
+# next token. It starts at a loss of about $\ln 1024 = 6.93$, which is guessing. (This takes one to two minutes on one core, and is left
+# out while your work is graded.)
+
+# %% tags=["active-ipynb"]
+# from attention_course import loss_curve
+#
+# SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
+# STEPS, BATCH, L = 900, 16, 64
+#
+# def ready():
+#     """Is there a TransformerDecoder to train?"""
+#     try:
+#         TransformerDecoder(**SIZES)(torch.zeros(1, 2, dtype=torch.long))
+#     except NotImplementedError:
+#         print("Nothing to train yet: write TransformerDecoder and what it is made of first, then run this cell again.")
+#         return False
+#     return True
+#
+# def surprise(model, x):
+#     """The mean loss of every next token of x, (B, L)."""
+#     return F.cross_entropy(model(x)[:, :-1].flatten(0, 1), x[:, 1:].flatten())
+#
+# def train_on(ids, steps):
+#     """A decoder after so many steps on the token ids, and its loss at each step."""
+#     torch.set_num_threads(1)
+#     torch.manual_seed(0)
+#     model, losses = TransformerDecoder(**SIZES), []
+#     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+#     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)  # up, then slowly down
+#     for step in range(steps):
+#         starts = torch.randint(len(ids) - L, (BATCH, 1))
+#         loss = surprise(model, ids[starts + torch.arange(L)])              # (BATCH, L)
+#         optimizer.zero_grad()
+#         loss.backward()
+#         optimizer.step()
+#         pace.step()
+#         losses.append(loss.item())
+#         if step % (steps // 6) == 0:
+#             print(f"step {step:4d}   loss {losses[-1]:.2f}")
+#     return model, losses
+#
+# trained = None
+# if not grading and ready():
+#     trained, losses = train_on(torch.tensor(ids), STEPS)
+#     others = torch.tensor(encode(held_out))
+#     with torch.no_grad():
+#         there = surprise(trained, others[: len(others) // L * L].view(-1, L)).item()
+#     print(f"held out: loss {there:.2f}, as unsure as among {math.exp(there):.0f} equally likely tokens")
+#     display(loss_curve(losses, title="loss, step by step"))
+
+# %% [markdown]
+# ### It writes
+#
+# To write, the decoder reads what is there, draws one of the tokens that it holds for likely, reads again, and so on. A temperature of 0.8 makes it
+# a little more sure than it is. (Assignment 6 has more to say about drawing.) Give it another beginning, or another seed.
+
+# %% tags=["active-ipynb"]
+# def write(model, beginning, length=80, seed=0, temperature=0.8):
+#     """The beginning, and `length` tokens that the model draws after it."""
+#     generator = torch.Generator().manual_seed(seed)
+#     ids = encode(beginning)
+#     with torch.no_grad():
+#         for _ in range(length):
+#             logits = model(torch.tensor([ids[-L:]]))[0, -1]                # (vocab_size,)
+#             ids.append(int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1, generator=generator)))
+#     return decode(ids)
+#
+# if trained is not None:
+#     print(write(trained, "Elizabeth", seed=0))
+#     print("---")
+#     print(write(trained, '"My dear Mr. Darcy,"', seed=1))
+
+# %% [markdown]
+# **What to notice.** Two minutes ago it knew nothing, not even that letters make words. Now most words are English, people have names, quotation marks open and
+# close, and a verb stands where a verb belongs. What it does not have is anything to say: no sentence means much, and some words do not exist. For that it is too small, and one novel is too little.
+
+# %% [markdown]
+# ### Your code, numbers that were trained for longer
+#
+# The course brings such a decoder, `trained_decoder`, after 2,400 steps on the same novel, with the very tokens that you have just made. (In a quarter of what it read, a
+# stretch of the novel came again and again.) Its members have the names that yours have. So your code can take its numbers, and gives the same logits but for rounding:
+
+# %% tags=["active-ipynb"]
+# from attention_course import trained_decoder
+#
+# print("the same tokens:", trained_decoder.tokenizer().merges == merges)
+# if ready():
+#     own = TransformerDecoder(**SIZES)
+#     numbers = trained_decoder.weights()
+#     own.load_state_dict({name: torch.tensor(numbers[name]) for name, _ in own.named_parameters()}, strict=False)
+#     reading = trained_decoder.read("Elizabeth smiled at Mr. Darcy.")
+#     with torch.no_grad():
+#         logits = own(torch.tensor(reading.ids[None]))[0].numpy()
+#     print(f"largest difference in the logits: {np.abs(logits - reading.logits).max():.0e}")
+#     if not grading:
+#         print(write(own, "Elizabeth", seed=0))
+
+# %% [markdown]
 # ## 6. In your own words
 #
 # Follow one word's vector through the decoder, from its id to its logits. What does each branch of a block add to it, and which of the two
@@ -659,5 +857,5 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ---
 #
-# **What you can do now.** You can build the model behind today's language models, from token ids to logits. In the next assignment you train
-# one, and it learns to summarise.
+# **What you can do now.** You can build the model behind today's language models, from token ids to logits, make its
+# tokens from a text, and train it until it writes. In the next assignment one learns to summarise.

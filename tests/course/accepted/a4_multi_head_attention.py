@@ -114,6 +114,39 @@ def output_projection(heads, W_O):
     return np.tensordot(heads, W_O.reshape(h, d_v, -1), axes=([-3, -1], [0, 1]))
 
 
+# ---------------------------------------------------------------- single_head
+
+
+@accepted("split-then-pick")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    Q, K, V = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K, W_V))
+    scores = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
+    scores = scores - scores.max(-1, keepdims=True)
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    return Attended(np.einsum("...qk,...kv->...qv", weights, V), weights)
+
+
+@accepted("project-then-cut")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    def own(W):
+        wide = X @ W
+        return wide.reshape(*wide.shape[:-1], num_heads, -1)[..., head, :]
+
+    Q, K, V = own(W_Q), own(W_K), own(W_V)
+    scores = (Q / math.sqrt(Q.shape[-1])) @ np.swapaxes(K, -1, -2)
+    exps = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return np.matmul(weights, V), weights
+
+
+@accepted("torch-inside")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    x, *all_heads = (torch.from_numpy(np.ascontiguousarray(array)) for array in (X, W_Q, W_K, W_V))
+    query, key, value = (x @ W.chunk(num_heads, dim=-1)[head] for W in all_heads)
+    weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), dim=-1)
+    return (weights @ value).numpy(), weights.numpy()
+
+
 # ---------------------------------------------------------------- multi_head_attention
 
 

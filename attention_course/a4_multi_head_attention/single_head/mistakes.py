@@ -1,0 +1,122 @@
+"""Known mistakes of single_head."""
+
+import math
+
+import numpy as np
+
+from autograder.testing import Catalogue
+
+from ...hidden import mutation_options, size_options
+from ..shared_mistakes import NUMPY, SCALES, WORDS
+
+mistake = Catalogue()
+
+
+def _attend(Q, K, V, scale):
+    scores = Q @ K.swapaxes(-2, -1) / scale
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+def _own(W, head, num_heads):
+    d = W.shape[-1] // num_heads
+    return W[:, head * d : (head + 1) * d]
+
+
+@mistake("d_k-from-d_model", hint="d_model need not be h * d_k. Which shape tells you how wide a head really is?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    d = X.shape[-1] // num_heads
+    Q, K, V = (X @ W[:, head * d : (head + 1) * d] for W in (W_Q, W_K, W_V))
+    return _attend(Q, K, V, math.sqrt(d))
+
+
+@mistake("values-split-by-d_k", hint="d_v may differ from d_k. From which matrix can you read how wide a value is?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    d_k = W_Q.shape[-1] // num_heads
+    Q, K, V = (X @ W[:, head * d_k : (head + 1) * d_k] for W in (W_Q, W_K, W_V))
+    return _attend(Q, K, V, math.sqrt(d_k))
+
+
+@mistake(
+    "axes-counted-from-the-front", hint="With a batch, which axes does a .T turn? How could you count from the end?"
+)
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    Q, K, V = (X @ _own(W, head, num_heads) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.T / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("float64-always", hint="Which dtype has each number and array that you make yourself?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    Q, K, V = (X @ _own(W, head, num_heads) for W in (W_Q, W_K, W_V))
+    return _attend(Q, K, V, np.asarray([math.sqrt(Q.shape[-1])]))
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    Q, K, V = (X @ _own(W, head, num_heads) for W in (W_Q, W_K, W_V))
+    return _attend(Q, K, V, math.sqrt(Q.shape[-1]))[::-1]
+
+
+@mistake("in-place", hint="Whose array does an operator like /= change?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    W_Q /= math.sqrt(W_Q.shape[-1] // num_heads)
+    return _attend(*(X @ _own(W, head, num_heads) for W in (W_Q, W_K, W_V)), 1.0)
+
+
+def of_head(which):
+    """Columns of another head than asked for."""
+    return lambda W, head, h: _own(W, which(head, h), h)
+
+
+OWN = {
+    "first-head-only": [{"columns": of_head(lambda head, h: 0)}],
+    "heads-reversed": [{"columns": of_head(lambda head, h: h - 1 - head)}],
+    "heads-counted-from-1": [{"columns": of_head(lambda head, h: (head - 1) % h)}],
+    "heads-interleaved": [{"columns": lambda W, head, h: W[:, head::h]}],
+    "keys-of-head-0-for-all": [{"at": (None, 0, None)}],
+    "queries-of-head-0-for-all": [{"at": (0, None, None)}],
+    "values-of-head-0-for-all": [{"at": (None, None, 0)}],
+    "values-from-W_K": [{"sources": lambda Q, K, V: (Q, K, K)}],
+    "values-from-W_Q": [{"sources": lambda Q, K, V: (Q, K, Q)}],
+    "keys-from-W_Q": [{"sources": lambda Q, K, V: (Q, Q, V)}],
+    "queries-from-W_K": [{"sources": lambda Q, K, V: (K, K, V)}],
+    "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
+    "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
+}
+SIZES = {
+    "stops-at-a-length": size_options.SIZES["stops-at-a-length"],
+    "some-heads-only": [{"columns": of_head(lambda head, h, most=most: min(head, most - 1))} for most in (3, 4)],
+}
+
+
+@mistake.mutants(
+    OWN | SIZES | SCALES | mutation_options.AXES | mutation_options.TURNS | mutation_options.AFTER
+    | mutation_options.only(
+        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+        "no-max-subtraction", "sign-flipped", "hard-maximum",
+    )
+    | {"residual-added": [{"residual": 1}]},
+    hints=WORDS | {
+        "first-head-only": "Call it with head=0 and with head=1: do they differ? Which columns are head 1's?",
+        "heads-counted-from-1": "Heads are counted from 0. Which columns does head 0 own?",
+        "some-heads-only": "With eight heads, is head 6 another one than head 2?",
+    },
+    catalogued=(
+        "first-head-only", "heads-counted-from-1", "heads-interleaved", "no-scaling", "scale-by-d_k",
+        "scale-by-whole-width", "softmax-over-queries", "values-of-head-0-for-all", "values-from-W_K",
+        "no-max-subtraction", "stops-at-a-length", "some-heads-only",
+    ),
+)  # fmt: skip
+def single_head(columns=_own, at=(None, None, None), sources=lambda Q, K, V: (Q, K, V), residual=0, **options):
+    def attend(X, W_Q, W_K, W_V, head, num_heads):
+        each = zip((W_Q, W_K, W_V), at, strict=True)
+        Q, K, V = sources(*(X @ columns(W, head if other is None else other, num_heads) for W, other in each))
+        more = {"h": num_heads, "d_model": X.shape[-1]}
+        output, weights = mutation_options.attend(NUMPY, Q, K, V, more=more, **options)
+        return output + residual * X[..., : output.shape[-1]], weights
+
+    return attend

@@ -1,0 +1,86 @@
+"""Visible tests of single_head, for students to read; the first numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, keeps, shown
+
+from ..shared_visible_tests import STAYS, SURE, TEXTS, WIDE_K, WIDE_Q, WIDE_V, WIDE_WEIGHTS
+
+WIDE = (WIDE_Q, WIDE_K, WIDE_V)
+FOUND = np.array(
+    [
+        [
+            [1.9116, -0.4849, 1.9706, -0.0892, 2.7208, -2.675],
+            [2.0021, -1.0021, 0.9839, 0.4892, 1.9954, -2.9786],
+            [2.1324, -1.0668, -3.0985, -2.9356, 0.7435, 3.7401],
+            [1.9999, -0.193, 3.4202, 0.0962, 3.6136, -3.806],
+        ],
+        [
+            [8.0, -4.0, -2.0, -3.0, 6.0, -2.0],
+            [-3.5753, 2.669, 3.3649, 0.756, -0.9765, 0.3008],
+            [-3.5753, 2.669, 3.3649, 0.756, -0.9765, 0.3008],
+            [-1.3417, 1.2221, 1.5172, -0.1658, -0.0611, 0.5708],
+        ],
+        [
+            [1.9613, -0.167, 1.6585, -1.3859, 3.001, -0.8169],
+            [-1.511, 2.6125, 7.2077, 0.6871, 3.0005, -3.5774],
+            [0.4981, 1.0066, 3.9898, -0.5252, 3.0007, -1.9591],
+            [-0.549, 1.8392, 5.6784, 0.1293, 3.0, -2.8391],
+        ],
+    ]
+)
+
+
+@pytest.mark.exercise("single_head")
+class TestSingleHead:
+    X = np.array([[1.0, 2.0], [3.0, 0.0]])
+    EYE = np.eye(2)
+    VALUES = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    BY_HAND = {"X": X, "W_Q": EYE, "W_K": EYE, "W_V": VALUES, "head": 1, "num_heads": 2}
+
+    def attend(self, student, *args):
+        output, weights = expect.pair(student.single_head(*args))
+        return expect.array(output, what="output"), expect.array(weights, what="weights")
+
+    def wide(self, X):
+        return dict(zip(("X", "W_Q", "W_K", "W_V", "head", "num_heads"), (X, *WIDE, 1, 2), strict=True))
+
+    def test_weights(self, student):
+        """The example by hand: head 1 has the weights (0.98, 0.02), and half and half."""
+        with shown("Which column of W_Q makes this head's queries, and which one of W_K its keys?", **self.BY_HAND):
+            _, weights = self.attend(student, *self.BY_HAND.values())
+            close(weights, np.array([[0.982, 0.018], [0.5, 0.5]]), "weights")
+
+    def test_output(self, student):
+        """The example by hand: head 1 finds (1.04, 1.96) for the first word and (2, 1) for the second."""
+        with shown("Which columns of W_V make this head's values, and what blends them?", **self.BY_HAND):
+            output, _ = self.attend(student, *self.BY_HAND.values())
+            close(output, np.array([[1.036, 1.964], [2.0, 1.0]]), "output")
+
+    def test_four_words(self, student):
+        """Four words of width three, two heads with d_k = 5 and d_v = 6: no two sizes are alike."""
+        hint = "By the root of which size is a score divided, and from which matrix is the width of a value read?"
+        with shown(hint, **self.wide(TEXTS[0])):
+            output, weights = self.attend(student, TEXTS[0], *WIDE, 1, 2)
+            close(weights, WIDE_WEIGHTS[1], "weights")
+            close(output, FOUND[0], "output")
+
+    def test_batch(self, student):
+        """Three texts at once: output (3, 4, 6), and each text is what it is alone."""
+        with shown("Do you count axes from the end?", "exception", "shape", **self.wide(TEXTS)):
+            output, weights = self.attend(student, TEXTS, *WIDE, 1, 2)
+            expect.shape(weights, (3, 4, 4), what="weights")
+            close(output, FOUND, "output")
+
+    def test_large_scores(self, student):
+        """A text ten thousand times as large still gives finite weights."""
+        X = 1e4 * TEXTS[0]
+        with shown("What is np.exp(1000.0)?", **self.wide(X)):
+            wanted = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], SURE[1, 2], [0.0, 1.0, 0.0, 0.0]])
+            close(self.attend(student, X, *WIDE, 1, 2)[1], wanted, "weights")
+
+    def test_float32(self, student):
+        """float32 gives float32, and what went in is as before."""
+        with shown(STAYS):
+            keeps(student.single_head, *self.BY_HAND.values(), names="X W_Q W_K W_V head num_heads")

@@ -1,0 +1,25 @@
+"""Real text: Jane Austen's *Pride and Prejudice* (1813), for a model to read.
+
+    from attention_course import novel
+    train, held_out = novel.text()
+
+It is in the public domain; `novel.LICENCE.md` says where it comes from, and `tools/novel.py` of the course's repository
+writes it anew.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("novel.txt.gz")
+HELD_OUT = 0.1  # of the text, at its end
+
+
+@cache
+def text() -> tuple[str, str]:
+    """What to train on, and the last chapters, held out. A paragraph is a line, and all of it is ASCII."""
+    whole = gzip.decompress(FILE.read_bytes()).decode("ascii")
+    middle = whole.index("\n", int(len(whole) * (1 - HELD_OUT))) + 1
+    return whole[:middle], whole[middle:]

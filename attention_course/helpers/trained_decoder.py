@@ -1,0 +1,160 @@
+"""A small decoder that has read a novel: put your own attention into it, and look where its heads look.
+
+    from attention_course import trained_decoder
+    reading = trained_decoder.read("Elizabeth smiled at Mr. Darcy.", attention=causal_attention)
+    reading.tokens                       # the L tokens of the sentence
+    reading.weights[0, 2]                # (L, L): where head 2 of layer 0 looks
+    reading.next_tokens()                # what it would write next, and how likely it holds it
+
+It is assignment 5's `TransformerDecoder` in every number, so one's own can take `weights()` by name. Its attention
+here is the student's, or PyTorch's own. `tools/trained_decoder.py` of the course's repository has trained it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .byte_pairs import ALPHABET, Tokenizer
+from .copycat import read_safetensors
+
+FILE = Path(__file__).with_name("trained_decoder.safetensors")
+MERGES = "merges"  # an array of the file that is no weight: the pairs of the tokenizer, as ids
+SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
+NUM_HEADS, NUM_LAYERS, MAX_LENGTH = SIZES["num_heads"], SIZES["num_layers"], SIZES["max_length"]
+NAMES = tuple(f"layer {layer}, head {head}" for layer in range(NUM_LAYERS) for head in range(NUM_HEADS))
+
+Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What happened while the model read one text of L tokens.
+
+    ids: (L,); tokens: what each of them stands for, a piece inside a word with a hyphen in front
+    weights: where the heads look, (num_layers, num_heads, L, L)
+    logits: (L, vocab_size), those at place t for the token at place t + 1
+    """
+
+    ids: np.ndarray
+    tokens: tuple[str, ...]
+    weights: np.ndarray
+    logits: np.ndarray
+
+    def loss(self) -> float:
+        """How surprised the model is by the text's tokens from the second on: the mean of -log of their probability."""
+        largest = self.logits.max(axis=-1, keepdims=True)
+        log_sum = np.log(np.exp(self.logits - largest).sum(axis=-1)) + largest[:, 0]  # (L,)
+        of_next = self.logits[np.arange(len(self.ids) - 1), self.ids[1:]]
+        return float((log_sum[:-1] - of_next).mean())
+
+    def next_tokens(self, count: int = 5) -> list[tuple[str, float]]:
+        """The tokens that the model holds for likeliest after the text, and their probabilities."""
+        scores = np.exp(self.logits[-1] - self.logits[-1].max())
+        likeliest = np.argsort(-scores, kind="stable")[:count]
+        return [(tokenizer().tokens[number], float(scores[number] / scores.sum())) for number in likeliest]
+
+
+def read(text: str, attention: Attention | None = None) -> Reading:
+    """Let the model read a text.
+
+    attention: what it attends with, from Q, K and V, (num_heads, L, d) each, to (output, weights), (num_heads, L, d)
+        and (num_heads, L, L), as assignment 2's `causal_attention` does; PyTorch's own, causal, where not given
+
+    Raises `ValueError` where the text has more than `MAX_LENGTH` tokens, or fewer than one, or a character that is not
+    ASCII, or where `attention` gives other shapes.
+    """
+    ids = np.array(tokenizer().encode(text), dtype=np.int64)
+    if not 1 <= len(ids) <= MAX_LENGTH:
+        raise ValueError(f"the text has {len(ids)} tokens; the model reads from 1 to {MAX_LENGTH}")
+    weights, logits = _run(ids, attention or _ready_made)
+    return Reading(ids, _shown([tokenizer().tokens[number] for number in ids]), weights, logits)
+
+
+def _run(ids: np.ndarray, attention: Attention) -> tuple[np.ndarray, np.ndarray]:
+    """Where the heads look, (num_layers, num_heads, L, L), and the logits, (L, vocab_size)."""
+    import torch
+    from torch.nn.functional import layer_norm, relu
+    from torch.nn.functional import linear as product
+
+    W = {name: torch.from_numpy(array.copy()) for name, array in weights().items()}
+    width, looks = SIZES["d_model"], []
+
+    def norm(x: Any, name: str) -> Any:
+        return layer_norm(x, (width,), W[f"{name}.weight"], W[f"{name}.bias"])
+
+    def linear(x: Any, name: str) -> Any:
+        return product(x, W[f"{name}.weight"], W[f"{name}.bias"])
+
+    x = W["embedding.weight"][torch.from_numpy(ids)] * math.sqrt(width) + W["positions"][: len(ids)]  # (L, d_model)
+    for block in (f"blocks.{layer}" for layer in range(NUM_LAYERS)):
+        normed = norm(x, f"{block}.norm_1")
+        of_heads = (torch.stack(W[f"{block}.attention.W_{name}.weight"].chunk(NUM_HEADS)) for name in "QKV")
+        Q, K, V = ((normed @ rows.mT).numpy() for rows in of_heads)  # (num_heads, L, d)
+        found, look = _checked(attention(Q, K, V), V)
+        looks.append(look)
+        columns = W[f"{block}.attention.W_O.weight"].chunk(NUM_HEADS, dim=1)
+        x = x + sum(torch.from_numpy(head) @ own.mT for head, own in zip(found, columns, strict=True))
+        x = x + linear(relu(linear(norm(x, f"{block}.norm_2"), f"{block}.feed_forward.0")), f"{block}.feed_forward.2")
+    return np.stack(looks), linear(norm(x, "norm"), "output").numpy()
+
+
+def _checked(given: Any, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What an attention has given, as two arrays of the right shapes."""
+    output, weights = (np.asarray(array, dtype=np.float32) for array in given)
+    wanted = V.shape, (*V.shape[:2], V.shape[1])
+    if (output.shape, weights.shape) != wanted:
+        raise ValueError(
+            f"the attention gave output and weights of {output.shape} and {weights.shape}, not of {wanted}"
+        )
+    return output, weights
+
+
+def _ready_made(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """PyTorch's own attention under a causal mask."""
+    import torch
+
+    query, key = torch.from_numpy(Q), torch.from_numpy(K)
+    # Values that say where they stand: what comes back for them are the weights themselves.
+    places = torch.eye(Q.shape[1]).expand(len(Q), -1, -1)
+    values = torch.cat([torch.from_numpy(V), places], dim=-1)
+    both = torch.nn.functional.scaled_dot_product_attention(query, key, values, is_causal=True)
+    output, weights = both.split([V.shape[-1], Q.shape[1]], dim=-1)
+    return output.numpy(), weights.numpy()
+
+
+def _shown(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Tokens as a picture names them: without the space of a word, and with a hyphen where they go on inside one."""
+    before = ["", *tokens[:-1]]
+    inside = [token[:1].isalpha() and last[-1:].isalpha() for last, token in zip(before, tokens, strict=True)]
+    plain = [token.replace("\n", "¶").strip(" ") or "␣" for token in tokens]
+    return tuple(f"-{word}" if within else word for within, word in zip(inside, plain, strict=True))
+
+
+def weights() -> dict[str, np.ndarray]:
+    """The model's numbers by the names that assignment 5's decoder gives them; its positions are among them."""
+    return {name: array for name, array in _numbers().items() if name != MERGES}
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """The tokens that the model knows: 96 characters, and pairs that were joined."""
+    tokens = list(ALPHABET)
+    for first, second in _numbers()[MERGES].astype(int):
+        tokens.append(tokens[first] + tokens[second])
+    return Tokenizer((tokens[first], tokens[second]) for first, second in _numbers()[MERGES].astype(int))
+
+
+@cache
+def _numbers() -> Mapping[str, np.ndarray]:
+    """All arrays of the file, in float32; nobody may write into them."""
+    found = {name: array.astype(np.float32) for name, array in read_safetensors(FILE.read_bytes()).items()}
+    for array in found.values():
+        array.flags.writeable = False
+    return found

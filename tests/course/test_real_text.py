@@ -1,0 +1,302 @@
+"""Real text: the novel, its tokens, the small decoder that has read it, and what notebooks do and say with them."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+
+from attention_course.helpers import byte_pairs, novel, trained_decoder
+from autograder import highlight, loss_curve
+from tests.helpers.in_process import COURSE
+from tools import novel as novel_tool
+from tools import trained_decoder as training_tool
+
+A2, A5 = (COURSE.assignment(name) for name in ("a2_causal_masking", "a5_transformer_decoder"))
+SENTENCE = "Elizabeth smiled at Mr. Darcy."
+
+
+def cells(assignment):
+    """Of the source notebook: text by cell id."""
+    return {cell["id"]: cell["source"] for cell in nbformat.read(assignment.notebook, as_version=4).cells}
+
+
+# ---------------------------------------------------------------- the novel
+
+
+def test_the_novel_is_long_plain_and_free():
+    text, held_out = novel.text()
+    assert len(text) + len(held_out) > 300_000
+    assert (text + held_out).isascii()
+    assert text.startswith("It is a truth universally acknowledged, that a single man")
+    assert held_out.endswith("had been the means of uniting them.\n")
+    assert 0.09 < len(held_out) / len(text + held_out) < 0.11
+    assert not re.search("gutenberg|copyright|chapter \\d", text + held_out, re.IGNORECASE)
+    assert "public domain" in (novel.FILE.parent / "novel.LICENCE.md").read_text(encoding="utf-8")
+
+
+def test_a_book_is_found_in_what_the_package_keeps():
+    """As R writes it: blocks with a length in front, and in each a list of strings."""
+
+    def block(*lines):
+        strings = b"".join(struct.pack(">ii", 0x40009, len(line)) + line.encode() for line in lines)
+        packed = zlib.compress(b"X\n" + bytes(12) + novel_tool.STRINGS + struct.pack(">i", len(lines)) + strings)
+        return struct.pack(">i", len(packed)) + packed
+
+    data = block("EMMA", "") + block(
+        "MINE", "by me", "Chapter 1", "", "It _is_", "so.", "", "Chapter 2", "", "And then"
+    )
+    assert novel_tool.paragraphs(novel_tool.book(data, "MINE")) == "It is so.\nAnd then\n"
+    with pytest.raises(ValueError, match="'NOBODY'"):
+        novel_tool.book(data, "NOBODY")
+
+
+# ---------------------------------------------------------------- tokens
+
+
+def test_byte_pairs_by_hand_as_the_notebook_tells():
+    merges = byte_pairs.learn("the then they", len(byte_pairs.ALPHABET) + 2)
+    assert merges == [("t", "h"), ("th", "e")]
+    tokens = byte_pairs.Tokenizer(merges)
+    assert [tokens.tokens[number] for number in tokens.encode("they")] == ["the", "y"]
+
+
+def test_a_text_comes_back_from_its_tokens():
+    tokens = trained_decoder.tokenizer()
+    assert len(tokens.tokens) == len(set(tokens.tokens)) == trained_decoder.SIZES["vocab_size"]
+    for text in (novel.text()[1], "", "  two  spaces\n\n", "x = {1: 2}  # no novel has this"):
+        assert tokens.decode(tokens.encode(text)) == text
+    with pytest.raises(ValueError, match="'é'"):
+        tokens.encode("café")
+
+
+# ---------------------------------------------------------------- the trained decoder
+
+
+@pytest.fixture(scope="module")
+def own():
+    """Assignment 5's decoder, with the trained numbers."""
+    model = A5.reference().TransformerDecoder(**trained_decoder.SIZES)
+    model.load_state_dict({name: torch.tensor(array) for name, array in trained_decoder.weights().items()})
+    return model
+
+
+def test_it_is_assignment_5s_decoder_in_every_number(own):
+    reading = trained_decoder.read(SENTENCE)
+    with torch.no_grad():
+        logits = own(torch.tensor(reading.ids[None]))[0].numpy()
+    np.testing.assert_allclose(reading.logits, logits, atol=1e-4)
+    probabilities = torch.softmax(torch.tensor(logits[-1]), dim=-1)
+    token, probability = reading.next_tokens()[0]
+    assert token == trained_decoder.tokenizer().tokens[int(probabilities.argmax())]
+    assert probability == pytest.approx(float(probabilities.max()), rel=1e-4)
+    wanted = torch.nn.functional.cross_entropy(torch.tensor(logits[:-1]), torch.tensor(reading.ids[1:]))
+    assert reading.loss() == pytest.approx(float(wanted), rel=1e-4)
+
+
+def test_ones_own_attention_takes_the_place_of_pytorchs():
+    ready_made, mine = (trained_decoder.read(SENTENCE, way) for way in (None, A2.reference().causal_attention))
+    np.testing.assert_allclose(mine.weights, ready_made.weights, atol=1e-5)
+    np.testing.assert_allclose(mine.logits, ready_made.logits, atol=1e-4)
+    L = len(mine.tokens)
+    assert mine.weights.shape == (3, 4, L, L)
+    assert len(trained_decoder.NAMES) == 12
+    with pytest.raises(ValueError, match=r"\(4, 1, 1\)"):
+        trained_decoder.read(SENTENCE, lambda Q, K, V: (V, np.ones((4, 1, 1))))
+
+
+def test_a_text_that_it_cannot_read_is_said():
+    for text in ("", "word " * 65):
+        with pytest.raises(ValueError, match="from 1 to 64"):
+            trained_decoder.read(text)
+
+
+def test_tokens_are_named_as_words_and_parts_of_words():
+    assert trained_decoder.read("Elizabeth unscrewed\n it .").tokens[0] == "Elizabeth"
+    shown = trained_decoder.read("A transformer\nreads.").tokens
+    assert shown[0] == "A"
+    assert "¶" in shown
+    assert any(token.startswith("-") for token in shown)
+    assert not any(" " in token for token in shown)
+
+
+def test_it_is_small_and_cannot_be_written_over():
+    assert trained_decoder.FILE.stat().st_size < 3e6
+    with pytest.raises(ValueError, match="read-only"):
+        trained_decoder.weights()["positions"][0] = 0
+
+
+def test_the_command_that_made_it_makes_such_a_file(tmp_path, capsys):
+    """Two steps of it, from the same seed."""
+    tokens = trained_decoder.tokenizer()
+    ids = torch.tensor(tokens.encode(novel.text()[1]))
+    threads = torch.get_num_threads()
+    try:
+        model = training_tool.train(ids, ids[:640], steps=2)
+    finally:
+        torch.set_num_threads(threads)
+    training_tool.write(model, tokens, tmp_path / "made.safetensors")
+    assert "step    0   loss 7." in capsys.readouterr().out
+    made, kept = (
+        trained_decoder.read_safetensors(path.read_bytes())
+        for path in (tmp_path / "made.safetensors", trained_decoder.FILE)
+    )
+    assert {name: array.shape for name, array in made.items()} == {name: array.shape for name, array in kept.items()}
+
+
+def test_in_a_quarter_of_what_it_reads_a_stretch_comes_again():
+    torch.manual_seed(0)
+    x = training_tool.drawn(torch.arange(5000))
+    steps = x.diff(dim=-1)
+    again = [(row < 0).any() for row in steps]
+    assert sum(again) == len(x) // 4
+    for row, jumps in zip(x[: training_tool.AGAIN], steps, strict=False):
+        period = 1 - int(jumps.min())
+        assert training_tool.SHORTEST <= period <= training_tool.L // 2
+        assert torch.equal(row[period:], row[:-period])
+
+
+# ---------------------------------------------------------------- what notebooks say of it
+
+
+def pages(count):
+    """So many stretches of 60 tokens from the held-out chapters, as the model reads them."""
+    tokens = trained_decoder.tokenizer()
+    ids = tokens.encode(novel.text()[1][: 400 * count])
+    return [trained_decoder.read(tokens.decode(ids[60 * page : 60 * page + 60])) for page in range(count)]
+
+
+def test_after_mr_it_expects_darcy_as_a2_says():
+    code, names = cells(A2)["trained-model-code"], {"causal_attention": A2.reference().causal_attention}
+    exec(code, names)
+    likeliest = [token.strip() for token, _ in names["reading"].next_tokens(4)]
+    assert likeliest[0] == "Darcy"
+    assert set(likeliest) <= {"Darcy", "Wickham", "Collins", "Bingley", "Bennet", "Gardiner"}
+
+
+def test_heads_of_the_first_layer_look_near_as_a2_says():
+    read = pages(20)
+    before = np.mean([np.trace(one.weights[..., 1:, :-1], axis1=-2, axis2=-1) / (len(one.ids) - 1) for one in read], 0)
+    itself = np.mean([np.trace(one.weights, axis1=-2, axis2=-1) / len(one.ids) for one in read], 0)
+    assert (np.abs(before[0] - 0.25) < 0.06).all(), before
+    assert (before[0] > itself[0]).all()
+    assert before[1:].max() < 0.16, before
+
+
+def test_a_head_looks_for_who_speaks_as_a2_says():
+    names = {"causal_attention": A2.reference().causal_attention, "trained_decoder": trained_decoder}
+    names["highlight"] = highlight
+    exec(cells(A2)["trained-head-code"], names)
+    reading = names["reading"]
+    spoken = np.array([token in {"You", "I", "your", "my"} for token in reading.tokens])
+    assert (spoken.sum(), len(spoken)) == (4, 31)
+    assert reading.weights[1, 0, -1, spoken].sum() == pytest.approx(0.48, abs=0.03)
+    assert reading.next_tokens(1)[0][0] == " you"
+
+
+def test_two_heads_look_suspicious_in_a3():
+    names = {"np": np}
+    exec(cells(COURSE.assignment("a3_heads"))["puzzle-picture"], names)
+    reading = names["reading"]
+    marks = np.array(['"' in token for token in reading.tokens])
+    on_marks = reading.weights[:, :, -1][..., marks].sum(axis=-1)
+    assert on_marks.argmax() == 9  # layer 2, head 1
+    assert np.sort(on_marks.ravel())[-3:] == pytest.approx([0.17, 0.43, 0.48], abs=0.03)
+
+
+def test_the_puzzle_of_a3_knows_the_head(capsys):
+    a3 = cells(COURSE.assignment("a3_heads"))
+    names = {"np": np}
+    exec(a3["puzzle-picture"], names)
+    exec(a3["puzzle-guess"], names)
+    assert "write down your guess" in capsys.readouterr().out
+    for guess, verdict in (("(2, 1)", "That is the one"), ("(2, 2)", "Another head gives them more")):
+        exec(a3["puzzle-guess"].replace("guess = None", f"guess = {guess}"), names)
+        assert verdict in capsys.readouterr().out
+
+
+def test_it_has_no_induction_head():
+    """What a9 trains a model for does not come about here: random tokens that come again surprise it as before."""
+    random = np.random.default_rng(0)
+    words = [token for token in trained_decoder.tokenizer().tokens if token.startswith(" ") and token[1:].isalpha()]
+    once = "".join(random.permutation(words)[:20])
+    reading = trained_decoder.read(once + once)
+    assert len(reading.ids) == 40
+    again = np.trace(reading.weights[..., 20:, 1:21], axis1=-2, axis2=-1) / 20
+    assert again.max() < 0.15
+
+
+# ---------------------------------------------------------------- a5 trains
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    """The names of a5's cells on the novel, up to its tokens, and what their cells printed."""
+    names = dict(vars(A5.reference())) | {"grading": False, "display": lambda shown: None, "loss_curve": loss_curve}
+    for cell in ("real-text-code", "byte-pairs-code", "byte-pairs-learn", "byte-pairs-encode"):
+        exec(cells(A5)[cell], names)
+    return names
+
+
+@pytest.mark.slow
+def test_the_notebooks_own_lines_make_the_tokens_of_the_trained_decoder(notebook):
+    tokens = trained_decoder.tokenizer()
+    assert notebook["merges"] == tokens.merges
+    assert notebook["tokens"] == tokens.tokens
+    for text in (novel.text()[1][:20_000], "A transformer unscrewed 17 jars."):
+        assert notebook["encode"](text) == tokens.encode(text)
+        assert notebook["decode"](notebook["encode"](text)) == text
+
+
+@pytest.mark.slow
+def test_training_on_the_novel_begins_and_writes_and_waits_for_the_exercises(notebook, capsys):
+    """A fiftieth of the training; the whole of it is asked by `make catalogue`."""
+    names = trained_by(notebook, steps=18)
+    assert names["losses"][0] == pytest.approx(np.log(1024), abs=0.4)
+    assert names["losses"][-1] < names["losses"][0] - 0.3
+    written = names["write"](names["trained"], "Elizabeth", length=10, seed=1)
+    assert written.startswith("Elizabeth")
+    assert names["write"](names["trained"], "Elizabeth", length=10, seed=1) == written
+
+    def undone(**sizes):
+        raise NotImplementedError
+
+    capsys.readouterr()
+    names = trained_by(notebook | {"TransformerDecoder": undone}, steps=18)
+    assert names["trained"] is None
+    assert capsys.readouterr().out.count("Nothing to train yet") == 2
+
+
+def trained_by(names, steps):
+    """The names of the cells that train, write, and take the trained numbers."""
+    names = dict(names)
+    threads = torch.get_num_threads()
+    try:
+        source = cells(A5)["training-code"].replace("STEPS, BATCH, L = 900", f"STEPS, BATCH, L = {steps}")
+        for code in (source, cells(A5)["writing-code"], cells(A5)["trained-decoder-code"]):
+            exec(code, names)
+    finally:
+        torch.set_num_threads(threads)
+    return names
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+def test_ones_own_decoder_writes_after_two_minutes(notebook, capsys):
+    """All of the training; time is the processor's."""
+    import time
+
+    begun = time.process_time()
+    names = trained_by(notebook, steps=900)
+    assert time.process_time() - begun < 120
+    there = float(re.search(r"held out: loss (\d\.\d\d)", capsys.readouterr().out)[1])
+    assert there < 3.8
+    written = names["write"](names["trained"], "Elizabeth", length=80, seed=0)
+    known = set(re.findall("[a-z]+", novel.text()[0].lower()))
+    words = re.findall("[a-z]+", written.lower())
+    assert np.mean([word in known for word in words]) > 0.8
