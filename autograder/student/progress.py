@@ -102,9 +102,8 @@ class Page:
         )
         kept = f"Kept in {self.path}, and nowhere else."
         table = f'<table class="autograder-overview">{rows}</table>'
-        return block(
-            paragraph(escape(self._headline())) + table + paragraph(escape(self._next())) + paragraph(escape(kept))
-        )
+        lines = paragraph(escape(self._headline())) + table + paragraph(escape(self._next())) + paragraph(escape(kept))
+        return block(lines, "Progress")
 
     def _state(self, exercise: str) -> str:
         record = self.records.get(exercise)
