@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.in_process import ASSIGNMENTS, LONG, material
-from tests.helpers.prices import FINE_PRINT, KINDS, NO_ATTEMPT, price_table, prices_of
+from tests.helpers.in_process import ASSIGNMENTS, material
+from tests.helpers.prices import FINE_PRINT, KINDS, NO_ATTEMPT, price_table
 
 # What a refinement is worth, in percent of its exercise. It is made so that a slip of its kind fails it alone, so this
 # is what such a slip costs. Of a mask or an integer, the dtype is more than a refinement.
@@ -42,18 +42,6 @@ def test_refinements_of_one_kind_are_worth_the_same_everywhere(assignment):
 CONCEPT = (10, 70)  # one conceptual slip
 FAIR = {FINE_PRINT: (1, 15), NO_ATTEMPT: (70, 99)}
 PRICED = [a for a in ASSIGNMENTS if price_table(a) is not None]
-
-
-@pytest.mark.parametrize(
-    ("assignment", "exercise"),
-    [
-        pytest.param(a, e.name, marks=[pytest.mark.slow] if e.name in LONG else [], id=f"{a.name}-{e.name}")
-        for a in PRICED
-        for e in a.exercises
-    ],
-)
-def test_the_price_table_says_what_known_mistakes_cost(assignment, exercise):
-    assert price_table(assignment)[exercise] == prices_of(assignment, exercise)
 
 
 @pytest.mark.parametrize("assignment", PRICED, ids=lambda a: a.name)

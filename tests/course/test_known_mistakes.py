@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -12,7 +13,16 @@ from autograder.authoring import catalogue_page
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.testing.comparing import numbers
 from autograder.testing.student import parts_of
-from tests.helpers.in_process import ASSIGNMENTS, callers_of, exercise_of, judged_elsewhere, judged_mistake, marks_of
+from tests.helpers.in_process import (
+    ASSIGNMENTS,
+    LONG,
+    callers_of,
+    exercise_of,
+    judged_elsewhere,
+    judged_mistake,
+    marks_of_mistake,
+)
+from tests.helpers.prices import price_table, prices_of
 
 CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.mistakes)]
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
@@ -26,7 +36,7 @@ def cases():
     for assignment, exercise in EXERCISES:
         for number, mistake in enumerate(mistakes_of(assignment, exercise)):
             name = f"{assignment.name}-{exercise.name}-{mistake.name}"
-            yield pytest.param(assignment, mistake, marks=marks_of(exercise.name, number), id=name)
+            yield pytest.param(assignment, mistake, marks=marks_of_mistake(exercise.name, number), id=name)
 
 
 def mistakes_of(assignment, exercise):
@@ -40,6 +50,18 @@ def test_mistake_costs_marks_and_is_named(assignment, mistake):
     assert lost, "the suite accepts this mistake"
     assert result.score > 0, lost
     assert (result.diagnosis, result.hint) == (mistake.name, mistake.hint)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("assignment", "exercise"),
+    [
+        pytest.param(a, e, marks=[pytest.mark.catalogue] if e.name in LONG else [], id=f"{a.name}-{e.name}")
+        for a, e in EXERCISES
+    ],
+)
+def test_it_costs_what_the_price_table_says(assignment, exercise):
+    assert price_table(assignment)[exercise.name] == prices_of(assignment, exercise.name)
 
 
 @pytest.mark.slow
@@ -85,7 +107,8 @@ WRONG = re.compile(
 @of_each_exercise
 def test_what_a_message_calls_wrong_is_wrong(assignment, exercise):
     """Where the call can be made again by the message's own line, the solution gives another number there."""
-    for test in (t for m in mistakes_of(assignment, exercise) for t in judged_mistake(assignment, m).tests):
+    mistakes = mistakes_of(assignment, exercise)[:: 3 if exercise.name in LONG else 1]
+    for test in (t for m in mistakes for t in judged_mistake(assignment, m).tests):
         found = WRONG.match(test.message)
         if not found:
             continue
@@ -99,10 +122,13 @@ def test_what_a_message_calls_wrong_is_wrong(assignment, exercise):
         assert not any(f"{float(one):.4g}" == number or str(one) == number for one in near), test.message
 
 
-@pytest.mark.slow
 def test_one_mistake_costs_about_as_much_in_one_exercise_as_in_another():
     """At most twice as much, or 10 % of an exercise more: one test more or less is more than that in a small one."""
-    prices = catalogue_page.prices((a, m, judged_mistake(a, m)) for a, m in CASES)
+    prices = defaultdict(dict)
+    for assignment, mistake in CASES:
+        price = price_table(assignment)[mistake.exercise][mistake.name]
+        prices[mistake.name][mistake.exercise] = max(price) if isinstance(price, list) else price
+    prices = {name: own for name, own in prices.items() if len(own) > 1}
     assert len(prices) > 100
     ranges = {name: (min(own.values()), max(own.values())) for name, own in prices.items()}
     uneven = {name for name, (least, most) in ranges.items() if most > max(2.05 * least, least + 10)}

@@ -6,18 +6,12 @@ from collections import Counter
 
 import pytest
 
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.student.check import examine
-from tests.helpers.in_process import ASSIGNMENTS, judged_mistake, marks_of
+from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.slips import BY_NAME, cells, checked, first_line, judged, names_of, slips
 
 RIGHT, WRONG = 0.92, 0.005  # shares of slips, in each half
 GREEN = 0.01
-MISTAKES = [
-    pytest.param(assignment, mistake, id=f"{mistake.exercise}-{mistake.name}", marks=marks_of(mistake.exercise, number))
-    for assignment in ASSIGNMENTS
-    for number, mistake in enumerate(read_catalogue(assignment.mistakes))
-]
 
 
 def test_there_are_slips_enough_and_each_changes_its_exercise():
@@ -41,16 +35,6 @@ def test_the_first_line_names_the_slip_or_its_place(half):
     assert count["right"] >= RIGHT * all_of_them, f"{dict(count)}\n{missed}"
     assert count["wrong"] <= WRONG * all_of_them, f"{dict(count)}\n{missed}"
     assert count["green"] <= GREEN * all_of_them, f"{dict(count)}\n{missed}"
-
-
-@pytest.mark.parametrize(("assignment", "mistake"), MISTAKES)
-def test_the_check_names_a_mistake_as_grading_does_or_says_less(assignment, mistake):
-    names = names_of(assignment) | {mistake.exercise: mistake.code}
-    result = examine(mistake.exercise, names).result
-    if result.known_mistake:
-        graded = judged_mistake(assignment, mistake).diagnosis or ""
-        assert mistake.name in result.diagnosis
-        assert graded in result.diagnosis or result.diagnosis in graded
 
 
 def test_right_answers_have_no_name():

@@ -40,6 +40,11 @@ def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
     return [pytest.mark.slow] if number % (6 if exercise in LONG else 2) else []
 
 
+def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
+    """The same; and of mistakes in `LONG`, `make test` takes every third."""
+    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if exercise in LONG and number % 3 else [])]
+
+
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
     """Results of the reference's names with some of them replaced, for those that call them, too."""
     return {result.name: result for result in _judged(assignment, replaced, assignment.exercises)}

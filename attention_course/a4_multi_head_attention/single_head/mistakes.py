@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options, size_options
+from ...hidden import mutation_options, size_options, softmax_options
 from ..shared_mistakes import NUMPY, SCALES, WORDS
 
 mistake = Catalogue()
@@ -94,9 +94,9 @@ SIZES = {
 
 
 @mistake.mutants(
-    OWN | SIZES | SCALES | mutation_options.AXES | mutation_options.TURNS | mutation_options.AFTER
+    OWN | SIZES | SCALES | softmax_options.AXES | mutation_options.TURNS | mutation_options.AFTER
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+        softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "no-max-subtraction", "sign-flipped", "hard-maximum",
     )
     | {"residual-added": [{"residual": 1}]},

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_hints, mutation_options, softmax_options
 from ..shared_mistakes import HALF, LIMITS, NUMPY, in_half, limited, rotation
 
 mistake = Catalogue()
@@ -22,7 +22,7 @@ def _beside(scores, sinks):
     return np.concatenate([scores, column], axis=-1).astype(scores.dtype)
 
 
-def _drawn(curve=mutation_options.softmax, sink=lambda sinks, d: sinks, kept=lambda weights: weights[..., :-1]):
+def _drawn(curve=softmax_options.softmax, sink=lambda sinks, d: sinks, kept=lambda weights: weights[..., :-1]):
     """A softmax with the sink logits beside the scores; they are left out of what comes back."""
 
     def drawn(sinks, d):
@@ -37,7 +37,7 @@ def _attending(
     query_at=lambda S: S - 1,
     keys_at=_places,
     values_at=None,
-    curve=mutation_options.softmax,
+    curve=softmax_options.softmax,
     sink=lambda sinks, d: sinks,
     kept=lambda weights: weights[..., :-1],
     softened=_drawn,
@@ -241,14 +241,14 @@ def attention_in_cache(query, K, V, sink_logits=None):
         "scale-by-length": mistake.mutant(
             {"scale": lambda size: math.sqrt(size.S)},
             {"scale": lambda size: size.S},
-            hint=mutation_options.HINTS["scale-by-length"],
+            hint=mutation_hints.HINTS["scale-by-length"],
         )
     }
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "no-exponential", "not-normalised", "sign-flipped"
+        softmax_options.CURVES, "softmax-missing", "no-exponential", "not-normalised", "sign-flipped"
     )
     | mutation_options.only(mutation_options.OPERANDS, "keys-blended"),
-    hints=mutation_options.HINTS,
+    hints=mutation_hints.HINTS,
     catalogued=("no-scaling",),
 )
 def attention_in_cache(**options):
