@@ -113,12 +113,16 @@ def grade_class(
     held = [outcome for outcome in outcomes if outcome.held]
     for line in _moved_marks([outcome for outcome in outcomes if outcome.moves]):
         console.print(Text(line), soft_wrap=True)
+    folder = course.root / "submitted"
+    broken = [why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{name}"))]
+    for why in broken:
+        console.print(Text(printable(why)), soft_wrap=True)
     graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
     same = sum(count for _, count in found) - len(graded) - len(failed) - len(held)
     unchanged = f", {same} unchanged since they were graded" if same else ""
     left = f", {len(held)} left as they were" if held else ""
     console.print(f"{len(graded)} graded{unchanged}{left}, {len(failed)} could not be graded")
-    return 1 if failed or pageless or held else 0
+    return 1 if failed or pageless or held or broken else 0
 
 
 def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:

@@ -40,7 +40,7 @@ def grade_into_gradebook(
 
     on_notice: gets a sentence on what somebody should look into, such as points that differ
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`, `accept_changes`); kind: the sandbox's
-    Raises `CourseError` if an assignment was not released, or another run is under way.
+    Raises `CourseError` if no assignment can be graded: none was released, say, or another run is under way.
     """
     from autograder.nbgrader import api
 
@@ -49,11 +49,20 @@ def grade_into_gradebook(
     nbgrader.log = _silent()  # every outcome comes back, and is shown by who asked for it
     outcomes: list[SubmissionOutcome] = []
     assignments = list(assignments)
-    count = sum(len(list((course.root / "submitted").glob(f"*/{one.name}"))) for one in assignments)
+    submitted_to = course.root / "submitted"
+    count = sum(len(list(submitted_to.glob(f"*/{one.name}"))) for one in assignments)
     workers = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings).hire(count)
+    errors = list[CourseError]()
     with contextlib.closing(workers):
         for assignment in assignments:
-            outcomes += _grade(nbgrader, assignment, settings, workers, on_graded, feedback, on_notice)
+            try:
+                outcomes += _grade(nbgrader, assignment, settings, workers, on_graded, feedback, on_notice)
+            except CourseError as error:  # which stops no other assignment
+                errors.append(error)
+                students = sorted(path.parent.name for path in submitted_to.glob(f"*/{assignment.name}"))
+                outcomes += [SubmissionOutcome(student, assignment.name, one_line(str(error))) for student in students]
+    if errors and len(errors) == len(assignments):
+        raise errors[0]
     return outcomes
 
 

@@ -12,6 +12,7 @@ from autograder.authoring.new_exercise import add_exercise
 from autograder.authoring.paired_scripts import sync
 from autograder.course import Course
 from autograder.errors import CourseError
+from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.courses.algorithms import SORTING
 from tests.courses.classic import classic_course, notebook_of
@@ -183,6 +184,12 @@ def test_a_solution_that_writes_a_file_is_found_and_a_broken_assignment_stops_no
     code, said = command(course, "grade", "submitted", "--quiet")
     assert (code, "1 graded, 2 could not be graded" in said) == (1, True), said
     assert "ada, a2_second: " in said and "ada, a3_third: " in said and "the solution itself fails" in said
+
+    for name in (NAME, "a3_third"):
+        assert api(course.root).generate_assignment(name)["success"]
+    code, said = command(course, "grade", "--gradebook")
+    assert (code, "1 graded, 1 could not be graded" in said) == (1, True), said
+    assert "ada, a3_third: " in said and "a2_second: an assignment has one notebook" in said
 
 
 def test_where_no_course_is_found_nothing_of_ours_is_named(tmp_path, course):
