@@ -48,7 +48,7 @@ def expect_ordinary(part: Any, name: str) -> None:
 
 
 def expect_heads_apart(of_heads: Sequence[Sequence[np.ndarray]]) -> None:
-    """No two heads have the same gradients; for each matrix, those of each head. Zeros tell nothing: one layer may be."""
+    """No two heads have the same gradients; for each matrix, those of each head. Zeros tell nothing."""
     telling = [own for own in of_heads if any(map(np.any, own))]
     for i, j in itertools.combinations(range(len(of_heads[0]) if telling else 0), 2):
         if all(np.allclose(own[i], own[j], atol=1e-6) for own in telling):
