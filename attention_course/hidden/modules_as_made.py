@@ -57,6 +57,7 @@ def expect_heads_apart(of_heads: Sequence[Sequence[np.ndarray]]) -> None:
 
 def found_in(got: Gradients, weights: Weights) -> Matrices:
     """The gradients by the names that were asked for; zeros where there is none."""
-    own = {name: gradient.numpy() for name, gradient in got.parameters.items() if hasattr(gradient, "detach")}
+    came: Mapping[str, Any] = got.parameters
+    own = {name: gradient.numpy() for name, gradient in came.items() if hasattr(gradient, "detach")}
     names = own_names({name: value.shape for name, value in weights.items()}, {n: g.shape for n, g in own.items()})
     return {name: own.get(names.get(name, name), np.zeros(value.shape)) for name, value in weights.items()}
