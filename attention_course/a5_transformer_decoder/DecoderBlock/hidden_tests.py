@@ -134,7 +134,7 @@ class TestDecoderBlock:
                 hint = "Which eps do your norms have, and who chose it?"
                 expect.close(self.run(block, x, weights, np.float64), wanted, hint, "for small x, the output", ATOL)
 
-    @pytest.mark.weight(0.66)
+    @pytest.mark.weight(0.6)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
         # If a branch alone is wrong, that is told, and nothing is asked about both.
@@ -143,7 +143,7 @@ class TestDecoderBlock:
         hint = "Each branch alone is right. What does the second one start from?"
         self.compare(student, reference, 520, (12, 3, 48), (), hint)
 
-    @pytest.mark.weight(0.61)
+    @pytest.mark.weight(0.67)
     def test_causal(self, student):
         """No word hears from a later one, however loud it is; each hears from itself and from earlier ones."""
         block = self.block(student)
