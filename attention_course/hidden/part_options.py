@@ -10,19 +10,48 @@ from typing import Any
 
 Part = Callable[[Any, int], Any]
 
-EVERY: list[Part] = [lambda place, size, k=k, r=r: place % k == r for k in (3, 2, 4) for r in reversed(range(k))]
-FIRST: list[Part] = [lambda place, size, n=n: place < size // n for n in (2, 3, 4)]
-LAST: list[Part] = [lambda place, size, n=n: place >= size - size // n for n in (2, 3, 4)]
+
+def _each(k: int, r: int) -> Part:
+    """Each k-th place from r on."""
+    return lambda place, size: place % k == r
+
+
+def _first(n: int) -> Part:
+    """The first n-th part."""
+    return lambda place, size: place < size // n
+
+
+def _last(n: int) -> Part:
+    """The last n-th part."""
+    return lambda place, size: place >= size - size // n
+
+
+EVERY = [_each(k, r) for k in (3, 2, 4) for r in reversed(range(k))]
+FIRST = [_first(n) for n in (2, 3, 4)]
+LAST = [_last(n) for n in (2, 3, 4)]
 ENDS: list[Part] = [lambda place, size: place == 0, lambda place, size: place == size - 1]
 PARTS = [*EVERY, *FIRST, *LAST, *ENDS]
 
 # What is seen ahead in place of nothing: (query, key, length).
 Ahead = Callable[[Any, Any, int], Any]
-AHEAD: list[Ahead] = [
-    *(lambda query, key, length, n=n: key <= query + (length - 1 - query) // n for n in (2, 3)),
-    *(lambda query, key, length, n=n: key <= query + n for n in (2, 3)),
-    *(lambda query, key, length, part=part: part(key, length) | (key <= query) for part in PARTS),
-]
+
+
+def _share_ahead(n: int) -> Ahead:
+    """An n-th part of what is ahead."""
+    return lambda query, key, length: key <= query + (length - 1 - query) // n
+
+
+def _few_ahead(n: int) -> Ahead:
+    """The next few."""
+    return lambda query, key, length: key <= query + n
+
+
+def _part_ahead(part: Part) -> Ahead:
+    """A part of all keys."""
+    return lambda query, key, length: part(key, length) | (key <= query)
+
+
+AHEAD = [*map(_share_ahead, (2, 3)), *map(_few_ahead, (2, 3)), *map(_part_ahead, PARTS)]
 
 # Which head stands in for head i of h, where heads are tied.
 Tie = Callable[[int, int], int]

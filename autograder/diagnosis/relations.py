@@ -109,6 +109,8 @@ def relations(
     yield from _one_layout(asked, wrong)
     yield from _up_to_a_size(asked, wrong)
     yield from _without_effect(asked, wrong)
+    if (found := ITEMS_ZERO.among(asked, wrong)) is not None:  # last: a size at which code stops is more
+        yield found
 
 
 def explained_by_relations(
@@ -192,7 +194,6 @@ KINDS: tuple[Kind, ...] = (
         "Number the items by hand: which one stands first in yours?", with_another=True,
     ),
     OfAnswer("all-zero", items.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
-    OfAnswer("items-zero", items.emptied, "Number the items by hand: which of your steps leaves some of them out?"),
     OfAnswer(
         "items-repeated", items.repeated,
         "Number the items by hand: which one stands twice in yours, and which is missing?",
@@ -243,6 +244,9 @@ KINDS: tuple[Kind, ...] = (
         "What does your code do where it is not given?",
     ),
 )  # fmt: skip
+
+
+ITEMS_ZERO = OfAnswer("items-zero", items.emptied, "Number the items by hand: which step of yours leaves some out?")
 
 
 def lays_out_otherwise(one: ComparedCall) -> bool:

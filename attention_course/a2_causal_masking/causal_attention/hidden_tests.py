@@ -53,7 +53,7 @@ class TestCausalAttention(AttentionTests):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_output(student, arrays, reference.causal_attention(*arrays)[0])
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.7)
     def test_last_word(self, student, reference):
         """The last word sees all words, so its row is that of attention without a mask."""
         for seed, (length, d, d_v) in ((106, (5, 6, 3)), (109, (4, 3, 6))):
@@ -93,7 +93,7 @@ class TestCausalAttention(AttentionTests):
                 zero_where(LATER, weights, hint, "the weight of a later word")
         self.check_low(student, [*all_low(64, 5, 5, 6), self.V], LATER)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.6)
     def test_padding(self, student):
         """With padding, no query sees a padded key, and the real words find what they find without it."""
         self.looks_like_attention(student)
@@ -108,7 +108,7 @@ class TestCausalAttention(AttentionTests):
         for weights in before[1:]:
             zero_where(np.broadcast_to(~self.PADDING, (2, 5, 5)), weights, hint, "the weight of a padded key")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.25)
     def test_padded_queries(self, student):
         """Padding hides keys only: a query on a padded place finds what it would find as the last real word."""
         self.looks_like_attention(student)

@@ -134,7 +134,7 @@ class TestDecoderBlock:
                 hint = "Which eps do your norms have, and who chose it?"
                 expect.close(self.run(block, x, weights, np.float64), wanted, hint, "for small x, the output", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.6)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
         # If a branch alone is wrong, that is told, and nothing is asked about both.
@@ -143,7 +143,7 @@ class TestDecoderBlock:
         hint = "Each branch alone is right. What does the second one start from?"
         self.compare(student, reference, 520, (12, 3, 48), (), hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.67)
     def test_causal(self, student):
         """No word hears from a later one, however loud it is; each hears from itself and from earlier ones."""
         block = self.block(student)
@@ -162,7 +162,7 @@ class TestDecoderBlock:
             got[:, 3], free[:, 3], "May a word see all earlier ones?", "when word 0 changes, word 3's output"
         )
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.28)
     def test_padding(self, student):
         """No word looks at padding: real words get what they would get without it."""
         block = self.block(student)

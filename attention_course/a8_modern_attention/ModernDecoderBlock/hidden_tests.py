@@ -235,7 +235,10 @@ class TestModernDecoderBlock:
         block = self.block(student)
         self.looks_like_block(block)
         x, seed = (tensor(normal(seed, 2, 5, 24).astype(np.float32)) for seed in (1481, 1482))
-        names = [[f"{name}.weight" for name in names] for names in (("W_Q", "W_O"), ("W_gate", "W_up", "W_down"))]
+        names = [
+            [f"{name}.weight" for name in names]
+            for names in (("W_Q", "W_O", "W_K", "W_V"), ("W_gate", "W_up", "W_down"))
+        ]
         begins_well(block, self.WEIGHTS, x, seed, 6, names)
 
     @pytest.mark.weight(0.2)
