@@ -24,20 +24,24 @@ def in_this_notebook() -> None:
 def begin(shell: Any) -> None:
     """From now on cells of this shell of IPython's wait."""
     waiting = Waiting(shell)
-    shell.set_custom_exc((NotImplementedError, NameError), waiting.shown)
+    shell.set_custom_exc((*waiting.others, NotImplementedError, NameError), waiting.shown)
     shell.events.register("post_run_cell", waiting.ran)
 
 
 class Waiting:
-    """What cells of one notebook wait for."""
+    """What cells of one notebook wait for.
+
+    others: exceptions that somebody else shows in this shell, as Colab does; they still do
+    """
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
+        self.others, self._as_others_do = shell.custom_exceptions, shell.CustomTB
         self._missing: dict[str, str] = {}  # what cells that wait would have defined, and what each waits for
         self._needed = ""  # by the cell that runs now
 
-    def shown(self, shell: Any, kind: Any, error: BaseException, trace: TracebackType, tb_offset: Any = None) -> None:
-        """A sentence if the cell waits, else the traceback that IPython shows."""
+    def shown(self, shell: Any, kind: Any, error: BaseException, trace: TracebackType, tb_offset: Any = None) -> Any:
+        """A sentence if the cell waits, else what the shell shows without us."""
         above = error.name if isinstance(error, NameError) and error.name in self._missing else ""
         self._needed = self._missing.get(above, "") or self._stub(error)
         if above:
@@ -47,8 +51,11 @@ class Waiting:
             )
         elif self._needed:
             print(f"This cell needs `{self._needed}`. Finish it and run this cell again.")
+        elif isinstance(error, self.others):
+            return self._as_others_do(kind, error, trace, tb_offset=tb_offset)
         else:
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return None
 
     def ran(self, result: Any) -> None:
         """A cell that waits has not failed: what runs all of them goes on."""

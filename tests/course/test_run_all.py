@@ -10,10 +10,11 @@ import re
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, model_answers
+from autograder.authoring.sample_class import fill
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.kernel import Kernel, run_all
+from tests.helpers.slips import cells as solutions
 
 NEEDS = re.compile(r"This cell needs `(\w+)`(?: from a cell above, which waits for `(\w+)`)?\. Finish it")
 TRAINS = {"a6_transformer_summarizer", "a9_looking_at_heads"}  # for half a minute, unless they are being graded
@@ -74,7 +75,8 @@ def test_what_trains_a_model_goes_through_whole(kernel, assignment):
 def test_a_solved_notebook_goes_through_and_nothing_waits(kernel, assignment, tmp_path):
     path = tmp_path / assignment.name / assignment.notebook.name
     path.parent.mkdir()
-    nbformat.write(fill(released(assignment), model_answers(assignment)), path)
+    solved = {name: source for name, source in solutions(assignment.name).items() if "### BEGIN SOLUTION" in source}
+    nbformat.write(fill(released(assignment), solved), path)
     cells = run(kernel, path)
     assert goes_through(cells, assignment) == 0
     passed = [shown for _, shown, _ in cells if re.search(r": (\d+) of \1 visible tests pass", shown)]
