@@ -137,7 +137,7 @@ def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
     return points, sum(penalties.values()), by_hand
 
 
-# One question for all there is on a submission: by nbgrader's objects it is one for each cell, which takes twice as long.
+# One question for all there is on a submission: by nbgrader's objects it is one for each cell, and twice the time.
 # A grade is looked up by its cell and notebook, for which there is an index.
 _ROWS = (
     select(
