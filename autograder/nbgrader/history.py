@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from nbgrader.api import Assignment, BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, select
 
 from autograder import __version__
 from autograder.course import CHECK
@@ -137,7 +137,8 @@ def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
     return points, sum(penalties.values()), by_hand
 
 
-# One question for all there is on a submission: by nbgrader's objects it is one for each cell, at 8 ms a submission.
+# One question for all there is on a submission: by nbgrader's objects it is one for each cell, and twice the time.
+# A grade is looked up by its cell and notebook, for which there is an index.
 _ROWS = (
     select(
         SubmittedNotebook.id.label("notebook"),
@@ -151,8 +152,8 @@ _ROWS = (
     .select_from(SubmittedAssignment)
     .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
     .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-    .outerjoin(Grade, Grade.notebook_id == SubmittedNotebook.id)
-    .outerjoin(BaseCell, Grade.cell_id == BaseCell.id)
+    .outerjoin(BaseCell, BaseCell.notebook_id == SubmittedNotebook.notebook_id)
+    .outerjoin(Grade, and_(Grade.cell_id == BaseCell.id, Grade.notebook_id == SubmittedNotebook.id))
     .where(Assignment.name == bindparam("assignment"), SubmittedAssignment.student_id == bindparam("student"))
     .order_by(SubmittedNotebook.id, BaseCell.name)
 )

@@ -24,7 +24,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from pygments.token import STANDARD_TYPES
-from traitlets import Bool, Unicode, default
+from traitlets import Unicode, default
 
 from autograder.assert_cells import released
 from autograder.course import Written, course_at
@@ -116,7 +116,6 @@ class Page(HTMLExporter):
     """
 
     root = Unicode(help="the course's folder")
-    exclude_anchor_links = Bool(True)  # nothing leads to them, and each would be read aloud as a link “¶”
     own: frozenset[str] = frozenset()  # the course's own texts in the notebook that is being shown
 
     @default("root")
@@ -202,7 +201,7 @@ class Page(HTMLExporter):
             escape=escape,
             attachments=cell.get("attachments", {}),
             anchor_link_text=self.anchor_link_text,
-            exclude_anchor_links=self.exclude_anchor_links,
+            exclude_anchor_links=self.exclude_anchor_links or escape,  # they need an id
             **self.lexer_options,
         )
         return str(MarkdownWithMath(renderer=renderer).render(source))

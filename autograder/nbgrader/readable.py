@@ -32,10 +32,12 @@ _EDITS = (
     (re.compile(r"</body>"), "</main></body>"),
     (re.compile(r"<h4>([^\n]*)</h4>"), r'<h1 class="h4">\1</h1>'),
 )
+# Beside each heading of the course's own texts; it would be read aloud as “link, pilcrow”. What it leads to stays.
+_PILCROW = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
 
 
 def readable(page: str) -> str:
     """nbgrader's feedback page with a language, colours that can be told apart, links that look like links."""
     for found, instead in _EDITS:
         page = found.sub(instead, page, count=1)
-    return page
+    return _PILCROW.sub("", page)

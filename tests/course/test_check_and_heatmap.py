@@ -16,6 +16,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.judge.picture import draw
 from autograder.png import letters
 from autograder.report import ExerciseResult
+from autograder.reports.heatmap import BELOW, DEEPEST, INK
 from autograder.reports.rubric import as_html
 from autograder.reports.side_by_side import ROUNDED
 from autograder.student.check import CheckFailed, examine
@@ -271,15 +272,30 @@ def test_the_png_beside_the_svg_shows_the_same_squares():
     dots = rows[:, 1:].reshape(height, width, 3)
     place = height - 8 - 10  # below the number in a square
     found = [tuple(dots[place, 20 + 64 * j + 10].tolist()) for j in range(3)]
-    assert found == [(47, 109, 179), (194, 96, 28), (255, 255, 255)]
+    assert found == [(99, 146, 198), (209, 136, 85), (255, 255, 255)]  # three quarters of each colour
     assert letters("Ö·").shape == (8, 12)
+
+
+@pytest.mark.parametrize("colour", [INK, BELOW])
+@pytest.mark.parametrize(("theme", "text"), [((255, 255, 255), (33, 33, 33)), ((17, 17, 17), (255, 255, 255))])
+def test_a_number_can_be_read_on_the_deepest_square(colour, theme, text):
+    """A contrast of 4.5 in JupyterLab's light and dark themes and on feedback pages, as in WCAG 2.1, 1.4.3."""
+    full = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    square = [DEEPEST * c + (1 - DEEPEST) * below for c, below in zip(full, theme, strict=True)]
+
+    def light(colours):
+        linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colours]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    lower, higher = sorted((light(square), light(text)))
+    assert (higher + 0.05) / (lower + 0.05) >= 4.5
 
 
 def test_heatmap_of_numbers_below_zero_and_of_many_columns():
     signed = heatmap(np.array([[-0.5, 0.25], [2.0, -2.0]]))._repr_html_()
     above, below = "#2f6db3", "#c2601c"
-    assert signed.count(f'fill="{below}" fill-opacity="0.25"') == 1  # -0.5 beside a largest of 2
-    assert signed.count(f'fill="{below}" fill-opacity="1.00"') == 1
+    assert signed.count(f'fill="{below}" fill-opacity="0.19"') == 1  # a quarter of DEEPEST: -0.5 beside a largest of 2
+    assert signed.count(f'fill="{below}" fill-opacity="0.75"') == 1
     assert signed.count(f'fill="{above}"') == 2
     assert "-0.50" in signed
     large = heatmap(np.full((20, 32), 0.5))._repr_html_()

@@ -1,4 +1,8 @@
-"""nbgrader's zip_collect on what Canvas, Moodle and Gradescope give to download, and on hand-ins that mean harm."""
+"""nbgrader's zip_collect on what Canvas, Moodle and Gradescope give to download, and on hand-ins that mean harm.
+
+Names are as in `lib/content_zipper.rb` of https://github.com/instructure/canvas-lms, and in
+`mod/assign/classes/downloader.php` of https://github.com/moodle/moodle.
+"""
 
 from __future__ import annotations
 
