@@ -134,7 +134,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     }
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test-projection_shapes", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-projection_shapes", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -199,7 +199,7 @@ def output_projection(heads, W_O):
     return concatenated @ W_O                              # (..., L, d_model)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test-output_projection", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-output_projection", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -356,7 +356,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return output_projection(weights @ V, W_O), weights        # (..., h, L, d_v) -> (..., L, d_model)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test-multi_head_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-multi_head_attention", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
