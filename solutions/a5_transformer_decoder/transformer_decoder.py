@@ -743,11 +743,6 @@ class TransformerDecoder(nn.Module):
 # out while your work is graded.)
 
 # %% tags=["active-ipynb"]
-# from attention_course import loss_curve
-#
-# SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
-# STEPS, BATCH, L = 900, 16, 64
-#
 # def ready():
 #     """Is there a TransformerDecoder to train?"""
 #     try:
@@ -756,6 +751,12 @@ class TransformerDecoder(nn.Module):
 #         print("Nothing to train yet: write TransformerDecoder and what it is made of first, then run this cell again.")
 #         return False
 #     return True
+
+# %% tags=["active-ipynb"]
+# from attention_course import loss_curve
+#
+# SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
+# STEPS, BATCH, L = 900, 16, 64
 #
 # def surprise(model, x):
 #     """The mean loss of every next token of x, (B, L)."""

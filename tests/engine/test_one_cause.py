@@ -254,7 +254,7 @@ def test_behind_the_wall_it_is_the_same(sandbox):
         answers[name] = answers[name].replace(old, new)
     with Marker(assignment, sandbox) as marker:
         report, _ = marker.mark_cells("x", [IMPORTS, *answers.values()])
-    for result in report.exercises[2:]:
+    for result in report.exercises[-2:]:
         here = handed_in(result.name, changes[result.name])
         assert [(one.name, one.score) for one in result.tests] == [(one.name, one.score) for one in here.tests]
         assert [one.message == ABOVE for one in result.tests] == [one.message == ABOVE for one in here.tests]
