@@ -86,6 +86,7 @@ bench: install
 
 pictures: install
 	$(BIN)/python -m tools.pictures
+	$(BIN)/python -m tools.best_moments
 
 lint: .venv/installed
 	$(BIN)/ruff check .

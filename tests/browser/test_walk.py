@@ -433,7 +433,7 @@ A8 = [
         "    s = np.einsum('...d,...sd->...s', query, turned) / math.sqrt(d)\n"
         "    w = np.exp(s - s.max(-1, keepdims=True))\n    w = w / w.sum(-1, keepdims=True)\n"
         "    return np.einsum('...s,...sd->...d', w, V), w",
-        "Known mistake: query not rotated",
+        "By what is each key rotated, and by what the query",
     ),
     (
         "online_softmax_step",

@@ -79,6 +79,7 @@ def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
     assert f"{a1}/shared_visible_tests.py" in contents and f"{a1}/shared_picture.toml" in contents
     assert "autograder/py.typed" in contents
     assert "attention_course/helpers/copycat.safetensors" in contents
+    assert "attention_course/helpers/block_losses.json" in contents
     assert "attention_course/helpers/copycat_training.py" not in contents
     packages = ("autograder/", "attention_course/")
     assert [name for name in contents if not name.startswith(packages) and ".dist-info/" not in name] == []
