@@ -89,8 +89,8 @@ Not covered:
   along as text, or builds the same from smaller parts, has written it.
 - Ready-made functions that nobody has found, and those of other packages (`scipy.signal`, weighted
   windows of pandas, lists in sympy). `python -m tools.find_ready_made` calls whatever in PyTorch
-  and NumPy a name, a module's name or a signature makes suspect, with a few small inputs. It does not
-  see a function that looks like nothing, or wants other arguments.
+  and NumPy a name, a module's name or a signature makes suspect, with a few small inputs. It does
+  not see a function that looks like nothing, or wants other arguments.
 - The student's own sums: windows (`unfold`), spectra (`fft`) and products make what is forbidden in
   another way, and no test can tell.
 - Notes that code leaves for itself: before the reference has answered anything, all exercises share
