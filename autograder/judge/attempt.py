@@ -44,6 +44,7 @@ from autograder.testing.student import (
     answers_of,
     as_exception,
     as_written,
+    has_chance,
     names_of,
 )
 
@@ -90,9 +91,14 @@ class Attempt:
         return all(outcome.error is None for outcome in self.outcomes)
 
     def same_answers(self, other: Attempt) -> bool:
-        """Were all calls answered the same?"""
-        mine, theirs = ([read(one.answer) for one in each.calls] for each in (self, other))
-        return len(mine) == len(theirs) and all(map(same_answer, mine, theirs))
+        """Were all calls answered the same, but for what is chance?"""
+        if len(self.calls) != len(other.calls):
+            return False
+        pairs = (
+            (mine.call, read(mine.answer), read(theirs.answer))
+            for mine, theirs in zip(self.calls, other.calls, strict=True)
+        )
+        return all(has_chance(call, mine) or same_answer(mine, theirs) for call, mine, theirs in pairs)
 
 
 @dataclass(frozen=True)

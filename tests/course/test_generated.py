@@ -62,8 +62,8 @@ def test_no_line_of_a_solution_is_in_the_release(assignment):
 @each
 def test_every_stub_is_not_started_and_scores_0(assignment):
     names = {}
-    for cell in code_cells(NotebookFile.of(nbformat.read(released(assignment), as_version=4).cells)):
-        if "NotImplementedError" in cell.source:
+    for cell in nbformat.read(released(assignment), as_version=4).cells:
+        if cell.metadata.get("nbgrader", {}).get("solution") and "NotImplementedError" in cell.source:
             exec("import torch, torch.nn as nn, numpy as np, math\n" + cell.source, names)
     undone = {exercise.name: names[exercise.name] for exercise in assignment.exercises}
     for result in judged(assignment, undone).values():
@@ -107,7 +107,8 @@ def test_course_is_complete(assignment):
     solutions = [name for name in solutions if name not in prerequisites]
     assert solutions == exercises == material(assignment).suite.exercises()
     assert all(exercise.points > 0 for exercise in assignment.exercises)
-    total = 23 if assignment.name == "a4_multi_head_attention" else 20  # a single head came later, and moved no mark
+    # A single head came later, and moved no mark; a whole block of today is more work than the rest.
+    total = {"a4_multi_head_attention": 23, "a8_modern_attention": 26}.get(assignment.name, 20)
     assert sum(exercise.points for exercise in assignment.exercises) == total
     for cell in notebook.cells:
         if grade_id(cell).startswith("test-"):

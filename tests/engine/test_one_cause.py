@@ -201,7 +201,7 @@ def test_an_exception_in_one_line_is_told_once_with_the_number_of_tests():
     result = handed_in("DecoderBlock", ("        self.norm_2 = nn.LayerNorm(d_model)\n", ""))
     first, *others = failed(result)
     assert "has no attribute 'norm_2'" in first.message and "`return x + self.feed_forward" in first.message
-    assert first.message.endswith("13 more tests fail for this reason.")
+    assert first.message.endswith("14 more tests fail for this reason.")
     assert {test.message for test in others} == {ABOVE}
 
 

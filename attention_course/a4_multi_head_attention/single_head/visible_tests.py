@@ -83,4 +83,4 @@ class TestSingleHead:
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
         with shown(STAYS):
-            keeps(student.single_head, *self.BY_HAND.values(), names="X W_Q W_K W_V head num_heads")
+            keeps(student.single_head, *self.wide(TEXTS[0]).values(), names="X W_Q W_K W_V head num_heads")

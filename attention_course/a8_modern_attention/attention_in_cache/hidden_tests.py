@@ -51,13 +51,13 @@ class TestAttentionInCache:
         for part, shape, what in zip(got, ((3, 6), (3, 7)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "How many words ask, and how many answer?", what)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_weights(self, student, reference):
         """The weights in caches of seven, four and ten words: queries and keys are rotated by places in the cache."""
         hint = "At which place in the cache does each key stand, and at which the query?"
         self.compare(student, reference, hint, 1, *self.cases())
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.5)
     def test_output(self, student, reference):
         """The output of the same caches: the values as they came, by their weights."""
         hint = "What is rotated, and by what? What do the weights blend?"
