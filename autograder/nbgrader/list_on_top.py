@@ -17,12 +17,22 @@ def with_lost_points_first(page: str) -> str:
 
 def _ordered(items: str) -> list[str]:
     entries: list[str] = []
-    for item in _ITEM.findall(items):
-        if entries and 'href="#comment-' in item:  # stays with what it is on
+    before = ""  # a comment on the answer whose tests come next
+    found = _ITEM.findall(items)
+    for item, following in zip(found, [*found[1:], ""], strict=True):
+        is_comment = 'href="#comment-' in item
+        if is_comment and _words(following).startswith(_words(item).removeprefix("Comment on ") + " ("):
+            before = item
+        elif is_comment and entries:
             entries[-1] += item
         else:
-            entries.append(item)
+            entries.append(before + item)
+            before = ""
     return sorted(entries, key=_rank)
+
+
+def _words(item: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", "", item).split())
 
 
 def _rank(entry: str) -> int:

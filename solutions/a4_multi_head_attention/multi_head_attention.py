@@ -252,13 +252,16 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
     """What one of several heads finds, and where it looks.
 
     X: one vector a word, (..., L, d_model)
-    W_Q, W_K: of all heads, (d_model, h * d_k); head 0 owns the first d_k columns, head 1 the next d_k
-    W_V: of all heads, (d_model, h * d_v), its columns owned in the same way; d_v may differ from d_k
+    W_Q, W_K: of all heads, (d_model, h * d_k); head 0 owns the first d_k columns, head 1
+        the next d_k
+    W_V: of all heads, (d_model, h * d_v), its columns owned in the same way; d_v may
+        differ from d_k
     head: which one, from 0 to num_heads - 1
     num_heads: h
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in the dtype of the input. Large
-    scores (10,000 and more) give finite numbers. What comes in stays as it is.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in
+    the dtype of the input. Large scores (10,000 and more) give finite numbers. What comes
+    in stays as it is.
     """
     ### BEGIN SOLUTION
     d_k, d_v = W_Q.shape[-1] // num_heads, W_V.shape[-1] // num_heads  # one head's widths

@@ -640,16 +640,20 @@ class KeyValueCache:
 
 # %% nbgrader={"grade": false, "grade_id": "attention_in_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_in_cache(query, K, V, sink_logits=None):
-    """Attention of the newest word to a cache of unrotated keys, with each key at its place in the cache.
+    """Attention of the newest word to a cache of unrotated keys.
+
+    Each key is rotated by its place in the cache.
 
     query: the newest word's, one for each head, (..., h, d), unrotated; d is even
-    K: keys, (..., h, S, d), unrotated, in the order of the cache; the newest word's is the last
+    K: keys, (..., h, S, d), unrotated, in the order of the cache; the newest word's is last
     V: values, (..., h, S, d_v)
-    sink_logits: (h,), one number for each head, that is a score of its own without a value; None: there is none
+    sink_logits: (h,), one number for each head, that is a score of its own without a value;
+        None: there is none
 
-    Returns the tuple (output, weights) in the dtype of the input: output (..., h, d_v), and the weights of the S words,
-    (..., h, S). Positions turn by the base 10000; scores are divided by the square root of d, sink logits are not. Large
-    scores and large sink logits give finite numbers. What comes in stays as it is.
+    Returns the tuple (output, weights) in the dtype of the input: output (..., h, d_v), and
+    the weights of the S words, (..., h, S). Positions turn by the base 10000; scores are
+    divided by the square root of d, sink logits are not. Large scores and large sink logits
+    give finite numbers. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     S, d = K.shape[-2:]

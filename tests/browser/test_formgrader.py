@@ -92,8 +92,8 @@ def test_by_hand_and_by_tests(own_course, chromium):
         for plumbing in ("HIDDEN", "autograder.student.stock", "Test cell", "Grade cell"):
             assert plumbing not in text
         contents = page.locator("#toc li").all_inner_texts()
-        assert contents[1:3] == ["Comment on attention_scores", "attention_scores (Score: 4.5 / 5.0)"]
-        assert contents[-2].startswith("In your own words (Score: 3.0")
+        assert contents[:2] == ["Comment on attention_scores", "attention_scores (Score: 4.5 / 5.0)"]
+        assert contents[2:4] == ["In your own words (Score: 3.0 / 4.0)", "Comment on your own words"]
         rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
         assert "✗ not yet" in rubric.inner_text()
         assert "no scaling" in rubric.inner_text()

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.authoring import paired_scripts
 from autograder.course import PREREQUISITE
-from autograder.submission import NotebookFile, code_cells, grade_id
+from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material
 

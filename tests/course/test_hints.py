@@ -80,7 +80,7 @@ def test_each_exercise_counts_for_itself_and_a_function_may_be_given(capsys):
 def test_in_jupyterlab_it_is_a_list_with_a_link():
     page = Help("softmax", 3, content.Visible())._repr_html_()
     assert page.count("<li") == 3
-    assert '<a href="https://arxiv.org/abs/1706.03762"' in page
+    assert 'href="https://arxiv.org/abs/1706.03762"' in page
     assert "<code>softmax</code>" in page
 
 

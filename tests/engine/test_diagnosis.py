@@ -280,7 +280,8 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
     (found,) = judge(
         replace(ready, hypotheses=looking_up), names, [one for one in assignment.exercises if one.name == exercise]
     )
-    assert (found.diagnosis, ran) == (name, [])
+    # Its own, at most: of large numbers a fingerprint shows few digits, so what it names is compared in full.
+    assert found.diagnosis == name and set(ran) <= {name}
 
 
 @pytest.mark.parametrize("keeps", [True, False])

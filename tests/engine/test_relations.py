@@ -151,7 +151,7 @@ def test_right_for_one_layout_alone():
         return x + x
 
     (found,) = related(two_axes_only, lambda x: x * 2, X[0], X, X[None])
-    assert (found.name, "With 2 axes all is right" in found.evidence) == ("one-batch-layout", True)
+    assert (found.name, "With a first array of 2 axes all is right" in found.evidence) == ("one-batch-layout", True)
 
 
 def test_right_up_to_a_size():

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.linux import landlock
 from autograder.sandbox.supervisor.fork_server import ForkServer
 from autograder.sandbox.supervisor.zygote import Zygote
@@ -77,6 +77,14 @@ def test_the_whole_submission_has_one_limit_on_memory(sandbox):
         assert ask(running, "right", 1) == 1
     with define(sandbox, code) as another:
         assert ask(another, "right", 1) == 1
+
+
+@pytest.mark.slow
+def test_one_submission_may_have_less_memory_than_the_next(sandbox):
+    """Assignments state limits of their own."""
+    for limits in (Limits(memory=300 * MIB), Limits(), Limits(memory=400 * MIB), Limits(memory=2048 * MIB)):
+        with sandbox.open(["x = 1"], limits) as running:
+            assert not running.results[0].error
 
 
 @pytest.mark.slow

@@ -55,12 +55,16 @@ class ControlGroup:
 
     def limit(self, memory: int, processes: int) -> None:
         """At most `memory` bytes and `processes` tasks for all together, no swap, one processor."""
+        self._limit_swap(memory)  # before, too: in version 1 memory with swap is never less than memory
         self._write("memory.max", "memory.limit_in_bytes", str(memory))
         self._write("pids.max", "pids.max", str(processes))
-        with contextlib.suppress(OSError):  # if swap is not counted, or the processor not shared out
-            self._write("memory.swap.max", "memory.memsw.limit_in_bytes", "0", str(memory))
-        with contextlib.suppress(OSError):
+        self._limit_swap(memory)
+        with contextlib.suppress(OSError):  # if the processor is not shared out
             self._write("cpu.max", "cpu.cfs_quota_us", "100000 100000", "100000")
+
+    def _limit_swap(self, memory: int) -> None:
+        with contextlib.suppress(OSError):  # if swap is not counted, or memory must be limited first
+            self._write("memory.swap.max", "memory.memsw.limit_in_bytes", "0", str(memory))
 
     def close(self) -> None:
         """Remove the group, and those of graders that were killed; its last processes may need a moment to go."""

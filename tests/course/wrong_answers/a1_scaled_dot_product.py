@@ -827,7 +827,7 @@ def torch_scaled_dot_product_attention(query, key, value):
     return scores.softmax(-1) @ value, scores
 
 # %% dropout left on
-# accepted: random, dropout-left-on
+# accepted: random, dropout-left-on, dropout
 def torch_scaled_dot_product_attention(query, key, value):
     w = torch.softmax(query.matmul(key.transpose(-1, -2)) / key.size(-1) ** 0.5, -1)
     w = torch.dropout(w, 0.1, True)
@@ -842,7 +842,7 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights @ value, weights
 
 # %% dropout left on
-# accepted: random, another-answer-each-time
+# accepted: random, another-answer-each-time, dropout
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(key.size(-1)), -1)
     weights = F.dropout(weights, 0.1)
@@ -895,7 +895,7 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights @ value, weights
 
 # %% leaves dropout on the weights
-# accepted: random
+# accepted: random, dropout
 def torch_scaled_dot_product_attention(query, key, value, dropout_p=0.1):
     attn = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     attn = torch.softmax(attn, dim=-1)
@@ -929,7 +929,7 @@ def torch_scaled_dot_product_attention(query, key, value):
     return torch.matmul(p_attn, value), p_attn
 
 # %% Applies dropout to the attention weights, which nobody asked for and which makes rows not sum to 1.
-# accepted: another-answer-each-time
+# accepted: another-answer-each-time, dropout
 # author: 3
 def torch_scaled_dot_product_attention(query, key, value):
     scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5

@@ -1185,7 +1185,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return output_projection(w @ v, W_O), w
 
 # %% A causal mask is put in.
-# accepted: causal-by-itself
+# accepted: causal-by-itself, always-causal
 # author: 4
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     q, k, v = (np.stack(np.split(X @ W, num_heads, -1), -3) for W in (W_Q, W_K, W_V))
@@ -2031,7 +2031,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_O(y), att
 
 # %% dropout on the weights
-# accepted: random, another-answer-each-time
+# accepted: random, another-answer-each-time, dropout
 class _M_again(nn.Module):
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()

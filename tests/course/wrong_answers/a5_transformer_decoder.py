@@ -541,7 +541,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * c / (np.abs(c).max(-1, keepdims=True) + eps) + beta
 
 # %% Equal features give nothing.
-# accepted: beta-forgotten
+# accepted: beta-forgotten, items-zero
 # author: 5
 def layer_norm(x, gamma, beta, eps=1e-05):
     mean = x.mean(axis=-1, keepdims=True)

@@ -913,7 +913,7 @@ def ablate(weights, layer, head, num_heads):
     return new
 
 # %% The head's values are zeroed as well.
-# accepted: w-v-too
+# accepted: w-v-too, items-zero
 # author: 4
 def ablate(weights, layer, head, num_heads):
     new = {name: t.clone() for name, t in weights.items()}

@@ -4205,7 +4205,7 @@ class ModernDecoderBlock(nn.Module):
         return x + self.W_down(F.silu(self.W_up(h)) * self.W_gate(h))
 
 # %% dropout left on
-# accepted: random, another-answer-each-time, another-answer-in-training
+# accepted: random, another-answer-each-time, another-answer-in-training, dropout
 class ModernDecoderBlock(nn.Module):
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
         super().__init__()
