@@ -185,8 +185,8 @@ def disagreements(folder: Path, count: int, seed: int) -> tuple[list[str], Count
         path = course.root / "submitted" / student / small_course.NAME / small_course.NOTEBOOK
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    version = assignment.version()
-    here = {one.student: as_task(one, version) for one in find_submissions([course.root / "submitted"], course)}
+    version, locked = assignment.version(), assignment.locked_cells
+    here = {one.student: as_task(one, version, locked) for one in find_submissions([course.root / "submitted"], course)}
     said, found, workers = [], Counter[str](), Unmarked()
 
     def marked_now(self: Mark, task: Task, _: Any) -> Marked:

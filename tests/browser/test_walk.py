@@ -174,6 +174,14 @@ A4 = [
         "    *batch, h, L, d_v = heads.shape\n    return heads.reshape(*batch, L, h * d_v) @ W_O",
         "Known mistake: concat without transpose",
     ),
+    (
+        "single_head",
+        "    d_k, d_v = W_Q.shape[-1] // num_heads, W_V.shape[-1] // num_heads\n"
+        "    Q, K = (X @ W[:, head * d_k : (head + 1) * d_k] for W in (W_Q, W_K))\n"
+        "    w = np.exp(Q @ K.swapaxes(-2, -1) / math.sqrt(d_k))\n    w = w / w.sum(-1, keepdims=True)\n"
+        "    return w @ X @ W_V[:, : d_v], w",
+        "Which columns of W_V make this head's values",
+    ),
     ("multi_head_attention", ALL_BUT.format(size="d_model"), "d_model, or one head's"),
     ("multi_head_attention", ALL_BUT.format(size="Q.shape[-1]"), "Known mistake: mask ignored"),
     (
@@ -420,7 +428,7 @@ A8 = [
     (
         "KeyValueCache",
         CACHE.format(left="words[..., -self.window :, :]"),
-        r"K has shape \(2, 2, 2\), it should be \(2, 3, 2\)",
+        "Known mistake: sinks ignored",
     ),
     (
         "KeyValueCache",
