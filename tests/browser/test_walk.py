@@ -433,7 +433,7 @@ A8 = [
     (
         "KeyValueCache",
         CACHE.format(left="np.concatenate([words[..., : self.sinks, :], words[..., -self.window :, :]], axis=-2)"),
-        r"K has shape \(2, 3, 2\), it should be \(2, 2, 2\)",
+        "Known mistake: words twice in short texts",
     ),
     (
         "attention_in_cache",
