@@ -116,7 +116,7 @@ def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
     tab.menu("Kernel", "Restart Kernel and Run All Cells…")
     tab.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
     last = tab.cell('check("torch_scaled_dot_product_attention")')
-    sync_api.expect(last).to_contain_text("6 of 6 visible tests pass", timeout=60_000)
+    sync_api.expect(last).to_contain_text("5 of 5 visible tests pass", timeout=60_000)
     sync_api.expect(last).to_contain_text("4 of 4 exercises of a1, scaled dot product, pass their checks. Well done!")
     assert "Success! Your notebook passes all the tests." in tab.validate()
 

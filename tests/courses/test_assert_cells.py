@@ -65,6 +65,8 @@ def test_stock_nbgrader_and_ours_give_the_same_marks(course):
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
     for student in ("mixed", "edited"):
         done = stock(course.root).autograde(NAME, student)
+        if "Kernel died" in done.get("log", ""):  # of two that start at once, both may find the same port free
+            done = stock(course.root).autograde(NAME, student)
         assert done["success"], done
     outcomes = grade_into_gradebook(ours, [ours.assignment(NAME)], {"jobs": 1}, "auto", lambda one: None, True)
     assert [(one.reason, one.no_feedback) for one in outcomes] == [(None, None)] * 2
