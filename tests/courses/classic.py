@@ -52,7 +52,7 @@ def classic_course(root: Path, **assignments: str) -> Course:
         path = root / "source" / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(notebook_of(text), path)
-        done = stock(root).generate_assignment(name)
+        done = Stock(root).generate_assignment(name)
         assert done["success"], done
     return Course(root)
 
@@ -73,11 +73,6 @@ class Stock:
         command = [sys.executable, "-m", "nbgrader", *words]
         done = subprocess.run(command, cwd=self._root, capture_output=True, text=True)
         return {"success": done.returncode == 0, "log": done.stdout + done.stderr}
-
-
-def stock(root: Path) -> Stock:
-    """nbgrader as it comes, for the course in `root`."""
-    return Stock(root)
 
 
 def submit(course: Course, name: str, student: str, change=lambda cells: None, **answers: str) -> Path:

@@ -19,7 +19,7 @@ from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
 from autograder.worker.task import as_task
 from tests.courses.algorithms import FULL, RIGHT, SORTING
-from tests.courses.classic import classic_course, stock, submit
+from tests.courses.classic import Stock, classic_course, submit
 
 NAME = "sorting"
 MIXED = RIGHT | {
@@ -64,9 +64,9 @@ def test_stock_nbgrader_and_ours_give_the_same_marks(course):
     submit(course, NAME, "edited", cheat_where_it_is_locked, **edited)
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
     for student in ("mixed", "edited"):
-        done = stock(course.root).autograde(NAME, student)
+        done = Stock(course.root).autograde(NAME, student)
         if "Kernel died" in done.get("log", ""):  # of two that start at once, both may find the same port free
-            done = stock(course.root).autograde(NAME, student)
+            done = Stock(course.root).autograde(NAME, student)
         assert done["success"], done
     outcomes = grade_into_gradebook(ours, [ours.assignment(NAME)], {"jobs": 1}, "auto", lambda one: None, True)
     assert [(one.reason, one.no_feedback) for one in outcomes] == [(None, None)] * 2
