@@ -14,6 +14,7 @@ import numpy as np
 
 from autograder.testing import Gradients, expect
 
+from .inputs import tensor
 from .modules import Module, Weights
 from .parameter_names import own_names
 
@@ -23,18 +24,30 @@ Matrices = Mapping[str, np.ndarray]
 
 
 def begins_well(
-    module: Module, weights: Weights, arg: Any, seed: Any, heads: int, branches: Sequence[Sequence[str]]
+    module: Module,
+    weights: Weights,
+    arg: Any,
+    seed: Any,
+    heads: int,
+    branches: Sequence[Sequence[str]],
+    last: str | None = None,
 ) -> None:
     """As it is made: float32, ordinary numbers, a gradient in each branch, and heads that steps change differently.
 
     branches: for each the names of its matrices; those of the first are W_Q and W_O
+    last: the matrix that all branches lead to, if there is one. It may begin at zero, for its own gradient is another
     """
     got = module.function.run(module.construct, {}, arg, seeds=[seed], training=False)
     expect_ordinary(got.value[0] if isinstance(got.value, tuple) and got.value else got.value, "output")
-    gradients = found_in(got, weights)
-    for names in branches:
-        if not any(gradients[name].any() for name in names):
-            expect.fail(f"as it is made, no parameter of {names[0]} has a gradient other than zero.", HINT)
+    gradients, names = found_in(got, weights)
+    dead = without_gradient(gradients, branches)
+    if last and len(dead) == len(branches) and gradients[last].any():
+        after_a_step = {names.get(last, last): tensor(-gradients[last])}
+        got = module.function.run(module.construct, after_a_step, arg, seeds=[seed], training=False)
+        gradients, _ = found_in(got, weights)
+        dead = without_gradient(gradients, branches)
+    if dead:
+        expect.fail(f"as it is made, no parameter of {dead[0]} has a gradient other than zero.", HINT)
     W_Q, W_O = (gradients[name] for name in branches[0][:2])
     expect_heads_apart([np.split(W_Q, heads), np.split(W_O, heads, axis=1)])
 
@@ -55,9 +68,14 @@ def expect_heads_apart(of_heads: Sequence[Sequence[np.ndarray]]) -> None:
             expect.fail(f"as it is made, heads {i} and {j} are alike, and each step would change them alike.", HINT)
 
 
-def found_in(got: Gradients, weights: Weights) -> Matrices:
-    """The gradients by the names that were asked for; zeros where there is none."""
+def without_gradient(gradients: Matrices, branches: Sequence[Sequence[str]]) -> list[str]:
+    """The first name of each branch that no gradient reaches."""
+    return [names[0] for names in branches if not any(gradients[name].any() for name in names)]
+
+
+def found_in(got: Gradients, weights: Weights) -> tuple[Matrices, Mapping[str, str]]:
+    """The gradients by the names that were asked for, zeros where there is none; and the student's names."""
     came: Mapping[str, Any] = got.parameters
     own = {name: gradient.numpy() for name, gradient in came.items() if hasattr(gradient, "detach")}
     names = own_names({name: value.shape for name, value in weights.items()}, {n: g.shape for n, g in own.items()})
-    return {name: own.get(names.get(name, name), np.zeros(value.shape)) for name, value in weights.items()}
+    return {name: own.get(names.get(name, name), np.zeros(value.shape)) for name, value in weights.items()}, names

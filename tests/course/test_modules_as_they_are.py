@@ -85,6 +85,24 @@ def test_a_single_matrix_may_begin_at_zero(name):
     assert not failed(made_with(lambda module: nn.init.zeros_(getattr(module, name).weight)))
 
 
+def output_of_zeros(module):
+    nn.init.zeros_(module.output.weight)
+
+
+def output_of_zeros_and_one_number_elsewhere(module):
+    of_all(lambda p: nn.init.constant_(p, 0.5))(module.blocks)
+    output_of_zeros(module)
+
+
+def test_the_last_layer_of_a_decoder_may_begin_at_zero():
+    assert not failed(made_with(output_of_zeros, "TransformerDecoder"))
+
+
+def test_a_last_layer_of_zeros_hides_no_heads_that_are_alike():
+    found = failed(made_with(output_of_zeros_and_one_number_elsewhere, "TransformerDecoder"))
+    assert "heads 0 and 1 are alike" in found["test_as_made"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 @pytest.mark.parametrize("gain", [0.5, 1, 2**0.5])

@@ -243,7 +243,7 @@ class TestTransformerDecoder:
         names = [[f"blocks.0.{name}" for name in names] for names in (ATTENTION_MATRICES, FEED_FORWARD_MATRICES)]
         seed = tensor(normal(661, 2, 6, 11).astype(np.float32))
         module = Module(student.TransformerDecoder, *sizes)
-        begins_well(module, decoder_weights(0, *sizes[:5]), tensor(self.IDS), seed, 6, names)
+        begins_well(module, decoder_weights(0, *sizes[:5]), tensor(self.IDS), seed, 6, names, "output.weight")
 
     @pytest.mark.weight(0.16)
     def test_batch(self, student):
