@@ -1154,6 +1154,9 @@ class ModernDecoderBlock(nn.Module):
 #         except NotImplementedError:
 #             print("This table waits for `ModernDecoderBlock` and `rotate`: write them, then run the last two cells again.")
 #             break
+#         except ValueError as error:   # such as a rotation that your `rotate` cannot undo
+#             print(f"{part:12} {error}")
+#             continue
 #         kept = {name: sorted(ours[part][name])[1] for name in ("early", "held_out")}   # the middle one of three runs
 #         print(f"{part:12} {found['numbers']:9,} {found['early']:9.3f} {kept['early']:9.3f} {found['held_out']:9.3f} {kept['held_out']:9.3f}")
 
