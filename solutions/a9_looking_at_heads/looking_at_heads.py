@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Heads under the microscope
 #
-# **Time:** about 90 minutes. **Difficulty:** ●●●, short code and careful looking. **Builds on:** assignments 4 and 6.
+# **Time:** about 90 minutes. **Difficulty:** ●●●, short code and careful looking. **Builds on:** assignments 3, 4 and 6.
 #
 # You have built heads, trained them and taken them away. What does a single head *do*? In a large model that is hard to
 # say. In a small one you can look until you know: every score, every number that it copies, and the step of training at
@@ -399,6 +399,23 @@ def patch_head(found, other, head, place):
 # $$W_Q = \begin{pmatrix} 1 & 2 \\ 3 & 0 \end{pmatrix} \quad W_K = \begin{pmatrix} 2 & 1 \\ 0 & -1 \end{pmatrix} \qquad
 # M_0 = \begin{pmatrix} 1 \\ 3 \end{pmatrix} \begin{pmatrix} 2 & 0 \end{pmatrix} = \begin{pmatrix} 2 & 0 \\ 6 & 0 \end{pmatrix} \quad
 # M_1 = \begin{pmatrix} 2 \\ 0 \end{pmatrix} \begin{pmatrix} 1 & -1 \end{pmatrix} = \begin{pmatrix} 2 & -2 \\ 0 & 0 \end{pmatrix}$$
+
+# %% [markdown]
+# **Bring your `per_head_weights`** from assignment 3: it cuts a wide matrix into those of each head, for this exercise and the next. Copy it into the
+# cell below. It earns no points and costs none: where it has a mistake, or is missing, the exercises are judged as if it were right.
+
+# %% nbgrader={"grade": false, "grade_id": "bring-per_head_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def per_head_weights(W, num_heads):
+    """Each head's own projection, cut from the weights of all heads: yours, from assignment 3.
+
+    W: (d_in, h * d)
+
+    Returns (h, d_in, d): item i holds the columns i * d to (i + 1) * d of W.
+    """
+    ### BEGIN SOLUTION
+    return W.reshape(len(W), num_heads, -1).swapaxes(0, 1)
+    ### END SOLUTION
+
 
 # %% nbgrader={"grade": false, "grade_id": "qk_circuit", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def qk_circuit(W_Q, W_K, num_heads):
