@@ -836,9 +836,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # | word 1 | 0, 1, 1 | 0.16, 0.42, 0.42 | 5.8, 8.4 | 0.27, 0.73, 0 | 2.7, 7.3 |
 
 # %% [markdown]
-# ### Bring your attention
-#
-# Much of this you have written before. Copy `torch_masked_attention` from assignment 2, and `torch_split_heads` and `torch_concat_heads` from
+# **Bring your attention.** Much of this you have written before. Copy `torch_masked_attention` from assignment 2, and `torch_split_heads` and `torch_concat_heads` from
 # assignment 3, into these three cells. Then what is new is left to write: which text asks and which answers, and a padding mask that has to
 # learn of heads.
 #
