@@ -100,6 +100,17 @@ def attention_in_cache(code):
     return code
 
 
+def _itself_hidden(curve, sink, kept):
+    """The newest word's weight on itself is 0."""
+
+    def drawn(sinks, d):
+        found = _drawn(curve, sink, kept)(sinks, d)
+        hidden = lambda scores: np.arange(scores.shape[-1]) == max(1, scores.shape[-1] - 1)  # noqa: E731
+        return lambda xp, scores, axis: found(xp, np.where(hidden(scores), -1e30, scores).astype(scores.dtype), axis)
+
+    return drawn
+
+
 ROTATED = {
     "query-not-rotated": mistake.known(
         {"query_at": lambda S: 0}, hint="The newest word stands at the end of the cache. By what is its query rotated?"
@@ -204,17 +215,6 @@ def _always(curve, sink, kept):
         if sinks is not None:
             return _drawn(curve, sink, kept)(sinks, d)
         return lambda xp, scores, axis: kept(curve(xp, _beside(scores, np.zeros(scores.shape[-3])), axis))
-
-    return drawn
-
-
-def _itself_hidden(curve, sink, kept):
-    """The newest word's weight on itself is 0."""
-
-    def drawn(sinks, d):
-        found = _drawn(curve, sink, kept)(sinks, d)
-        hidden = lambda scores: np.arange(scores.shape[-1]) == max(1, scores.shape[-1] - 1)  # noqa: E731
-        return lambda xp, scores, axis: found(xp, np.where(hidden(scores), -1e30, scores).astype(scores.dtype), axis)
 
     return drawn
 
