@@ -80,6 +80,7 @@ def ov_circuit(W_V, W_O, num_heads):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", ast.parse(SHORT).body, ids=lambda function: function.name)
 def test_with_earlier_work_brought_only_what_is_new_is_left_to_write(function):
     code, name = ast.unparse(function), function.name
