@@ -40,7 +40,8 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
     rotate: the NumPy function of assignment 8
     d_head: the width of a head
 
-    Raises `ValueError` if a part cannot be reached, because the block does not call its layers.
+    Raises `ValueError` if a part cannot be reached, because the block does not call its layers, and if `rotate` does
+    not undo what the block does: with one of the two wrong, a model without rotation would still have some.
     """
     called: set[str] = set()
     if part == "rotation":
@@ -55,7 +56,21 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
         block(torch.ones(1, 2, block.W_O.out_features))
     if missing := needed - called:
         raise ValueError(f"your block does not call {', '.join(sorted(missing))}, so nothing can be undone there")
+    if part == "rotation" and not _is_blind_to_order(block):
+        raise ValueError("your rotate does not undo what your block does: one of the two turns another way")
     return block
+
+
+def _is_blind_to_order(block: Any) -> bool:
+    """Does the last word get the same whatever order the others stand in, as it must where nothing tells the order?"""
+    words = torch.randn(1, LONGEST, block.W_O.out_features, generator=torch.Generator().manual_seed(0))
+    turned_round = torch.cat([words[:, :-1].flip(1), words[:, -1:]], dim=1)
+    trains = block.training
+    block.eval()
+    with torch.no_grad():
+        one, other = block(3 * words)[:, -1], block(3 * turned_round)[:, -1]
+    block.train(trains)
+    return bool(torch.allclose(one, other, rtol=1e-3, atol=1e-3))
 
 
 def _back(rotate: Callable[..., Any], d_head: int) -> torch.Tensor:

@@ -111,8 +111,8 @@ from attention_course import check, explore, heatmap, hint
 #
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
-# For $x = (1, 3)$: $e^1 \approx 2.72$, $e^3 \approx 20.09$, so the weights are $2.72 / 22.81 \approx 0.12$ and
-# $20.09 / 22.81 \approx 0.88$, as above.
+# For $x = (1, 3)$: $e^1 \approx 2.72$, $e^3 \approx 20.09$, so the weights are $2.72 / 22.80 \approx 0.12$ and
+# $20.09 / 22.80 \approx 0.88$, as above.
 #
 # Two things to get right beyond the formula:
 #

@@ -92,7 +92,7 @@ from attention_course import check, heatmap, hint
 #
 # - Word 1 may look at itself alone, so all its weight goes there: $(1, 0, 0)$. That its score 5 is smaller than 9
 #   plays no role.
-# - Word 2 may look at words 1 and 2: $e^1 \approx 2.72$ and $e^3 \approx 20.09$ share a total of $22.81$. The 9 is
+# - Word 2 may look at words 1 and 2: $e^1 \approx 2.72$ and $e^3 \approx 20.09$ share a total of $22.80$. The 9 is
 #   not in the sum.
 # - Word 3 may look at all three, and its scores are equal: a third each.
 

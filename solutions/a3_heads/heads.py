@@ -445,6 +445,9 @@ def torch_concat_heads(heads):
 #
 # A small decoder that has read *Pride and Prejudice* (1813) has twelve heads, in three layers. Each line below is one of them, and the darker a token, the more the last one, *her*,
 # looks at it. One of the twelve looks for **quotation marks**, to know whether somebody is speaking. Which one is it?
+#
+# (It attends with PyTorch's own code here. Have you written `causal_attention` in assignment 2? Then copy it into a cell above and read with
+# `attention=causal_attention`, as you did there. The lines stay the same.)
 
 # %% tags=["active-ipynb"]
 # from attention_course import highlight, trained_decoder

@@ -167,6 +167,62 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # explore(picture_of_W_O, num_heads=(1, 2, 3, 4, 5, 6))
 
 # %% [markdown]
+# ## Bring your own
+#
+# Attention itself you have written already, and you have cut matrices into heads and put heads together again. Copy your
+# `scaled_dot_product_attention` from assignment 1, and your `split_heads` and `concat_heads` from assignment 3, into the three cells
+# below. The exercises may call them, so that only what is new is left to write: $W_O$, whose columns are whose, and the mask.
+#
+# These cells earn no points, and they cost none: where what you bring has a mistake, or is missing, the exercises are judged as if it
+# were right. You may also leave them as they are, and write everything anew.
+
+# %% nbgrader={"grade": false, "grade_id": "bring-scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_dot_product_attention(Q, K, V):
+    """softmax(Q K^T / sqrt(d_k)) V: yours, from assignment 1.
+
+    Q: (..., L, d_k); K: (..., S, d_k); V: (..., S, d_v)
+
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S).
+    """
+    ### BEGIN SOLUTION
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])           # (..., L, S)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(X, num_heads):
+    """Cut the last axis into heads: yours, from assignment 3.
+
+    X: (..., L, d_model)
+
+    Returns (..., h, L, d), with h = num_heads and d = d_model // h.
+    """
+    ### BEGIN SOLUTION
+    *batch, L, d_model = X.shape
+    if d_model % num_heads != 0:
+        raise ValueError(f"{d_model} columns cannot be shared evenly among {num_heads} heads")
+    return X.reshape(*batch, L, num_heads, d_model // num_heads).swapaxes(-3, -2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-concat_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def concat_heads(heads):
+    """Put the heads side by side again: yours, from assignment 3.
+
+    heads: (..., h, L, d)
+
+    Returns (..., L, h * d).
+    """
+    ### BEGIN SOLUTION
+    *batch, h, L, d = heads.shape
+    return heads.swapaxes(-3, -2).reshape(*batch, L, h * d)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## 2. `output_projection`
 #
 # $$\text{output} = \operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O \qquad
@@ -181,6 +237,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 #
 # The heads come in one array $(h, L, d_v)$: first all words of head 0, then all words of head 1. To stand side by side,
 # the numbers of one *word* must come together. Which axes have to change places before you reshape?
+# Your `concat_heads` knows.
 
 # %% nbgrader={"grade": false, "grade_id": "output_projection", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def output_projection(heads, W_O):
@@ -231,7 +288,8 @@ def output_projection(heads, W_O):
 # %% [markdown]
 # ## 3. `single_head`
 #
-# Before all heads, one. A head is the attention of assignment 1, on vectors that it makes with columns of its own. Of $W_Q$ and $W_K$ head $i$ owns the columns
+# Before all heads, one. A head is the attention of assignment 1, on vectors that it makes with columns of its own. You may call the
+# `scaled_dot_product_attention` that you have brought. New is which columns are whose. Of $W_Q$ and $W_K$ head $i$ owns the columns
 # $i \cdot d_k$ to $(i + 1) \cdot d_k$, of $W_V$ the columns $i \cdot d_v$ to $(i + 1) \cdot d_v$. Heads are counted from 0.
 #
 # $$Q_i = X W_Q^{(i)} \qquad K_i = X W_K^{(i)} \qquad V_i = X W_V^{(i)} \qquad
@@ -323,7 +381,7 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # not know of heads and would meet the wrong axis: the caller gives it one, `mask[:, None]`, of shape $(B, 1, L, L)$. A word
 # that may attend to nothing gets weights 0 and output 0.
 #
-# You may call `output_projection` from above. If it still has a mistake, this exercise is judged as if it had none.
+# You may call `output_projection` from above, and `split_heads`, which you have brought. If one of them still has a mistake, this exercise is judged as if it had none.
 
 # %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):

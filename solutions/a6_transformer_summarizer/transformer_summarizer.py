@@ -9,8 +9,8 @@
 # %% [markdown]
 # # The transformer summarizer
 #
-# **Time:** about 150 minutes, one minute of it training. **Difficulty:** ●●○. **Builds on:** assignments 4 and 5, which you
-# may bring along.
+# **Time:** about 150 minutes, one minute of it training. **Difficulty:** ●●○. **Builds on:** assignments 2 to 5, of which
+# you may bring your own code.
 #
 # A language model does one thing: it says which word comes next. So how do you make it *summarise*? You show it texts in
 # which a summary comes next:
@@ -834,6 +834,47 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # | --- | --- | --- | --- | --- | --- |
 # | word 0 | 1, 0, 1 | 0.42, 0.16, 0.42 | 8.4, 5.8 | 0.73, 0.27, 0 | 7.3, 2.7 |
 # | word 1 | 0, 1, 1 | 0.16, 0.42, 0.42 | 5.8, 8.4 | 0.27, 0.73, 0 | 2.7, 7.3 |
+
+# %% [markdown]
+# **Bring your attention.** Much of this you have written before. Copy `torch_masked_attention` from assignment 2, and `torch_split_heads` and `torch_concat_heads` from
+# assignment 3, into these three cells. Then what is new is left to write: which text asks and which answers, and a padding mask that has to
+# learn of heads.
+#
+# They are not graded here. Leave them as they are if you would rather write everything anew.
+
+# %% nbgrader={"grade": false, "grade_id": "bring-torch_masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def torch_masked_attention(query, key, value, mask=None):
+    """From assignment 2: attention under a bool mask that broadcasts to (..., L, S) -> output
+    (..., L, d_v), weights (..., L, S).
+    """
+    ### BEGIN SOLUTION
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])                        # (..., L, S)
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        lowest = torch.finfo(scores.dtype).min
+        weights = torch.softmax(scores.masked_fill(~mask, lowest), dim=-1).masked_fill(~mask, 0.0)
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-torch_split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def torch_split_heads(x, num_heads):
+    """From assignment 3: (..., L, d_model) -> (..., h, L, d_model // h)."""
+    ### BEGIN SOLUTION
+    if x.shape[-1] % num_heads != 0:
+        raise ValueError(f"{x.shape[-1]} columns cannot be shared evenly among {num_heads} heads")
+    return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-torch_concat_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def torch_concat_heads(heads):
+    """From assignment 3: (..., h, L, d) -> (..., L, h * d)."""
+    ### BEGIN SOLUTION
+    return heads.transpose(-3, -2).flatten(-2)
+    ### END SOLUTION
+
 
 # %% nbgrader={"grade": false, "grade_id": "cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):

@@ -227,8 +227,8 @@ def offset_attention(length, offset):
 # heatmap(np.stack(soft), rows=words, columns=words, title="one word back, by a softmax", names=names)
 
 # %% [markdown]
-# **What to notice.** At $\alpha = 0.1$ the head takes a bit from everywhere, at $\alpha = 10$ it is a tap, to four
-# digits. In between lies something a convolution does not have: a tap with a soft edge, whose place and width can be
+# **What to notice.** At $\alpha = 0.1$ the head takes a bit from everywhere, at $\alpha = 10$ it is a tap, but for
+# 0.0001. In between lies something a convolution does not have: a tap with a soft edge, whose place and width can be
 # *learnt*.
 #
 # Look at the first row. *Keys* has no word before it, but a softmax must give its weight to somebody, so it goes to the

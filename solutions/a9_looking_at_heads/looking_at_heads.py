@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Heads under the microscope
 #
-# **Time:** about 90 minutes. **Difficulty:** ●●●, short code and careful looking. **Builds on:** assignments 4 and 6.
+# **Time:** about 90 minutes. **Difficulty:** ●●●, short code and careful looking. **Builds on:** assignments 3, 4 and 6.
 #
 # You have built heads, trained them and taken them away. What does a single head *do*? In a large model that is hard to
 # say. In a small one you can look until you know: every score, every number that it copies, and the step of training at
@@ -26,7 +26,7 @@
 # *where have I met this word before, and what stood after it?* Looking for an earlier copy of the present word is called
 # **prefix matching**, and heads that do it and copy what came next are called **induction heads**
 # ([Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html), [Olsson et al.
-# 2022](https://arxiv.org/abs/2209.11895)). They have been found in language models of every size. Using what stands in
+# 2022](https://arxiv.org/abs/2209.11895)). They have been found in language models of many sizes. Using what stands in
 # the text itself, with no further training, is called **in-context learning**.
 #
 # 1. `previous_token_score`
@@ -400,6 +400,23 @@ def patch_head(found, other, head, place):
 # M_0 = \begin{pmatrix} 1 \\ 3 \end{pmatrix} \begin{pmatrix} 2 & 0 \end{pmatrix} = \begin{pmatrix} 2 & 0 \\ 6 & 0 \end{pmatrix} \quad
 # M_1 = \begin{pmatrix} 2 \\ 0 \end{pmatrix} \begin{pmatrix} 1 & -1 \end{pmatrix} = \begin{pmatrix} 2 & -2 \\ 0 & 0 \end{pmatrix}$$
 
+# %% [markdown]
+# **Bring your `per_head_weights`** from assignment 3: it cuts a wide matrix into those of each head, for this exercise and the next. Copy it into the
+# cell below. It earns no points and costs none: where it has a mistake, or is missing, the exercises are judged as if it were right.
+
+# %% nbgrader={"grade": false, "grade_id": "bring-per_head_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def per_head_weights(W, num_heads):
+    """Each head's own projection, cut from the weights of all heads: yours, from assignment 3.
+
+    W: (d_in, h * d)
+
+    Returns (h, d_in, d): item i holds the columns i * d to (i + 1) * d of W.
+    """
+    ### BEGIN SOLUTION
+    return W.reshape(len(W), num_heads, -1).swapaxes(0, 1)
+    ### END SOLUTION
+
+
 # %% nbgrader={"grade": false, "grade_id": "qk_circuit", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def qk_circuit(W_Q, W_K, num_heads):
     """What each head of a layer looks for: one matrix between the word that looks and the word
@@ -635,6 +652,45 @@ def ov_circuit(W_V, W_O, num_heads):
 # jumps when head 1 goes, and the others change nothing. Where four heads share the work, each one that goes costs a part of
 # it. In the first model, "which head looks up?" has a clear answer. In the second it has none, and in large models you
 # find both. So a finding about one model is a finding about *that* model, and about how it was trained.
+
+# %% [markdown]
+# ### And a model that has read a novel?
+#
+# The model above was made for its task. `trained_decoder`, which you know from assignment 2, has read *Pride and Prejudice*: three layers of four
+# heads, with feed-forward networks between them. In a quarter of what it read, a stretch of the novel came again and again, so copying paid. Does it have the two heads,
+# one for the token before and one that looks up?
+#
+# Your functions measure it. For the first score it reads twenty stretches of the novel that it was not trained on. For the second it reads twenty words
+# of the novel in random order, and then the same again. **Predict first:** what will the largest of each score be?
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import novel, trained_decoder
+#
+#     tokenizer = trained_decoder.tokenizer()
+#     prose = tokenizer.encode(novel.text()[1])                       # the chapters that it was not trained on
+#     whole = [token for token in tokenizer.tokens if token.startswith(" ") and token[1:].isalpha()]   # words of one token
+#     random = np.random.default_rng(0)
+#     before, copied, surprise = np.zeros((3, 4)), np.zeros((3, 4)), np.zeros(39)
+#     for n in range(20):
+#         stretch = trained_decoder.read(tokenizer.decode(prose[60 * n : 60 * n + 60]))
+#         once = "".join(random.permutation(whole)[:20])
+#         twice = trained_decoder.read(once + once)                   # 40 tokens
+#         before += [previous_token_score(layer) / 20 for layer in stretch.weights]
+#         copied += [induction_score(layer, period=20) / 20 for layer in twice.weights]
+#         surprise += copycat.losses(twice.logits[None], twice.ids[None])[0] / 20
+#     for what, scores in (("token before", before), ("token to be copied", copied)):
+#         for layer in range(3):
+#             print(f"{what:18}  layer {layer}:", "   ".join(f"head {head} {score:.2f}" for head, score in enumerate(scores[layer])))
+#     print(f"loss in the first round {surprise[:19].mean():.2f}, in the second {surprise[20:].mean():.2f}")
+
+# %% [markdown]
+# **What to notice.** Each head of layer 0 puts about a quarter of its weight on the token before, up to 0.28, where looking at everything evenly would give 0.06.
+# So there are four blurred previous-token heads, and none as sharp as the 0.82 above. **There is no induction head**: the largest score is 0.04, and
+# looking evenly would give 0.03. So the second round helps it little: the loss is 9.81 after 9.94.
+#
+# That copying paid was not enough. Was the training too short, or the model too small? Nobody has tried, and you could. It is a result all the same: a score can say *none*, and the
+# heads that you have found in one model need not be in another.
 
 # %% [markdown]
 # ## 8. In your own words

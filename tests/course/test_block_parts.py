@@ -69,6 +69,33 @@ def taken_out(part, block):
     return None
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x, positions: A8.reference().rotate(x, positions, 100.0),
+        lambda x, positions: A8.reference().rotate(x, -positions),
+        lambda x, positions: x,
+    ],
+    ids=["base", "backwards", "nothing"],
+)
+def test_a_rotation_that_is_not_undone_is_said_and_never_trained(wrong):
+    torch.manual_seed(4)
+    with pytest.raises(ValueError, match="your rotate does not undo"):
+        block_parts.without("rotation", A8.reference().ModernDecoderBlock(64, 4, 2, 80), wrong, 16)
+
+
+def test_a_row_that_would_mislead_is_left_out_and_the_others_are_there(capsys):
+    names = notebook_names()
+    names["rotate"] = lambda x, positions: A8.reference().rotate(x, positions, 100.0)
+    names["train_without"] = lambda part: (
+        names["Summarizer"](part) and dict.fromkeys(("numbers", "early", "held_out"), 1)
+    )
+    exec(cells_of(A8)["block-runs"].source, names)
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split()[0] for row in rows] == list(block_parts.PARTS)
+    assert [row for row in rows if "does not undo" in row] == [rows[1]]
+
+
 def test_most_ways_to_write_a_block_can_be_taken_apart():
     assert sum(taken_out("rotation", make(D_MODEL, H, G, D_FF)) is not None for make in BLOCKS) >= 0.6 * len(BLOCKS)
 

@@ -10,9 +10,9 @@ whose other cells are the model answers:
     def attention_scores(Q, K): ...
 
 After its own name come the causes that a teacher would accept as right words for it; `one+other` where both have to be
-told. `form: yes` marks slips of form (dtype, kind, layout, inputs changed), the others are about understanding. Six
-people wrote them, none of whom had seen the catalogue; an entry without `author` is of the first. The exercise is what
-the cell defines last.
+told. `form: yes` marks slips of form (dtype, kind, layout, inputs changed), the others are about understanding. An
+entry without `author` is of the first. None of the authors had seen the catalogue, but for the eighth, who had. The
+exercise is what the cell defines last.
 """
 
 from __future__ import annotations

@@ -72,6 +72,17 @@ def of_head(which):
     return lambda W, head, h: _own(W, which(head, h), h)
 
 
+def _own_part(X, head, num_heads):
+    """The words' own columns of this head, as if they were cut among the heads."""
+    d = X.shape[-1] // num_heads
+    return slice(head * d, (head + 1) * d)
+
+
+def _only_own_part(X, head, num_heads):
+    mine = _own_part(X, head, num_heads)
+    return X * (np.arange(X.shape[-1]) == np.r_[mine][:, None]).any(axis=0)
+
+
 OWN = {
     "first-head-only": [{"columns": of_head(lambda head, h: 0)}],
     "heads-reversed": [{"columns": of_head(lambda head, h: h - 1 - head)}],
@@ -86,10 +97,21 @@ OWN = {
     "queries-from-W_K": [{"sources": lambda Q, K, V: (K, K, V)}],
     "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
     "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
+    "one-big-head": [{"at": ("all", "all", None)}, {"at": ("all", "all", "all")}],
+    "values-of-all-heads": [{"at": (None, None, "all")}],
+    "one-column-only": [{"columns": lambda W, head, h: W[:, head : head + 1]}],
+    "rows-for-columns": [
+        {
+            "words": lambda X, head, h: X[..., _own_part(X, head, h)],
+            "columns": lambda W, head, h: W[_own_part(W.T, head, h)],
+            "scale": lambda size: math.sqrt(size.d_model // size.h),
+        },
+    ],
+    "words-cut-among-heads": [{"words": _only_own_part}],
 }
 SIZES = {
     "stops-at-a-length": size_options.SIZES["stops-at-a-length"],
-    "some-heads-only": [{"columns": of_head(lambda head, h, most=most: min(head, most - 1))} for most in (3, 4)],
+    "some-heads-only": [{"columns": of_head(lambda head, h, most=most: min(head, most - 1))} for most in (2, 3, 4)],
 }
 
 
@@ -99,11 +121,16 @@ SIZES = {
         softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "no-max-subtraction", "sign-flipped", "hard-maximum",
     )
-    | {"residual-added": [{"residual": 1}]},
+    | mutation_options.CAUSAL | mutation_options.ZEROED | {"residual-added": [{"residual": 1}]},
     hints=WORDS | {
         "first-head-only": "Call it with head=0 and with head=1: do they differ? Which columns are head 1's?",
         "heads-counted-from-1": "Heads are counted from 0. Which columns does head 0 own?",
         "some-heads-only": "With eight heads, is head 6 another one than head 2?",
+        "one-big-head": "Over how many columns does a score of yours add up, and how many has one head?",
+        "values-of-all-heads": "How wide is what you give back, and how wide are one head's values?",
+        "one-column-only": "How many columns does one head own? Divide the width of a matrix by the number of heads.",
+        "rows-for-columns": "A word has d_model numbers. Which axis of a matrix meets them, and which axis is shared?",
+        "words-cut-among-heads": "Which is cut: the numbers of a word, or what the matrices make of it?",
     },
     catalogued=(
         "first-head-only", "heads-counted-from-1", "heads-interleaved", "no-scaling", "scale-by-d_k",
@@ -111,10 +138,17 @@ SIZES = {
         "no-max-subtraction", "stops-at-a-length", "some-heads-only",
     ),
 )  # fmt: skip
-def single_head(columns=_own, at=(None, None, None), sources=lambda Q, K, V: (Q, K, V), residual=0, **options):
+def single_head(
+    columns=_own, at=(None, None, None), sources=lambda Q, K, V: (Q, K, V), words=lambda X, head, h: X, residual=0,
+    **options,
+):  # fmt: skip
+    def own(W, head, other, num_heads):
+        return W if other == "all" else columns(W, head if other is None else other, num_heads)
+
     def attend(X, W_Q, W_K, W_V, head, num_heads):
         each = zip((W_Q, W_K, W_V), at, strict=True)
-        Q, K, V = sources(*(X @ columns(W, head if other is None else other, num_heads) for W, other in each))
+        seen = words(X, head, num_heads)
+        Q, K, V = sources(*(seen @ own(W, head, other, num_heads) for W, other in each))
         more = {"h": num_heads, "d_model": X.shape[-1]}
         output, weights = mutation_options.attend(NUMPY, Q, K, V, more=more, **options)
         return output + residual * X[..., : output.shape[-1]], weights

@@ -100,6 +100,17 @@ def attention_in_cache(code):
     return code
 
 
+def _itself_hidden(curve, sink, kept):
+    """The newest word's weight on itself is 0."""
+
+    def drawn(sinks, d):
+        found = _drawn(curve, sink, kept)(sinks, d)
+        hidden = lambda scores: np.arange(scores.shape[-1]) == max(1, scores.shape[-1] - 1)  # noqa: E731
+        return lambda xp, scores, axis: found(xp, np.where(hidden(scores), -1e30, scores).astype(scores.dtype), axis)
+
+    return drawn
+
+
 ROTATED = {
     "query-not-rotated": mistake.known(
         {"query_at": lambda S: 0}, hint="The newest word stands at the end of the cache. By what is its query rotated?"
@@ -144,6 +155,8 @@ ROTATED = {
     ),
     "itself-not-seen": mistake.mutant(
         {"seen": lambda words: words[..., :-1, :] if words.shape[-2] > 1 else words, "query_at": lambda S: S},
+        {"seen": lambda words: words[..., :-1, :] if words.shape[-2] > 1 else words},
+        {"softened": _itself_hidden},
         hint="May the newest word attend to itself?",
     ),
 }
@@ -173,18 +186,35 @@ def _on_the_first(curve, sink, kept):
     return drawn
 
 
-def _as_it_is(curve, sink, kept):
-    """Below the fraction bar the logit itself, and not e to its power."""
+def _below_the_bar(part):
+    """Below the fraction bar this of the logit, beside exponentials of scores measured from their largest."""
+
+    def softened(curve, sink, kept):
+        def drawn(sinks, d):
+            if sinks is None:
+                return curve
+
+            def weights(xp, scores, axis):
+                exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+                return exps / (exps.sum(axis=-1, keepdims=True) + part(sinks)[:, None, None].astype(scores.dtype))
+
+            return weights
+
+        return drawn
+
+    return softened
+
+
+_as_it_is, _from_zero = _below_the_bar(lambda sinks: sinks), _below_the_bar(np.exp)
+
+
+def _always(curve, sink, kept):
+    """Without sink logits there are some of 0."""
 
     def drawn(sinks, d):
-        if sinks is None:
-            return curve
-
-        def weights(xp, scores, axis):
-            exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            return exps / (exps.sum(axis=-1, keepdims=True) + sinks[:, None, None].astype(scores.dtype))
-
-        return weights
+        if sinks is not None:
+            return _drawn(curve, sink, kept)(sinks, d)
+        return lambda xp, scores, axis: kept(curve(xp, _beside(scores, np.zeros(scores.shape[-3])), axis))
 
     return drawn
 
@@ -192,6 +222,7 @@ def _as_it_is(curve, sink, kept):
 SINKS = {
     "sink-ignored": mistake.known(
         {"kept": lambda weights: weights[..., :-1] / weights[..., :-1].sum(axis=-1, keepdims=True)},
+        {"softened": _added_to_scores},  # the same for all scores of a row, so the softmax does not see it
         hint="With a sink logit, do a head's weights still sum to 1? What does the sink take?",
     ),
     "sink-scaled": mistake.known(
@@ -209,13 +240,24 @@ SINKS = {
     "sink-on-the-first-word": mistake.known(
         {"softened": _on_the_first}, hint="Is the learned sink a word of the text, with a value to give?"
     ),
-    "sink-added-to-scores": mistake.known(
-        {"softened": _added_to_scores},
-        hint="The same number added to all scores of a row: what does a softmax make of it?",
-    ),
     "sink-not-exponentiated": mistake.mutant(
         {"softened": _as_it_is},
         hint="Below the fraction bar, which power of e belongs to a score, and to a sink logit?",
+    ),
+    "sink-not-shifted": mistake.mutant(
+        {"softened": _from_zero},
+        hint="The largest score is taken off all scores of a row. Is it taken off the sink logit, too?",
+    ),
+    "sink-in-place-of-a-word": mistake.mutant(
+        {"kept": lambda weights: np.concatenate([weights[..., -1:], weights[..., :-2]], axis=-1)},
+        hint="At which end of your scores does the sink stand, and at which do you cut a weight off?",
+    ),
+    "sink-missing-in-the-output": mistake.mutant(
+        {"back": lambda output, weights: (output / weights.sum(axis=-1, keepdims=True), weights)},
+        hint="By which weights is your output blended: by those that you give back?",
+    ),
+    "sink-without-being-asked": mistake.mutant(
+        {"softened": _always}, hint="Without sink logits, what do the weights of a head sum to, and what do yours?"
     ),
 }
 

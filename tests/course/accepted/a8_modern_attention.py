@@ -353,6 +353,84 @@ def attention_in_cache(query, K, V, sink_logits=None):
     return (weights[..., None, :] @ V)[..., 0, :], weights
 
 
+@accepted("the sink is a key of its own that no value belongs to")
+def attention_in_cache(query, K, V, sink_logits=None):
+    S, d = K.shape[-2:]
+    places = np.arange(S)
+    scores = (rotate(K, places) @ rotate(query[..., np.newaxis, :], places[-1:])[..., 0, :, np.newaxis])[..., 0]
+    scores = scores * d**-0.5
+    if sink_logits is not None:
+        beside = np.zeros((*scores.shape[:-1], 1), scores.dtype) + sink_logits.astype(scores.dtype)[:, np.newaxis]
+        scores = np.concatenate([scores, beside], axis=-1)
+        V = np.concatenate([V, np.zeros_like(V[..., :1, :])], axis=-2)
+    weights = softmax(scores)
+    return (weights[..., np.newaxis, :] @ V).squeeze(-2), weights[..., :S]
+
+
+@accepted("turned by complex numbers")
+def attention_in_cache(query, K, V, sink_logits=None):
+    S, d = K.shape[-2:]
+    angle = np.arange(S)[:, None] * 10000.0 ** (-np.arange(0, d, 2) / d)  # (S, d / 2)
+    keys = (K[..., 0::2] + 1j * K[..., 1::2]) * np.exp(1j * angle)
+    asks = (query[..., 0::2] + 1j * query[..., 1::2]) * np.exp(1j * angle[-1])
+    scores = (keys * asks[..., None, :].conj()).real.sum(axis=-1) / math.sqrt(d)
+    largest = scores.max(axis=-1, keepdims=True)
+    if sink_logits is not None:
+        largest = np.maximum(largest, sink_logits[:, None])
+    exps = np.exp(scores - largest)
+    below = exps.sum(axis=-1, keepdims=True)
+    if sink_logits is not None:
+        below = below + np.exp(sink_logits[:, None] - largest)
+    weights = (exps / below).astype(query.dtype)
+    return np.einsum("...s,...sv->...v", weights, V), weights
+
+
+@accepted("grouped_query_attention, and then the sink's share")
+def attention_in_cache(query, K, V, sink_logits=None):
+    place = np.arange(K.shape[-2])
+    asked, keys = rotate(query[..., None, :], place[-1:]), rotate(K, place)
+    output, weights = grouped_query_attention(asked, keys, V, K.shape[-3])
+    output, weights = output[..., 0, :], weights[..., 0, :]
+    if sink_logits is None:
+        return output, weights
+    scores = (asked @ keys.swapaxes(-1, -2))[..., 0, :] / math.sqrt(K.shape[-1])
+    top = scores.max(axis=-1)
+    together = top + np.log(np.exp(scores - top[..., None]).sum(axis=-1))
+    stays = np.exp(-np.logaddexp(0, sink_logits - together))[..., None].astype(weights.dtype)
+    return output * stays, weights * stays
+
+
+@accepted("in torch")
+def attention_in_cache(query, K, V, sink_logits=None):
+    place = np.arange(K.shape[-2])
+    asked = torch.from_numpy(np.ascontiguousarray(rotate(query[..., None, :], place[-1:])))
+    keys, values = torch.from_numpy(rotate(K, place)), torch.from_numpy(np.ascontiguousarray(V))
+    scores = (asked @ keys.mT).squeeze(-2) / K.shape[-1] ** 0.5
+    if sink_logits is not None:
+        sinks = torch.from_numpy(np.array(sink_logits)).to(scores.dtype)[:, None].expand(*scores.shape[:-1], 1)
+        scores = torch.cat([scores, sinks], dim=-1)
+    weights = torch.softmax(scores, dim=-1)[..., : K.shape[-2]]
+    return (weights.unsqueeze(-2) @ values).squeeze(-2).numpy(), weights.numpy()
+
+
+@accepted("block by block, with the sink as the first block")
+def attention_in_cache(query, K, V, sink_logits=None):
+    S, d = K.shape[-2:]
+    asked, keys = rotate(query[..., None, :], np.array([S - 1])), rotate(K, np.arange(S))
+    scores = (asked * keys).sum(axis=-1) / math.sqrt(d)
+    if sink_logits is None:
+        largest, total = np.full(scores.shape[:-1], -np.inf, scores.dtype), np.zeros(scores.shape[:-1], scores.dtype)
+    else:
+        largest = np.broadcast_to(sink_logits, scores.shape[:-1]).astype(scores.dtype)
+        total = np.ones_like(largest)
+    for j in range(S):
+        new = np.maximum(largest, scores[..., j])
+        total = total * np.exp(largest - new) + np.exp(scores[..., j] - new)
+        largest = new
+    weights = np.exp(scores - largest[..., None]) / total[..., None]
+    return np.einsum("...sv,...s->...v", V, weights), weights
+
+
 # ---------------------------------------------------------------- KeyValueCache
 
 

@@ -2962,3 +2962,182 @@ class MultiHeadAttention(Right):
 
     def weigh(self, scores, mask):
         return self.drop(super().weigh(scores, mask))
+
+# %% the first columns whatever head is asked for
+# accepted: first-head-only
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    width_k, width_v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads
+    q, k, v = X @ W_Q[:, :width_k], X @ W_K[:, :width_k], X @ W_V[:, :width_v]
+    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(width_k).astype(X.dtype)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% the root of d_model below the scores
+# accepted: scale-by-whole-width, scale-by-d_model
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = (X @ np.split(W, num_heads, axis=1)[head] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(X.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% the head owns rows of the matrices
+# accepted: rows-for-columns
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    n = X.shape[-1] // num_heads
+    mine = slice(head * n, (head + 1) * n)
+    q, k, v = X[..., mine] @ W_Q[mine], X[..., mine] @ W_K[mine], X[..., mine] @ W_V[mine]
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(n)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% attention in all heads at once, cut afterwards
+# accepted: one-big-head
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = X @ W_Q, X @ W_K, X @ W_V
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    n = v.shape[-1] // num_heads
+    return (w @ v)[..., head * n : (head + 1) * n], w
+
+# %% the words are cut among the heads
+# accepted: words-cut-among-heads, input-cut
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    n = X.shape[-1] // num_heads
+    part = np.zeros_like(X)
+    part[..., head * n : (head + 1) * n] = X[..., head * n : (head + 1) * n]
+    q, k, v = (part @ np.split(W, num_heads, axis=1)[head] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% every num_heads-th column
+# accepted: heads-interleaved
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    def own(W):
+        return (X @ W).reshape(*X.shape[:-1], -1, num_heads)[..., head]
+
+    q, k, v = own(W_Q), own(W_K), own(W_V)
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% one column of each matrix
+# accepted: one-column-only
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = X @ W_Q[:, head : head + 1], X @ W_K[:, head : head + 1], X @ W_V[:, head : head + 1]
+    s = q @ np.swapaxes(k, -1, -2)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% one column too many at the end
+# accepted: one-column-too-many, another-width
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    def own(W):
+        n = W.shape[1] // num_heads
+        return X @ W[:, head * n : (head + 1) * n + 1]
+
+    q, k, v = own(W_Q), own(W_K), own(W_V)
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(W_Q.shape[1] // num_heads)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% heads counted from 1
+# accepted: heads-counted-from-1, previous-head
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = (X @ np.split(W, num_heads, axis=-1)[head - 1] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% the sum over who asks
+# accepted: softmax-over-queries
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-2, keepdims=True))
+    w = w / w.sum(-2, keepdims=True)
+    return w @ v, w
+
+# %% the whole of W_V
+# accepted: values-of-all-heads, another-shape
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ (X @ W_V), w
+
+# %% a causal mask that nobody asked for
+# accepted: always-causal
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    s = np.where(np.tri(s.shape[-1], dtype=bool), s, -np.inf)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% the keys ask
+# accepted: queries-and-keys-swapped
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    k, q, v = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% no exp at all
+# accepted: no-exponential
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K, W_V))
+    w = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = w / w.sum(-1, keepdims=True)
+    return w @ v, w
+
+# %% the words themselves are blended
+# accepted: words-blended, W_V-unused
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k = (X @ np.split(W, num_heads, axis=-1)[head] for W in (W_Q, W_K))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    n = W_V.shape[1] // num_heads
+    return w @ X[..., head * n : (head + 1) * n], w
+
+# %% a row for each key
+# accepted: weights-transposed, transposed
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    def own(W):
+        n = W.shape[1] // num_heads
+        return X @ W[:, head * n : (head + 1) * n]
+
+    q, k, v = own(W_Q), own(W_K), own(W_V)
+    s = k @ np.swapaxes(q, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-2, keepdims=True))
+    w = w / w.sum(-2, keepdims=True)
+    return np.swapaxes(w, -1, -2) @ v, w

@@ -4979,3 +4979,216 @@ class ModernDecoderBlock(nn.Module):
             seen = seen & (back < self.window)
         weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)  # each word sees itself
         return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))  # (B, L, h * d_head)
+
+# %% the query left as it came
+# accepted: query-not-rotated
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    s = np.einsum("...d,...nd->...n", query, rotate(K, np.arange(n))) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the query one place behind the newest key
+# accepted: query-one-place-on
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% heads stand at places, too
+# accepted: rotated-by-head
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query, np.arange(query.shape[-2]))
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the newest key at place 0, the oldest farthest
+# accepted: places-from-the-end
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([0]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n)[::-1])) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% values rotated with their keys
+# accepted: values-rotated
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    place = np.arange(n)
+    q = rotate(query[..., None, :], place[-1:])[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, place)) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, rotate(V, place)), w
+
+# %% weights made to sum to 1 again
+# accepted: sink-ignored
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the logit itself below the fraction bar
+# accepted: sink-not-exponentiated
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    total = w.sum(-1, keepdims=True)
+    if sink_logits is not None:
+        total = total + sink_logits[:, None].astype(w.dtype)
+    w = w / total
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% e to the logit beside scores measured from their largest
+# accepted: sink-not-shifted
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    total = w.sum(-1, keepdims=True)
+    if sink_logits is not None:
+        total = total + np.exp(sink_logits)[:, None].astype(w.dtype)
+    w = w / total
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% logits divided like scores
+# accepted: sink-scaled
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n)))
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    s = s / math.sqrt(d)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the sink comes back among the weights
+# accepted: sink-weight-given-back
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = w / w.sum(-1, keepdims=True)
+    return np.einsum("...n,...nd->...d", w[..., :n], V), w
+
+# %% the sink stands first and the last word is cut off
+# accepted: sink-in-place-of-a-word
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype), s], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the sink in the output's weights only
+# accepted: sink-missing-in-the-output
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    output = np.einsum("...n,...nd->...d", w / w.sum(-1, keepdims=True), V)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    return output, (w / w.sum(-1, keepdims=True))[..., :n]
+
+# %% scores not divided
+# accepted: no-scaling
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n)))
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% without a sink logit there is one of 0
+# accepted: sink-without-being-asked
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    if sink_logits is None:
+        sink_logits = np.zeros(query.shape[-2])
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the newest word does not see itself
+# accepted: itself-not-seen
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    if n > 1:
+        s[..., -1] = -np.inf
+    if sink_logits is not None:
+        s = np.concatenate([s, np.broadcast_to(sink_logits[:, None], (*s.shape[:-1], 1)).astype(s.dtype)], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
+
+# %% the first head's logit for every head
+# accepted: one-sink-for-all-heads
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    n, d = K.shape[-2:]
+    q = rotate(query[..., None, :], np.array([n - 1]))[..., 0, :]
+    s = np.einsum("...d,...nd->...n", q, rotate(K, np.arange(n))) / math.sqrt(d)
+    if sink_logits is not None:
+        s = np.concatenate([s, np.full_like(s[..., :1], sink_logits[0])], axis=-1)
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = (w / w.sum(-1, keepdims=True))[..., :n]
+    return np.einsum("...n,...nd->...d", w, V), w
