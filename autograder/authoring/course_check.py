@@ -39,7 +39,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 
 FIRST = "Mend this first."
-KNOWN_MARKS = {"exercise", "weight", "watched", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
+KNOWN_MARKS = {"exercise", "weight", "watched", "random", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 
 

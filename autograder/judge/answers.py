@@ -178,6 +178,11 @@ def _dropped(first: First) -> bool:
     return isinstance(answer, Reply) and answer.dropped
 
 
+def may_differ(call: Call, answer: Answer) -> bool:
+    """May another answer come if the call is made once more?"""
+    return call.chance is not None or has_chance(call, answer)
+
+
 def _without_dropout(exercise: ExerciseCalls, first: First) -> tuple[First, Unread]:
     """The call made twice more, without what a dropout drops: that is told of another test."""
     call = replace(first.call, lenient=True)
@@ -190,7 +195,7 @@ def _difference(first: First, second: Unread) -> Exception | None:
     if second == first.answer:
         return None
     answer = read(second)
-    if same_answer(read(first.answer), answer) or has_chance(first.call, answer):
+    if same_answer(read(first.answer), answer) or may_differ(first.call, answer):
         return None
     return as_exception(first.call.name, answer) if isinstance(answer, NoAnswer) else Mismatch(KEPT)
 
@@ -198,4 +203,4 @@ def _difference(first: First, second: Unread) -> Exception | None:
 def answers_otherwise(exercise: ExerciseCalls, call: Call, first: Reply) -> bool:
     """Is a call that gave a wrong value answered with another one when it is made once more?"""
     second = read(_alone(exercise, call, None))
-    return isinstance(second, Reply) and not has_chance(call, second) and not same_value(first.value, second.value)
+    return isinstance(second, Reply) and not may_differ(call, second) and not same_value(first.value, second.value)

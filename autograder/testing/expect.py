@@ -260,6 +260,13 @@ def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
     return made(*arguments, **more)
 
 
+def sample(draws: Any, hint: str = "", **asked: Any) -> None:
+    """Draws are of the distribution that is asked for: see `autograder.testing.sampling.sample`."""
+    from autograder.testing.sampling import sample as judged  # which fails by this module
+
+    judged(draws, hint, **asked)
+
+
 def _check_kind(got: Any) -> None:
     """Fails where `got` has no shape to speak of."""
     if not hasattr(got, "shape"):
