@@ -17,7 +17,6 @@ from autograder.judge.answers import (
     ask_again,
     ask_planned,
     first_of,
-    may_differ,
     untouched_stub,
 )
 from autograder.judge.exercise_calls import read
@@ -45,6 +44,7 @@ from autograder.testing.student import (
     answers_of,
     as_exception,
     as_written,
+    has_chance,
     names_of,
 )
 
@@ -98,7 +98,7 @@ class Attempt:
             (mine.call, read(mine.answer), read(theirs.answer))
             for mine, theirs in zip(self.calls, other.calls, strict=True)
         )
-        return all(may_differ(call, mine) or same_answer(mine, theirs) for call, mine, theirs in pairs)
+        return all(has_chance(call, mine) or same_answer(mine, theirs) for call, mine, theirs in pairs)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ CHECKS = 5  # mean, spread, distribution, and neighbours twice
 LEAST = 1000  # draws; fewer tell too little
 NEIGHBOURS = 10  # draws that are taken together; the draws of one call, too, if there are many calls
 MANY = 100
-SAME = "each of {} calls drew the same. Is a seed set inside the function?"
+SAME = "each of {:,} calls drew the same. Is a seed set inside the function, or nothing drawn?"
 
 
 def sample(
@@ -46,7 +46,7 @@ def sample(
     """Draws are independent and of the distribution that is asked for. Right ones fail with a probability below 1e-7.
 
     draws: what `student.NAME.draws` gave, or a statistic of each call's; the more, the smaller the faults that show:
-        of 10,000 a mean that is 0.1 standard deviations off, or a standard deviation that is off by a tenth
+        of 10,000 a mean that is 0.12 standard deviations off, or a standard deviation that is off by a tenth
     Of what is asked for, one is given:
     like: the reference's draws, as many
     cdf: of numbers the share of draws that are no larger, for a continuous distribution
@@ -63,7 +63,7 @@ def sample(
     if like is None:
         assert cdf is not None
         shares = np.asarray(cdf(found), float)
-        _mean_and_spread(found, *_offs(shares, _UNIFORM), hint)
+        _mean_and_spread(found, *_offs(shares, _UNIFORM), hint, by_ranks=True)
         _distribution(found.ravel(), shares.ravel(), hint)
         _hang_together(shares, lambda size: _neighbours(shares, size, _UNIFORM), hint)
     else:
@@ -78,16 +78,19 @@ def sample(
 
 
 def _must_be_drawn_anew(draws: Any) -> None:
-    calls = _plain(draws)
-    if isinstance(calls, tuple) and len(calls) > 1 and all(one == calls[0] for one in calls):
-        fail(SAME.format(f"{len(calls):,}"))
+    calls = draws if isinstance(draws, np.ndarray) and draws.ndim else _plain(draws)
+    if isinstance(calls, tuple) and calls and not isinstance(calls[0], int | float | str | tuple):
+        fail(f"each call gave back {expect.kind_of(calls[0])}.", symptom="kind")
+    if isinstance(calls, tuple | np.ndarray) and len(calls) > 1 and all(np.array_equal(o, calls[0]) for o in calls):
+        fail(SAME.format(len(calls)))
 
 
 def _plain(value: Any) -> Any:
     """With tuples in place of lists and arrays, so that it can be counted."""
-    if hasattr(value, "tolist"):
+    if isinstance(value, np.ndarray | np.generic) and value.ndim < 2:
         value = value.tolist()
-    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
+        return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_plain, value)) if isinstance(value, list | tuple | np.ndarray) else value
 
 
 def _numbers(draws: Any, hint: str) -> np.ndarray:
@@ -169,13 +172,18 @@ def _spread(found: np.ndarray, right: np.ndarray) -> int:
 # ---------------------------------------------------------------- checks
 
 
-def _mean_and_spread(found: np.ndarray, mean: int, spread: int, hint: str) -> None:
+def _mean_and_spread(found: np.ndarray, mean: int, spread: int, hint: str, by_ranks: bool = False) -> None:
+    """by_ranks: do `mean` and `spread` say it of the draws' places in the distribution, and not of the draws?"""
+    low, middle, high = np.quantile(found, (0.25, 0.5, 0.75))
     if mean:
         size = "large" if mean > 0 else "small"
-        fail(f"{found.size:,} draws are too {size} on average: their mean is {found.mean():.4g}.", hint)
+        told = f"median is {middle:.4g}" if by_ranks else f"mean is {found.mean():.4g}"
+        fail(f"{found.size:,} draws are too {size} on the whole: their {told}.", hint)
     if spread:
         how = "far from" if spread > 0 else "close to"
-        fail(f"{found.size:,} draws lie too {how} their middle: their standard deviation is {found.std():.4g}.", hint)
+        half = f"half of them lie between {low:.4g} and {high:.4g}"
+        told = half if by_ranks else f"their standard deviation is {found.std():.4g}"
+        fail(f"{found.size:,} draws lie too {how} the middle: {told}.", hint)
 
 
 def _hang_together(draws: np.ndarray, off: Callable[[int], int], hint: str) -> None:
