@@ -7,8 +7,9 @@ that, so it holds for any number of draws. It is shared among `CHECKS` bounds, a
   Maurer's (A bound on the deviation probability for sums of non-negative random variables, 2003). If the reference's
   draws say what is right, each right draw and one of those might have changed places: the differences have their signs
   by chance, and Hoeffding's inequality for signs holds (1963, theorem 2).
-- the distribution: the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990), for the distance
-  of Kolmogorov and Smirnov, once for the draws and once for the reference's; of outcomes that can be counted, the
+- the distribution: for the distance of Kolmogorov and Smirnov the inequality of Dvoretzky, Kiefer and Wolfowitz, with
+  Massart's constant (1990), and between two samples of one size with that of Wei and Dudley (Two-sample
+  Dvoretzky-Kiefer-Wolfowitz inequalities, 2012), which holds from 458 draws on; of outcomes that can be counted, the
   likelihood-ratio chi-square, with Agrawal's bound (Finite-sample concentration of the multinomial, 2020).
 - do draws hang together: the spread of means of neighbours, by the same bounds as the spread of draws.
 """
@@ -28,7 +29,7 @@ from autograder.testing.expect import fail
 from autograder.testing.visible import as_text
 
 ERROR = 1e-7  # so that a test with ten samples fails right draws with a probability of 1e-6
-CHECKS = 5  # mean, spread, distribution, and neighbours twice
+CHECKS = 6  # another answer each time, mean, spread, distribution, and neighbours twice
 LEAST = 1000  # draws; fewer tell too little
 NEIGHBOURS = 10  # draws that are taken together; the draws of one call, too, if there are many calls
 MANY = 100
@@ -55,19 +56,20 @@ def sample(
     """
     if sum(one is not None for one in (like, cdf, outcomes)) != 1:
         raise TypeError("one of like=, cdf= and outcomes= says what is asked for")
-    _must_be_drawn_anew(draws)
     if outcomes is not None:
         _counted(draws, _probabilities(outcomes), hint)
         return
-    found = _numbers(draws, hint)
     if like is None:
         assert cdf is not None
+        found = _numbers(draws, hint, 0.0)
         shares = np.asarray(cdf(found), float)
         _mean_and_spread(found, *_offs(shares, _UNIFORM), hint, by_ranks=True)
         _distribution(found.ravel(), shares.ravel(), hint)
         _hang_together(shares, lambda size: _neighbours(shares, size, _UNIFORM), hint)
     else:
-        right = _numbers(like, hint)
+        right = _numbers(like, hint, 1.0)
+        share = np.unique(right, return_counts=True)[1].max() / right.size
+        found = _numbers(draws, hint, share + 2 * math.sqrt(_log(2) / (2 * right.size)))
         expect.shape(found, right.shape, hint, "the sample")
         _mean_and_spread(found, _swapped(found, right), _spread(found, right), hint)
         _two_distributions(found.ravel(), right.ravel(), hint)
@@ -77,12 +79,15 @@ def sample(
 # ---------------------------------------------------------------- draws
 
 
-def _must_be_drawn_anew(draws: Any) -> None:
+def _must_be_drawn_anew(draws: Any, most: float, whole: bool = False) -> None:
+    """most: how likely the likeliest outcome is, for right draws may be the same by chance; whole: is it a call's?"""
     calls = draws if isinstance(draws, np.ndarray) and draws.ndim else _plain(draws)
     if isinstance(calls, tuple) and calls and not isinstance(calls[0], int | float | str | tuple):
         fail(f"each call gave back {expect.kind_of(calls[0])}.", symptom="kind")
-    if isinstance(calls, tuple | np.ndarray) and len(calls) > 1 and all(np.array_equal(o, calls[0]) for o in calls):
-        fail(SAME.format(len(calls)))
+    count = len(calls) if isinstance(calls, tuple | np.ndarray) else 0
+    again = (count - 1) * (1 if whole else np.size(calls[0])) if count > 1 else 0
+    if again and most**again < ERROR / CHECKS and all(np.array_equal(one, calls[0]) for one in calls):
+        fail(SAME.format(count))
 
 
 def _plain(value: Any) -> Any:
@@ -93,7 +98,8 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, list | tuple | np.ndarray) else value
 
 
-def _numbers(draws: Any, hint: str) -> np.ndarray:
+def _numbers(draws: Any, hint: str, most: float) -> np.ndarray:
+    _must_be_drawn_anew(draws, most)
     try:
         found = np.asarray(expect.numbers(np.asarray(draws) if isinstance(draws, list) else draws)).astype(float)
     except (TypeError, ValueError):
@@ -215,7 +221,7 @@ def _distribution(found: np.ndarray, shares: np.ndarray, hint: str) -> None:
 def _two_distributions(found: np.ndarray, right: np.ndarray, hint: str) -> None:
     places = np.sort(np.concatenate([found, right]))
     shares = [np.searchsorted(np.sort(one), places, side="right") / one.size for one in (found, right)]
-    _tell_distance(shares[0] - shares[1], places, math.sqrt(2 * _log(4) / found.size), hint)  # one bound for each
+    _tell_distance(shares[0] - shares[1], places, math.sqrt(_log(2) / found.size), hint)
 
 
 def _tell_distance(apart: np.ndarray, places: np.ndarray, bound: float, hint: str) -> None:
@@ -239,10 +245,10 @@ def _counted(draws: Any, asked: Mapping[Any, float], hint: str) -> None:
     """Mean and spread of outcomes that are numbers, how often each came, and neighbours."""
     if not math.isclose(sum(asked.values()), 1):
         raise TypeError(f"the probabilities add up to {sum(asked.values()):g}")
-    calls = _plain(draws)
+    calls, whole = _plain(draws), isinstance(next(iter(asked)), tuple)
     if not isinstance(calls, tuple):
         fail(f"gave back {expect.kind_of(draws)}, where draws belong.", hint, symptom="kind")
-    whole = isinstance(next(iter(asked)), tuple)
+    _must_be_drawn_anew(draws, max(asked.values()), whole)
     items = list(calls) if whole else [item for one in calls for item in (one if isinstance(one, tuple) else (one,))]
     for item in items:
         if not _is_among(item, asked):

@@ -248,7 +248,7 @@ class _Call(_Fields):
     steps: list[_Step]
     memory: int | None
     forbidden: bool
-    chance: _Chance | None
+    chance: _Chance | None = None
 
 
 class _CallMessage(msgspec.Struct):
