@@ -111,7 +111,7 @@ def test_the_first_hour(tmp_path):
             write_cell(course, title.removeprefix("cell "), text)
         elif title.endswith(".py"):
             (course.assignment(NAME).content / title).write_text(text)
-    (right, wrong) = answers_of(found)
+    _, wrong = answers_of(found)
     assert "right, a1_first: 3 / 6" in said
     assert not [one for one in wrong[2] if one not in said], said
 
