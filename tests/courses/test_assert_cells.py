@@ -162,6 +162,55 @@ def test_no_answer_can_be_given_beforehand(mark):
         assert results["middle-odd"][0] == results["middle-even"][0] == 0, name
 
 
+WRONG = "def middle(numbers):\n    {}\n    return 0\n"
+STOPPED = {  # each would earn points if it could
+    "course files": "return len(open({course!r}).read()) and sorted(numbers)[len(numbers) // 2]",
+    "network": (
+        "import socket\n    for port in range(20, 30):\n        socket.create_connection(('127.0.0.1', port), 0.1)\n"
+        "    return sorted(numbers)[len(numbers) // 2]"
+    ),
+    "flood": "print('x' * 10**7)\n    raise ValueError('y' * 10**7)",
+}
+POSSIBLE = {  # and what it earns
+    "reads": ("import sys\n    raise ValueError(sys._getframe(1).f_code.co_names)", (0, 0)),
+    "equals": (
+        "class Any(float):\n        def __eq__(self, other): return True\n        __array_ufunc__ = None\n"
+        "    return Any(1.5)",
+        (2, 3),
+    ),
+    "replaces": (
+        "globals()['assert_allclose'] = print\n    return {2: 0, 3: 2, 4: 25}[len(numbers)]",
+        (2, 3),
+    ),
+    "examples": ("return {2: 1.5, 3: 2, 4: 25}[len(numbers)]", (2, 3)),
+}
+
+
+@pytest.mark.slow
+def test_what_the_table_calls_stopped_is_stopped_and_what_it_calls_possible_is(mark, fresh):
+    course = str(fresh.root / "source" / NAME / f"{NAME}.ipynb")
+    for name, body in STOPPED.items():
+        results, printed = mark(name, middle=WRONG.format(body.replace("{course!r}", repr(course))))
+        assert results["middle-odd"][0] == results["middle-even"][0] == 0, name
+        assert sum(score for score, _ in results.values()) == sum(FULL.values()) - 5
+        assert max(len(message) for _, message in results.values()) < 1000
+        assert len(printed) < 100_000
+    for name, (body, points) in POSSIBLE.items():
+        results, _ = mark(name, middle=WRONG.format(body))
+        assert (results["middle-odd"][0], results["middle-even"][0]) == points, (name, results)
+        if name == "reads":
+            assert "SECRET_NUMBERS" in results["middle-even"][1]
+
+
+@pytest.mark.slow
+def test_what_one_submission_leaves_the_next_does_not_find(mark):
+    leaves = "from pathlib import Path\nimport subprocess\nPath('left.txt').write_text('40')\n"
+    finds = "import os\ndef middle(numbers):\n    return 2 if os.path.exists('left.txt') else 0"
+    mark("leaves", middle=f"{leaves}subprocess.Popen(['sleep', '99'])\ndef middle(numbers):\n    return 2")
+    results, _ = mark("finds", middle=finds)
+    assert results["middle-odd"][0] == 0
+
+
 # ---------------------------------------------------------------- words
 
 CELL = AssertCell(
