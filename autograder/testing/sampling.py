@@ -101,9 +101,12 @@ def _plain(value: Any) -> Any:
 def _numbers(draws: Any, hint: str, most: float) -> np.ndarray:
     _must_be_drawn_anew(draws, most)
     try:
-        found = np.asarray(expect.numbers(np.asarray(draws) if isinstance(draws, list) else draws)).astype(float)
-    except (TypeError, ValueError):
-        fail("some draws are no numbers, or the calls gave differently many.", hint, symptom="kind")
+        found = np.asarray(expect.numbers(np.asarray(draws) if isinstance(draws, list) else draws))
+    except ValueError:
+        fail("the calls gave differently many draws.", hint, symptom="kind")
+    if found.dtype.kind not in "biuf":
+        fail("some draws are no numbers.", hint, symptom="kind")
+    found = found.astype(float)
     expect.finite(found, hint, "the sample")
     _must_be_enough(found.size, hint)
     return found

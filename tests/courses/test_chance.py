@@ -9,8 +9,10 @@ import random
 import numpy as np
 import pytest
 
+from autograder.sandbox.protocol.calls import Call, Chance
 from autograder.sandbox.sandboxed import chance
 from autograder.testing import expect, sampling
+from autograder.testing.callbacks import Questions
 from tests.courses.chance import CELLS, FILES, NAME, RIGHT, SOLUTIONS, WRONG
 from tests.courses.own import course_of, graded, told
 
@@ -122,10 +124,18 @@ def test_wrong_draws_fail(name, runs):
         assert fails(draws, **asked), seed
 
 
-@pytest.mark.parametrize("draws", [None, [None] * 9, [{}] * 9, ["a"] * 8 + [[]], [1.0, [2.0]], np.zeros(0), "abc", 3.0])
+@pytest.mark.parametrize(
+    "draws", [None, [None] * 9, [{}] * 9, ["a"] * 8 + [[]], ["1", "2"] * 999, [1.0, [2.0]], np.zeros(0), "abc", 3.0]
+)
 def test_what_is_no_sample_is_told_so(draws):
     for asked in ({"cdf": np.tanh}, {"outcomes": "ab"}, {"like": np.arange(9.0)}):
         assert fails(draws, **asked)
+
+
+def test_student_code_cannot_ask_the_reference_to_draw_without_end():
+    asked = Call("roll", chance=Chance(0, times=10**9))
+    questions = Questions({"roll": lambda: 4}, ("roll",))
+    assert questions.answer(asked).value == 4
 
 
 def test_chance_of_a_call_leaves_no_trace_in_a_students_kernel():
