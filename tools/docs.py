@@ -109,6 +109,13 @@ containers (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and Git
 Gradescope) bubblewrap rarely works. Landlock works if the kernel has it.
 `tests/sandbox/test_containers.py` grades a class in such a place, as root and as an ordinary user.
 
+**Cells of plain asserts** ([an nbgrader course](existing-course.md)) run in the sandbox, beside the
+code that they test. Of the promises [below](#what-holds-with-which-backend), three are not theirs:
+*data only*, since an assert compares the student's own objects; *no state*, since all cells share a
+process; *nothing watched*. What comes back of such a cell is how it ended, and some words. [A
+table](existing-course.md#what-such-tests-cannot-promise) says what can be attempted, and what comes
+of it.
+
 **In three places there is no sandbox.**
 
 - `check` runs in the student's own kernel, with the visible tests alone.

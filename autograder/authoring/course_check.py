@@ -31,6 +31,7 @@ from autograder.reports.side_by_side import beside, differing
 from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.example import example_in
 from autograder.testing.local import Here, answering
 from autograder.testing.recording import record
 from autograder.testing.session import Suite
@@ -39,7 +40,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 
 FIRST = "Mend this first."
-KNOWN_MARKS = {"exercise", "weight", "watched", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
+KNOWN_MARKS = {"exercise", "weight", "watched", "random", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 
 
@@ -266,6 +267,11 @@ def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding
     """The solution draws what its picture asks for."""
     path, drawn = assignment.content / result.name / "picture.toml", result.picture
     if not path.is_file():
+        return
+    try:
+        example_in(path)
+    except CourseError as error:
+        yield Finding(path, result.name, str(error).removeprefix(f"{path}: "), "Mend it.")
         return
     if drawn is None:
         yield Finding(path, result.name, "the solution gives no such picture", "Are arguments, rows and columns right?")

@@ -10,8 +10,9 @@ from pathlib import Path
 import nbformat
 
 from autograder.authoring.visible_cases import visible_files
-from autograder.course import Assignment, Course
+from autograder.course import CHECK, ONLY_SHOWS, Assignment, Course
 from autograder.errors import CourseError
+from autograder.submission import grade_id
 
 
 def sync(course: Course) -> Iterator[Path]:
@@ -35,11 +36,18 @@ def generated(course: Course) -> Iterator[tuple[Path, str]]:
 
 
 def paired_script(assignment: Assignment) -> str:
-    """The source notebook as Python text (jupytext's percent format), by the settings in `pyproject.toml`."""
+    """The source notebook as Python text (jupytext's percent format), by the settings in `pyproject.toml`.
+
+    Check cells are left out, as are cells that are tagged so: there is nothing to check.
+    """
     import jupytext
     from jupytext.config import load_jupytext_config
 
     notebook = nbformat.read(assignment.notebook, as_version=4)
+    checks = {CHECK + exercise.name for exercise in assignment.by_suite}
+    for cell in notebook.cells:
+        if grade_id(cell) in checks:
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), ONLY_SHOWS})
     text: str = jupytext.writes(notebook, fmt="py:percent", config=load_jupytext_config(str(assignment.notebook)))
     return text
 

@@ -301,6 +301,8 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls)
     if not compared.wrong:
         return None  # nothing here is wrong, so nothing here tells one mistake from another
+    if any(one.call.chance for one in calls):  # right draws may be others: only those of a mistake tell of it
+        rules = RULES[:2]
     case = Case(compared, of_course)
     return next((found for rule in rules if (found := rule.find(case))), None)
 

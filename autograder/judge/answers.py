@@ -158,9 +158,10 @@ def ask_again(exercise: ExerciseCalls, firsts: Mapping[Test, First]) -> dict[Tes
     """Make the first call of each test that passed once more, the last one first: the answers must be the same.
 
     What a module's parameters are tells nothing, so it is the first call that asks for more. A function that keeps
-    something between calls is found out here, or by the tests: all calls of an exercise are made in one process.
+    something between calls is found out here, or by the tests: all calls of an exercise are made in one process. What
+    draws by chance need not give the same.
     """
-    calls = {first.body: first for first in reversed(list(firsts.values()))}
+    calls = {first.body: first for first in reversed(list(firsts.values())) if first.call.chance is None}
     asked = [(first.call, body) for body, first in calls.items()]
     again: list[Unread] = [*_together(exercise, asked)]
     again += [_alone(exercise, call, body) for call, body in asked[len(again) :]]
@@ -197,5 +198,7 @@ def _difference(first: First, second: Unread) -> Exception | None:
 
 def answers_otherwise(exercise: ExerciseCalls, call: Call, first: Reply) -> bool:
     """Is a call that gave a wrong value answered with another one when it is made once more?"""
+    if call.chance is not None:
+        return False
     second = read(_alone(exercise, call, None))
     return isinstance(second, Reply) and not has_chance(call, second) and not same_value(first.value, second.value)

@@ -48,7 +48,7 @@ from autograder.sandbox.protocol.messages import Files, Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
-from autograder.testing.example import example_in
+from autograder.testing.example import Example, example_in
 from autograder.testing.recording import Recording, record, variants
 from autograder.testing.session import Suite
 from autograder.testing.variants import variant_of
@@ -86,7 +86,11 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     recording = record(suite, names)
     kept = fingerprints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, recording.plans, kept)
-    examples = {p.parent.name: one for p in assignment.files("picture.toml") if (one := example_in(p))}
+    examples = dict[str, Example]()
+    for path in assignment.files("picture.toml"):
+        with contextlib.suppress(CourseError):  # no mark depends on it, and `dev check` says it
+            if example := example_in(path):
+                examples[path.parent.name] = example
     relations = content.course_relations(assignment.content.parent)
     return Material(suite, names, recording, hypotheses, assignment.prerequisites, examples, relations)
 
@@ -101,15 +105,20 @@ def _load(assignment: Assignment, secret: str) -> _Ready:
 
 
 def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
-    """A suite that its own reference fails would cost every student marks. Raises `CourseError`."""
-    if not recording.broken:
+    """A suite that its own reference fails would cost every student marks. Raises `CourseError`.
+
+    Of an exercise that is withdrawn everybody has all points.
+    """
+    broken = [one for one in recording.broken if one[0].exercise not in assignment.withdrawn]
+    if not broken:
         return
-    (test, where, said), *more = recording.broken
+    (test, where, said), *more = broken
     others = f", and {len(more)} more" if more else ""
     raise CourseError(
         f"{assignment.content / test.exercise}: the solution itself fails {test.exercise}, {test.name} "
         f"({where}, {one_line(said):.200}){others}. "
-        f"Nothing was graded; `autograder dev check {assignment.name}` says what to mend"
+        f"Nothing was graded; `autograder dev check {assignment.name}` says what to mend, and "
+        f"`autograder withdraw {test.exercise}` goes on without it"
     )
 
 

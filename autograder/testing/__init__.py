@@ -21,6 +21,7 @@ from autograder.sandbox.protocol.calls import Call
 from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
+from autograder.testing.chance import RNG, SEED
 from autograder.testing.reproduce import note
 from autograder.testing.student import Function, Gradients, HeldTooMuch, Raised
 from autograder.testing.variants import seed_of
@@ -28,9 +29,9 @@ from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
 
 __all__ = [
-    "GREY", "HIGH", "MODEL", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch", "ModelFile",
-    "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close", "equal",
-    "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "seed_of", "shown", "with_fallback",
+    "GREY", "HIGH", "MODEL", "RNG", "SEED", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch",
+    "ModelFile", "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close",
+    "equal", "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "seed_of", "shown", "with_fallback",
 ]  # fmt: skip
 
 # Their package imports this one.

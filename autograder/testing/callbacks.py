@@ -77,7 +77,7 @@ class Questions:
             return _no("too much has been asked by now")
         if not is_small(question):
             return _no("this is far more than it is meant to be asked about")
-        question = replace(question, memory=None)
+        question = replace(question, memory=None, chance=None)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
         if (

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, answer_bytes, answer_of
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
 from autograder.testing.callbacks import asked_with, parameter_names
 from autograder.testing.local import answering
@@ -62,6 +62,7 @@ class Recording:
     broken: tests that the reference fails, each with where in the suite, and what it says
     drawn: the seeds that each test of values draws with; drawings: by which a test's inputs are drawn, if it is not as
         they stand in the suite
+    samples: what the reference drew when a test asked it to
     """
 
     heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
@@ -69,6 +70,7 @@ class Recording:
     broken: tuple[tuple[Test, str, str], ...] = ()
     drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
     drawings: Mapping[Test, Drawing] = field(default_factory=dict)
+    samples: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -81,7 +83,8 @@ class Recording:
     @cached_property
     def right(self) -> Mapping[bytes, bytes]:
         """What the reference answered to each call, made for the first time."""
-        return {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
+        heard = {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
+        return {**self.samples, **heard}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
         """What the reference, whose `names` these are, answers to a call; only what is not known is asked once more."""
@@ -104,9 +107,11 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     kinds: dict[str, set[bool | None]] = {}
     broken: list[tuple[Test, str, str]] = []
     drawn: dict[Test, tuple[int, ...]] = {}
+    samples: dict[bytes, bytes] = {}
     for test in suite.tests:
         student, reference, drawing = Student(answer, words), Student(answer, words), Drawing()
         outcome = suite.run(test, student, reference, drawing)
+        samples |= _samples(reference.calls)
         if reference.calls:
             drawn[test] = tuple(drawing.seeds)
         for one in student.calls:
@@ -118,7 +123,8 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
             any_words = raises and _passes(suite, test, (_in_other_words(once), once), words)
             rounds = all(_passes(suite, test, (_rounded(once, seed), once), words) for seed in ROUNDINGS)
             heard[test] = tuple(_heard(student.calls, any_words, rounds))
-    return Recording(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken), drawn)
+    asked = {name: frozenset(found) for name, found in kinds.items()}
+    return Recording(heard, asked, tuple(broken), drawn, samples=samples)
 
 
 def _passes(suite: Suite, test: Test, answers: tuple[Answering, Answering], words: ParameterNames) -> bool:
@@ -192,6 +198,12 @@ def _replies(calls: Iterable[Recorded], beside: Container[bytes]) -> Iterator[by
 
 def _is_live(one: Recorded) -> bool:
     return isinstance(one.answer, NoAnswer) or any(map(callable, one.call.given()))
+
+
+def _samples(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
+    """What came of calls by chance, by what the call is as bytes."""
+    plain = [(one.call, one.answer) for one in calls if one.call.chance and not _is_live(one)]
+    return {call.as_bytes: answer_bytes(answer) for call, answer in plain if isinstance(answer, Reply)}
 
 
 def _raised(body: bytes) -> str:

@@ -23,6 +23,7 @@ from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.objects import NoField
+from autograder.testing.chance import Chances
 from autograder.testing.expect import Mismatch
 from autograder.testing.fault_localisation import truly
 from autograder.testing.reproduce import Notes
@@ -143,6 +144,8 @@ class Suite:
         drawing: by which its inputs are drawn
         Raises `MachineError` where the test needs a package that is not installed here.
         """
+        for one in filter(None, (student, reference)):
+            one._chances = Chances(one is reference, "random" in self.marks[test])
         with self._notes.taken(), (drawing or Drawing()).under_way():
             error = self._items.run(test, student, reference)
         if error is None:
@@ -241,6 +244,7 @@ class _Items:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
+        config.addinivalue_line("markers", "random: what the exercise gives is drawn; each call has a seed of its own")
         config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
         config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
 

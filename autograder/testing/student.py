@@ -9,6 +9,7 @@
     student.Layer.run(…, training=False)        the same, after `eval()`
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
+    student.roll.draws(6000, 2, rng=RNG)        a sample, see `expect.sample`
 
 Who answers is decided by a function behind: a process in the sandbox, or this process.
 """
@@ -17,13 +18,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from autograder.report import Message
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from autograder.testing.chance import Chances, Draws
 from autograder.testing.comparing import numbers
 from autograder.testing.shape_errors import told
 from autograder.text import raised
@@ -38,8 +40,6 @@ STOPPED = {
     Why.OVER_LIMIT: "{text}, so it was stopped.",
     Why.UNREADABLE: "what came back could not be read ({text}).",
 }
-
-
 BY_HAND = "stopped by hand"  # a cause
 
 
@@ -155,7 +155,7 @@ class Student:
 
     def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
         self._answer = answer
-        self._parameter_names = parameter_names
+        self._parameter_names, self._chances = parameter_names, Chances()
         self.calls = Calls()
 
     def __getattr__(self, name: str) -> Function:
@@ -164,6 +164,7 @@ class Student:
         return Function(self, name)
 
     def _reply(self, call: Call) -> Reply:
+        call = self._chances.into(call)
         self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
@@ -172,7 +173,7 @@ class Student:
         raise as_exception(call.name, answer)
 
 
-class Function:
+class Function(Draws):
     """One exercise of a student."""
 
     def __init__(self, student: Student, name: str) -> None:
@@ -240,7 +241,8 @@ class Function:
         return self._reply(Call(self.name, args, kwargs, memory=memory)).value
 
     def _reply(self, call: Call) -> Reply:
-        return self._student._reply(call)
+        reply: Reply = self._student._reply(call)
+        return reply
 
 
 def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
@@ -249,6 +251,8 @@ def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwa
 
 def as_written(call: Call, names: ParameterNames) -> str:
     """`median(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    if call.chance is not None and call.chance.times:
+        return f"{as_written(replace(call, chance=None), names)}, {call.chance.times:,} times"
     if call.instance is None:
         return (
             _steps_text(call, names) if call.steps else _call_text(call.args, call.kwargs, names(call.name), call.name)

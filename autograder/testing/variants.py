@@ -13,6 +13,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -23,15 +25,20 @@ LARGEST = 2**32
 
 @dataclass(frozen=True)
 class Drawing:
-    """The seeds that a test draws with while it runs, in order, and what stands in place of some."""
+    """The seeds that a test draws with while it runs, in order, and what stands in place of some.
+
+    calls: how many of its calls have drawn by chance, by whose they are
+    """
 
     instead: Mapping[int, int] = field(default_factory=dict)
     seeds: dict[int, None] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
 
     @contextlib.contextmanager
     def under_way(self) -> Iterator[None]:
         """What is drawn inside is drawn by this."""
         token = _current.set(self)
+        self.calls.clear()
         try:
             yield
         finally:
@@ -48,6 +55,14 @@ def seed_of(seed: int) -> int:
         return seed
     drawing.seeds[seed] = None
     return drawing.instead.get(seed, seed)
+
+
+def seed_of_call(is_reference: bool) -> int:
+    """The seed that a test's next call draws by; the reference draws by other ones, the same for everybody."""
+    drawing, whose = _current.get() or Drawing(), "reference" if is_reference else "student"
+    drawing.calls[whose] += 1
+    seed = zlib.crc32(f"{whose} {drawing.calls[whose]}".encode())
+    return seed if is_reference else seed_of(seed)
 
 
 def varied(seed: int, variant: int, secret: str) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.report import Message
 from autograder.testing import expect
+from autograder.testing.comparing import same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.shape_errors import told
 from autograder.testing.student import Raised
@@ -69,7 +70,8 @@ def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_
         expect.fail(text, got=got, wanted=wanted, symptom="shape")
     with np.errstate(all="ignore"):
         found, right = got.astype(float), wanted.astype(float)
-        wrong: np.ndarray = ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
+        same = (found == right) | (np.isnan(found) & np.isnan(right))
+        wrong: np.ndarray = ~same & ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
     if wrong.any():
         place = () if wrong.size <= FEW else tuple(np.argwhere(wrong)[0][:-1].tolist())
         at = f" at [{', '.join(map(str, place))}]" if place else ""
@@ -82,7 +84,7 @@ def equal(got: Any, wanted: Any, what: str = "the result") -> None:
     """The same value of Python's: a list, a tuple, a number; says both where they differ."""
     if type(got) is not type(wanted):
         expect.fail(f"{what} is {expect.kind_of(got)}, wanted {_kind(wanted)}.", symptom="kind")
-    if got != wanted:
+    if got != wanted and not same_value(got, wanted):
         expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
 
 

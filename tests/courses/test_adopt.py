@@ -148,7 +148,7 @@ def spoil(path, old, new):
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("picture.toml", "wanted", "wantd", "picture.toml: object contains unknown field wantd"),
+        ("picture.toml", "wanted", "wantd", "picture.toml: cell 'row_centred': object contains unknown field wantd"),
         ("picture.toml", "-3.0", "-2.0", f"cell '{EXERCISE}': its wanted numbers are not what the solution gives"),
         ("hidden_tests.py", "weight(0.5)", "weight(0)", "cell 'test_shape': its weight is 0."),
         ("hidden_tests.py", "mark.weight(0.5)", "mark.wieght(0.5)", "cell 'test_shape': there is no mark 'wieght'"),
@@ -190,6 +190,28 @@ def test_a_solution_that_writes_a_file_is_found_and_a_broken_assignment_stops_no
     code, said = command(course, "grade", "--gradebook")
     assert (code, "1 graded, 1 could not be graded" in said) == (1, True), said
     assert "ada, a3_third: " in said and "a2_second: an assignment has one notebook" in said
+
+
+@pytest.mark.slow
+def test_a_broken_exercise_costs_itself(course):
+    """A picture that cannot be read is not drawn; what the solution itself fails may be withdrawn."""
+    folder = course.assignment(NAME).content / EXERCISE
+    (folder / "picture.toml").write_text("PICTUR = 3")
+    list(add_exercise(course, NAME, "median", minimal=True))
+    list(sync(course))
+    shutil.copytree(course.root / "source" / NAME, course.root / "submitted" / "ada" / NAME)
+    spoil(folder / "hidden_tests.py", "expect.close(", "expect.close(1 + ")
+    code, said = command(course, "grade", "submitted")
+    assert code == 2
+    assert "autograder withdraw row_centred` goes on without it" in said.replace("\n", ""), said
+    notebook = course.assignment(NAME).notebook
+    spoil(
+        notebook,
+        '"metadata": {\n  "kernelspec"',
+        f'"metadata": {{"autograder": {{"withdrawn": {{"{EXERCISE}": 3}}}},\n"kernelspec"',
+    )
+    code, said = command(course, "grade", "submitted")
+    assert (code, f"ada, {NAME}: 6 / 6" in said) == (0, True), said
 
 
 def test_where_no_course_is_found_nothing_of_ours_is_named(tmp_path, course):

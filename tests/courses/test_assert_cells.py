@@ -20,6 +20,7 @@ from autograder.submission import grade_id
 from autograder.worker.task import as_task
 from tests.courses.algorithms import FULL, RIGHT, SORTING
 from tests.courses.classic import Stock, classic_course, submit
+from tests.courses.kinds import FILES, KINDS, OF_KINDS, RIGHT_KINDS, WRONG_KINDS
 
 NAME = "sorting"
 MIXED = RIGHT | {
@@ -56,12 +57,13 @@ def auto_scores(course, student):
 
 
 @pytest.mark.slow
-def test_stock_nbgrader_and_ours_give_the_same_marks(course):
+def test_stock_nbgrader_and_ours_give_the_same_marks(tmp_path):
     """Numbers, text, plots, files; partial credit, a warning, an exception; what a person grades, or left undone."""
+    course = classic_course(tmp_path / "course", FILES, **{NAME: SORTING + KINDS})
     edited = RIGHT | {"longest": "def longest(words):\n    return max(words).upper()", "by-hand": MIXED["by-hand"]}
     del edited["why"]
-    submit(course, NAME, "mixed", **MIXED)
-    submit(course, NAME, "edited", cheat_where_it_is_locked, **edited)
+    submit(course, NAME, "mixed", **MIXED | WRONG_KINDS)
+    submit(course, NAME, "edited", cheat_where_it_is_locked, **edited | RIGHT_KINDS)
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
     for student in ("mixed", "edited"):
         done = Stock(course.root).autograde(NAME, student)
@@ -70,11 +72,12 @@ def test_stock_nbgrader_and_ours_give_the_same_marks(course):
         assert done["success"], done
     outcomes = grade_into_gradebook(ours, [ours.assignment(NAME)], {"jobs": 1}, "auto", lambda one: None, True)
     assert [(one.reason, one.no_feedback) for one in outcomes] == [(None, None)] * 2
-    assert auto_scores(ours, "mixed") == auto_scores(course, "mixed") == OF_MIXED
+    assert auto_scores(ours, "mixed") == auto_scores(course, "mixed") == OF_MIXED | dict.fromkeys(OF_KINDS, 0)
     by_nbgrader = auto_scores(course, "edited")
     assert by_nbgrader["files"] is None  # which nbgrader leaves out, and we put back
     assert auto_scores(ours, "edited") == by_nbgrader | {"files": 2}
     assert by_nbgrader["test-longest"] == 0
+    assert OF_KINDS.items() <= by_nbgrader.items()
 
     page = (ours.root / "feedback" / "edited" / NAME / f"{NAME}.html").read_text()
     text = re.sub(r"<[^>]+>", "", page)
@@ -157,6 +160,55 @@ def test_no_answer_can_be_given_beforehand(mark):
             name, middle=f"{wrong}try:\n" + "".join(f"    {x}\n" for x in more.splitlines()) + "except Exception: pass"
         )
         assert results["middle-odd"][0] == results["middle-even"][0] == 0, name
+
+
+WRONG = "def middle(numbers):\n    {}\n    return 0\n"
+STOPPED = {  # each would earn points if it could
+    "course files": "return len(open({course!r}).read()) and sorted(numbers)[len(numbers) // 2]",
+    "network": (
+        "import socket\n    for port in range(20, 30):\n        socket.create_connection(('127.0.0.1', port), 0.1)\n"
+        "    return sorted(numbers)[len(numbers) // 2]"
+    ),
+    "flood": "print('x' * 10**7)\n    raise ValueError('y' * 10**7)",
+}
+POSSIBLE = {  # and what it earns
+    "reads": ("import sys\n    raise ValueError(sys._getframe(1).f_code.co_names)", (0, 0)),
+    "equals": (
+        "class Any(float):\n        def __eq__(self, other): return True\n        __array_ufunc__ = None\n"
+        "    return Any(1.5)",
+        (2, 3),
+    ),
+    "replaces": (
+        "globals()['assert_allclose'] = print\n    return {2: 0, 3: 2, 4: 25}[len(numbers)]",
+        (2, 3),
+    ),
+    "examples": ("return {2: 1.5, 3: 2, 4: 25}[len(numbers)]", (2, 3)),
+}
+
+
+@pytest.mark.slow
+def test_what_the_table_calls_stopped_is_stopped_and_what_it_calls_possible_is(mark, fresh):
+    course = str(fresh.root / "source" / NAME / f"{NAME}.ipynb")
+    for name, body in STOPPED.items():
+        results, printed = mark(name, middle=WRONG.format(body.replace("{course!r}", repr(course))))
+        assert results["middle-odd"][0] == results["middle-even"][0] == 0, name
+        assert sum(score for score, _ in results.values()) == sum(FULL.values()) - 5
+        assert max(len(message) for _, message in results.values()) < 1000
+        assert len(printed) < 100_000
+    for name, (body, points) in POSSIBLE.items():
+        results, _ = mark(name, middle=WRONG.format(body))
+        assert (results["middle-odd"][0], results["middle-even"][0]) == points, (name, results)
+        if name == "reads":
+            assert "SECRET_NUMBERS" in results["middle-even"][1]
+
+
+@pytest.mark.slow
+def test_what_one_submission_leaves_the_next_does_not_find(mark):
+    leaves = "from pathlib import Path\nimport subprocess\nPath('left.txt').write_text('40')\n"
+    finds = "import os\ndef middle(numbers):\n    return 2 if os.path.exists('left.txt') else 0"
+    mark("leaves", middle=f"{leaves}subprocess.Popen(['sleep', '99'])\ndef middle(numbers):\n    return 2")
+    results, _ = mark("finds", middle=finds)
+    assert results["middle-odd"][0] == 0
 
 
 # ---------------------------------------------------------------- words

@@ -23,7 +23,7 @@ from autograder.testing.student import (
     Student,
     StudentError,
 )
-from autograder.testing.visible import as_text
+from autograder.testing.visible import as_text, close, equal
 
 HINT = "Where does it come from?"
 ODD = {
@@ -476,6 +476,18 @@ NAN = float("nan")
 )
 def test_examples_are_compared_as_values_and_nan_is_nan(got, right, equal):
     assert alike(got, right) is equal
+
+
+def test_nan_is_right_where_nan_is_right():
+    array, other = np.array([1.0, NAN, np.inf]), np.array([1.0, 2.0, np.inf])
+    for check in (expect.close, expect.equal, close):
+        check(array, array.copy())
+    equal({"a": [NAN]}, {"a": [float("nan")]})
+    assert said(expect.close, array, other, HINT) == f"the result at [1] is nan. {HINT}"
+    assert (
+        said(expect.close, other, array, HINT)
+        == f"the result at [1] is 2, which is not right (1 of 3 values differs). {HINT}"
+    )
 
 
 def test_an_answer_with_nan_in_a_list_is_the_same_answer_twice():

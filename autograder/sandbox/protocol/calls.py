@@ -73,6 +73,22 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """How a call draws: by `seed`, which random numbers of Python, NumPy and PyTorch then come of.
+
+    times: how often the function is called, which makes a sample of its values; 0: once, as any call
+    in_place: are its values what the first argument holds afterwards?
+    rng, given: names of arguments that get a NumPy generator, or a number, another one each time
+    """
+
+    seed: int
+    times: int = 0
+    in_place: bool = False
+    rng: str = ""
+    given: str = ""
+
+
+@dataclass(frozen=True)
 class Call:
     """One call of a function, of an `nn.Module` that is made for it, or of a class whose object is then used.
 
@@ -84,6 +100,7 @@ class Call:
         module, methods called before it is
     memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
     forbidden: is it a function that the sandbox was emptied of (see `sandboxed.removal`)? The name is that function's
+    chance: how it draws, if its answer is to be a sample
     """
 
     name: str
@@ -96,6 +113,7 @@ class Call:
     steps: Sequence[Step] = ()
     memory: int | None = None
     forbidden: bool = False
+    chance: Chance | None = None
 
     def given(self) -> list[Any]:
         """Every argument, the constructor's and those of steps among them."""
@@ -117,6 +135,7 @@ class Call:
             [_Step(step.method, encode(list(step.args))) for step in self.steps],
             self.memory,
             self.forbidden,
+            None if self.chance is None else _Chance(**vars(self.chance)),
         )
         return frames.body(_CallMessage(packed))
 
@@ -210,6 +229,14 @@ class _Step(_Fields):
     args: Any
 
 
+class _Chance(_Fields):
+    seed: int
+    times: int
+    in_place: bool
+    rng: str
+    given: str
+
+
 class _Call(_Fields):
     name: str
     args: Any
@@ -221,6 +248,7 @@ class _Call(_Fields):
     steps: list[_Step]
     memory: int | None
     forbidden: bool
+    chance: _Chance | None = None
 
 
 class _CallMessage(msgspec.Struct):
@@ -269,6 +297,7 @@ def call_of(body: bytes) -> Call:
             [Step(step.method, _decoded(step.args, list)) for step in one.steps],
             one.memory,
             one.forbidden,
+            None if one.chance is None else Chance(**msgspec.structs.asdict(one.chance)),
         )
 
 

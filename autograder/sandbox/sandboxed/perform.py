@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Ask, Call, Failure, Instance, Kind, Line, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
-from autograder.sandbox.sandboxed import dropout
+from autograder.sandbox.sandboxed import chance, dropout
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
 
 KINDS = (
@@ -110,6 +110,8 @@ def _surround(
         around.enter_context(dropout.noted(dropped, off=call.lenient))
         if watched:
             around.enter_context(_watch_class(torch)(seen, tuple(watched)))
+    if call.chance is not None:
+        around.enter_context(chance.seeded(call.chance.seed))
     if call.lenient:
         around.enter_context(_lenient())
     if call.memory is not None:
@@ -208,6 +210,8 @@ def _call(function: Any, call: Call) -> Reply:
         return _used(function, call)
     if call.seeds is None:
         args = list(call.args)
+        if call.chance is not None:
+            return Reply(chance.drawn(function, replace(call, args=args), call.chance), args)
         return Reply(function(*args, **call.kwargs), args)
     leaves = [_leaf(arg) for arg in call.args]
     value = function(*map(_given, leaves), **call.kwargs)

@@ -7,7 +7,6 @@ import contextlib
 import gc
 import importlib
 import io
-import random
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Setting
-from autograder.sandbox.sandboxed import removal
+from autograder.sandbox.sandboxed import chance, removal
 
 
 def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
@@ -45,7 +44,7 @@ def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
     removed = isolation.removed(setting.forbidden.hidden, emptied)
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
-    _seed()
+    chance.begin(0)  # the same submission gives the same report: every fork starts from the same random state
     gc.collect()
     gc.freeze()
     return shell, removed
@@ -87,16 +86,6 @@ def write_files(files: Mapping[str, bytes]) -> None:
 def _is_shown(node: ast.stmt, source: str) -> bool:
     """Is it a last expression, whose value a notebook shows?"""
     return isinstance(node, ast.Expr) and not source.rstrip().endswith(";")
-
-
-def _seed() -> None:
-    """The same submission gives the same report: every fork starts from the same random state."""
-    import numpy as np
-
-    random.seed(0)
-    np.random.seed(0)
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
 
 
 def _quiet_shell_class(base: type) -> type:

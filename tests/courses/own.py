@@ -1,0 +1,60 @@
+"""A course of its own from texts: a notebook as in `classic.py`, suites and other files by their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+
+from autograder.authoring.new_course import TEMPLATES
+from autograder.authoring.paired_scripts import sync
+from autograder.course import CONFIG, Course
+from autograder.report import Report
+from autograder.submission import NotebookFile, code_cells, grade_id
+from autograder.worker.task import Task
+from tests.courses.classic import notebook_of
+from tests.helpers.sandboxes import Sandbox
+
+IMPORTS = "#% code\nimport math\nimport random\n\nimport numpy as np\n\nfrom autograder import check\n"
+SUITE = "import numpy as np\nimport pytest\n\nfrom autograder.testing import RNG, SEED, expect\n\n"
+
+
+def exercise(name: str, solution: str, points: float = 2) -> str:
+    """The two cells of an exercise."""
+    return f'\n#% solution {name}\n{solution.strip()}\n\n#% tests test-{name} {points}\ncheck("{name}")\n'
+
+
+def course_of(root: Path, name: str, cells: str, files: Mapping[str, str]) -> Course:
+    """A course with one assignment, in step; `files` lie in the assignment's folder."""
+    content = root / f"{root.name}_course"
+    (root / "source" / name).mkdir(parents=True)
+    (root / CONFIG).write_text((TEMPLATES / "nbgrader_config.txt").read_text())
+    (content / name).mkdir(parents=True)
+    (content / "course.toml").write_text('[names]\nnp = "numpy"\n')
+    nbformat.write(notebook_of(cells), root / "source" / name / f"{name}.ipynb")
+    for path, text in files.items():
+        (content / name / path).parent.mkdir(exist_ok=True)
+        (content / name / path).write_text(text)
+    list(sync(Course(root)))
+    return Course(root)
+
+
+def graded(sandbox: Sandbox, course: Course, name: str, answers: Mapping[str, str]) -> Report:
+    """The release with `answers` in cells, by grade_id, marked in the sandbox."""
+    assignment = course.assignment(name)
+    notebook = nbformat.read(course.root / "assignments" / name / assignment.notebook.name, as_version=4)
+    for cell in notebook.cells:
+        cell.source = answers.get(grade_id(cell), cell.source)
+    task = Task("ada", name, assignment.version())
+    cells = code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
+    return sandbox.worker(course).mark(task.of(cells)).report
+
+
+def told(report: Report) -> dict[str, tuple[float, str]]:
+    """Points of each exercise, and all that is said of it."""
+    assert not report.reason, report.reason
+    return {
+        one.name: (one.score, " ".join([*(cause.hint for cause in one.causes), *(test.message for test in one.tests)]))
+        for one in report.exercises
+    }
