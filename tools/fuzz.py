@@ -40,7 +40,8 @@ from autograder.judge.exercise_calls import read
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
-from autograder.sandbox.protocol.objects import Record, Table
+from autograder.sandbox.protocol.objects import Record
+from autograder.sandbox.protocol.tables import Table
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.report import Message
-from autograder.testing import expect
+from autograder.testing import expect, tables
 from autograder.testing.expect import Mismatch
 from autograder.testing.shape_errors import told
 from autograder.testing.student import Raised
@@ -113,6 +113,9 @@ def as_text(value: Any) -> str:
         value = value.detach().numpy()
     if isinstance(value, np.ndarray):
         return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
+    if (table := tables.as_table(value)) is not None:
+        columns = table.columns if table.index is None else {"index": table.index} | table.columns
+        return f"{table.kind} {{{', '.join(f'{name!r}: {as_text(part)}' for name, part in columns.items())}}}"
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating):
