@@ -81,8 +81,8 @@ def _one_column(one: ComparedCall) -> str:
     got, wanted = both
     wrong = [name for name in wanted.names if difference(got.only(name), wanted.only(name), How(index=False))]
     if len(both[1].parts) < 2 or len(wrong) == len(both[1].parts):
-        return f"What comes back has the right form, but {found.text}."
-    return f"All columns are right but {', '.join(map(repr, wrong))}: {found.text}."
+        return f"What comes back has the right form, but it {found.text}."
+    return f"All columns are right but {', '.join(map(repr, wrong))}: what comes back {found.text}."
 
 
 # name, what it finds, hint, may it be one of two causes; the most telling first

@@ -12,6 +12,7 @@ import copy
 from collections import deque
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,8 @@ def _where(got: Any, right: Any) -> str:
 
 def _number(value: Any) -> str:
     """A number as part of a sentence; of anything else nothing."""
+    if isinstance(value, Decimal | Fraction | complex):
+        return f"is {tables.shown(value)}, which "
     if _kind(value) != "number":
         return ""
     number = np.asarray(value).item()

@@ -73,9 +73,14 @@ def as_table(value: Any) -> Table | None:
 def named(table: Table) -> str:
     """`a table of 3 rows and 2 columns`."""
     word = f"{'an' if table.kind == INDEX else 'a'} {WORDS[table.kind]}"
+    return f"{word} of {_size(table)}" if table.kind in (FRAME, SERIES, INDEX) else word
+
+
+def _size(table: Table) -> str:
     if table.kind == FRAME:
-        return f"{word} of {len(table)} rows and {len(table.parts)} columns"
-    return f"{word} of {_count(len(table), 'value')}" if table.kind in (SERIES, INDEX) else word
+        return f"{_count(len(table), 'row')} and {_count(len(table.parts), 'column')}"
+    levels = len(table.rows or []) if table.kind == INDEX else 1
+    return _count(len(table), "value") + (f" of {levels} levels" if levels > 1 else "")
 
 
 def difference(got: Table, wanted: Table, how: How = How()) -> Difference | None:
@@ -95,8 +100,7 @@ def _columns(got: Table, wanted: Table, how: How) -> Difference | None:
     said = "; ".join(_about_names(got, wanted, how.tells)) if wanted.kind == FRAME else ""
     mine, right = ((len(one), len(_levels(one) if one.kind == INDEX else one.parts)) for one in (got, wanted))
     if mine != right:
-        size = "{} rows and {} columns" if wanted.kind == FRAME else "{} values"
-        text = f"has {size.format(*mine)}, it should have {size.format(*right)}"
+        text = f"has {_size(got)}, it should have {_size(wanted)}"
         return Difference("columns" if said and mine[0] == right[0] else "shape", f"{text}: {said}" if said else text)
     if said:
         return Difference("columns", f"has other columns than asked for: {said}")
@@ -151,14 +155,15 @@ def _dtypes(got: Table, wanted: Table, how: How) -> Difference | None:
         families = _family(mine), _family(right)
         if (how.dtypes and mine.dtype != right.dtype) or (None not in families and families[0] != families[1]):
             dtypes = _told_dtype(mine.dtype), _told_dtype(right.dtype)
-            said = f"has dtype {dtypes[0]} where {dtypes[1]} is wanted"
-            said = said if dtypes[0] != dtypes[1] else f"holds {families[0]} where {families[1]} are wanted"
-            return Difference("dtype", f"{_in(name)}{said}")
+            said = f"has dtype {dtypes[0]}{_in(name)} where {dtypes[1]} is wanted"
+            if dtypes[0] == dtypes[1]:
+                said = f"holds {families[0]}{_in(name)} where {families[1]} are wanted"
+            return Difference("dtype", said)
     return None
 
 
 def _in(name: Any) -> str:
-    return f"in column {name!r} " if name != "" else ""
+    return f" in column {name!r}" if name != "" else ""
 
 
 def _told_dtype(dtype: str) -> str:
@@ -189,19 +194,22 @@ def _content(got: Table, wanted: Table, how: How) -> Difference | None:
     if len(mine) != len(right):
         return Difference("index", f"has an index of {_count(len(mine), 'level')}, it should have {len(right)}")
     levels = [("", *pair) for pair in zip(mine, right, strict=True)]
-    if how.row_order and (_first_wrong([*levels, *pairs], how)) is None:
+    wrong, cell = _first_wrong(levels, how), _first_wrong(pairs, how)
+    if how.row_order and wrong is None and cell is None:
         return None
-    # Rows that are just numbered lose their numbers where they stand in another order.
-    in_order = _in_order([*(levels if wanted.rows is not None else []), *pairs])
-    if _first_wrong(in_order, how) is None:
-        return Difference("order", "has the right rows, but they stand in another order") if how.row_order else None
-    if not how.row_order:
-        levels, pairs = in_order[: len(in_order) - len(pairs)], in_order[len(in_order) - len(pairs) :]
-    if (wrong := _first_wrong(levels, how)) is not None:
+    if not how.row_order or cell is not None:
+        # Rows that are just numbered lose their numbers where they stand in another order.
+        in_order = _in_order([*(levels if wanted.rows is not None else []), *pairs])
+        if _first_wrong(in_order, how) is None:
+            text = "has the right rows, but they stand in another order"
+            return Difference("order", text) if how.row_order else None
+        if not how.row_order:
+            levels = in_order[: len(in_order) - len(pairs)]
+            wrong, cell = _first_wrong(levels, how), _first_wrong(in_order[len(levels) :], how)
+    if wrong is not None:
         return Difference("index", _index_text(wrong, wanted, how))
-    cell = _first_wrong(pairs, how)
     assert cell is not None
-    return Difference("value", _cell_text(cell, wanted if has_index and how.row_order else None, len(pairs), how))
+    return Difference("value", _cell_text(cell, wanted, len(pairs), how))
 
 
 def _levels(table: Table) -> list[Column]:
@@ -285,18 +293,20 @@ def _taken(column: Column, order: Sequence[int]) -> Column:
 def _index_text(wrong: _Wrong, wanted: Table, how: How) -> str:
     if wanted.rows is None:
         return "has an index of its own; its rows should be numbered from 0"
-    return f"has another index than asked for: there is {_told(wrong, how)} at row {wrong.row}"
+    return f"has another index than asked for: it is {_told(wrong, how)} at row {wrong.row}"
 
 
-def _cell_text(wrong: _Wrong, wanted: Table | None, columns: int, how: How) -> str:
-    row = f"row {wrong.row}"
-    if wanted is not None and wanted.rows is not None:
-        row = f"row {', '.join(shown(level.plain[wrong.row]) for level in wanted.rows)}"
+def _cell_text(wrong: _Wrong, wanted: Table, columns: int, how: How) -> str:
+    row = ""
+    if how.row_order:
+        has_labels = how.index and wanted.kind != INDEX  # an index has nothing but what is asked for
+        labels = [level.plain[wrong.row] for level in wanted.rows or []] if has_labels else []
+        row = f" at row {', '.join(map(shown, labels or [wrong.row]))}"
     count = len(wrong.wanted.values)
     of = f" ({wrong.count} of {count} values {'of this column ' if columns > 1 else ''}differ)" if count > 1 else ""
     of = of.replace("differ)", "differs)") if wrong.count == 1 else of
     right = f", wanted {shown(wrong.wanted.plain[wrong.row])}" if how.tells else ", which is not right"
-    return f"{_in(wrong.name)}at {row} is {_told(wrong, how)}{right}{of}"
+    return f"is {_told(wrong, how)}{_in(wrong.name)}{row}{right}{of}"
 
 
 def _told(wrong: _Wrong, how: How) -> str:
@@ -318,8 +328,10 @@ def shown(value: Any) -> str:
         return "missing"
     if isinstance(value, Fraction):
         value = Decimal(value.numerator) / value.denominator
-    if isinstance(value, float | Decimal) or (isinstance(value, int) and abs(value) > 10**9):
-        return f"{Decimal(value):.4g}"
+    if isinstance(value, int) and abs(value) > 10**9:
+        value = float(value) if abs(value) < LARGEST else Decimal(value)
+    if isinstance(value, float | Decimal):
+        return f"{value:.4g}"
     return repr(str(value) if isinstance(value, date | timedelta) else value)[:LONGEST]
 
 

@@ -114,8 +114,9 @@ def as_text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
     if (table := tables.as_table(value)) is not None:
-        columns = table.columns if table.index is None else {"index": table.index} | table.columns
-        return f"{table.kind} {{{', '.join(f'{name!r}: {as_text(part)}' for name, part in columns.items())}}}"
+        columns = [*zip(table.names, table.parts, strict=False), *(("index", level) for level in table.rows or [])]
+        listed = [f"{name!r}: [{', '.join(map(as_text, column.plain))}]" for name, column in columns]
+        return f"{table.kind} {{{', '.join(listed)}}}"
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating):

@@ -21,7 +21,7 @@ from autograder.sandbox.protocol.frames import MAX_ITEMS, WireError
 from autograder.sandbox.protocol.objects import FORMS, NAME, Form, Other, Record, is_field, public
 from autograder.sandbox.protocol.of_pandas import is_of_pandas, table_from
 from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table, table_of
+from autograder.sandbox.protocol.tables import MOMENT, SPAN, Table, table_of
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 BY_NAME = {name: np.dtype(name) for name in DTYPES}
@@ -244,6 +244,7 @@ def _decode_container(tag: str, items: Any, depth: int) -> Any:
         if type(pair) is not list or len(pair) != 2:
             raise WireError("not a pair")
         key = decode(pair[0], depth + 1)
+        key = key.parts[0].plain[0] if type(key) is Table and key.kind in (MOMENT, SPAN) else key
         if type(key) not in PLAIN_KEYS or (type(key) is int and key.bit_length() > 64):
             left -= 1
             key = key if left >= 0 and _can_be_member(key) else f"({type(key).__name__})"
