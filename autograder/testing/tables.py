@@ -158,6 +158,9 @@ def _dtypes(got: Table, wanted: Table, how: How) -> Difference | None:
             said = f"has dtype {dtypes[0]}{_in(name)} where {dtypes[1]} is wanted"
             if dtypes[0] == dtypes[1]:
                 said = f"holds {families[0]}{_in(name)} where {families[1]} are wanted"
+                said = (
+                    said if families[0] != families[1] else f"has another kind of {dtypes[0]}{_in(name)} than asked for"
+                )
             return Difference("dtype", said)
     return None
 

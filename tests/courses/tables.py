@@ -6,6 +6,7 @@ that its first message must have to fit, or None if nobody would tell from the a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -299,10 +300,10 @@ def answer(name: str, body: str) -> str:
     return f"{head}\n    {body}"
 
 
-def tables_course(root: Path) -> Course:
-    """The course with its source notebook, solution and hidden tests, in files."""
+def tables_course(root: Path, exercises: Mapping[str, Exercise] = EXERCISES) -> Course:
+    """A course with its source notebook, solution and hidden tests, in files."""
     cells = [new_code_cell(IMPORTS, id="imports")]
-    for name, exercise in EXERCISES.items():
+    for name, exercise in exercises.items():
         data = {"schema_version": 3, "task": False}
         solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": name}
         check = data | {"grade": True, "solution": False, "locked": True, "grade_id": f"test-{name}", "points": 4}
@@ -310,11 +311,11 @@ def tables_course(root: Path) -> Course:
         cells.append(new_code_cell(f'check("{name}")', id=f"c-{name}", metadata={"nbgrader": check}))
     files = {
         CONFIG: "",
-        f"solutions/{NAME}/tables.py": "\n\n".join([IMPORTS, *(one.solution for one in EXERCISES.values())]),
+        f"solutions/{NAME}/tables.py": "\n\n".join([IMPORTS, *(one.solution for one in exercises.values())]),
         "tables_course/course.toml": "",
         "tables_course/__init__.py": "",
         f"tables_course/{NAME}/shared_hidden_tests.py": SHARED,
-        **{f"tables_course/{NAME}/{name}/hidden_tests.py": HEAD + one.tests for name, one in EXERCISES.items()},
+        **{f"tables_course/{NAME}/{name}/hidden_tests.py": HEAD + one.tests for name, one in exercises.items()},
     }
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.courses.tables import EXERCISES, IMPORTS, NAME, answer, tables_course
+from tests.conftest import ROOT
+from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker
 
 FITTING = 0.8  # of wrong answers, without any known mistake
@@ -57,3 +60,31 @@ def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark):
     assert [key for key, (one, _) in found.items() if one.score == one.max_score] == []
     unfitting = {key: told(one) for key, (one, fits) in found.items() if fits is None or fits not in told(one)}
     assert len(unfitting) <= (1 - FITTING) * len(found), "\n".join(f"{key}: {said}" for key, said in unfitting.items())
+
+
+# ---------------------------------------------------------------- the page
+
+PAGE = (ROOT / "docs" / "cookbook-tables.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_is_short_and_linked():
+    assert len(PAGE.split()) <= 500
+    for place in ("docs/your-own-course.md", "mkdocs.yml"):
+        assert "cookbook-tables.md" in (ROOT / place).read_text()
+
+
+@pytest.mark.slow
+def test_the_pages_example_is_graded_as_it_says(tmp_path, sandbox):
+    of_title = {title: text for _, title, text in BLOCKS}
+    exercise = Exercise(of_title["cell revenue"], of_title["revenue/hidden_tests.py"], [])
+    course = tables_course(tmp_path / "course", {"revenue": exercise})
+    marker = Marker(course.assignment(NAME), sandbox)
+    answers = [(title, text) for _, title, text in BLOCKS if title in ("right", "wrong")]
+    texts = iter([text.strip() for kind, _, text in BLOCKS if kind == "text"])
+    assert len(answers) == 3
+    for title, text in answers:
+        report, _ = marker.mark_cells("student", [IMPORTS, text])
+        (result,) = report.exercises
+        assert (result.score == result.max_score) == (title == "right"), told(result)
+        assert title == "right" or next(texts) in told(result)
