@@ -4,6 +4,8 @@ An exercise is its solution and the class of its hidden tests; nothing else is w
 that its first message must have to fit, or None if nobody would tell from the answers what was done.
 """
 
+# ruff: noqa: E501  (answers as people write them)
+
 from __future__ import annotations
 
 from collections.abc import Mapping

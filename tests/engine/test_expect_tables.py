@@ -29,6 +29,7 @@ WANTED = pd.DataFrame(
     index=pd.Index(["Paris", "Rome", "Oslo"], name="city"),
 )
 NUMBERED = WANTED.reset_index()
+TEXT = pd.Series(["a"]).dtype  # str, before pandas 3 object
 
 
 def said(got, wanted=WANTED, **how):
@@ -55,7 +56,7 @@ def changed(**columns):
          "has other columns than asked for: column 'mean' is missing; 1 column is not asked for."),
         (NUMBERED, "has 3 rows and 4 columns, it should have 3 rows and 3 columns: 'city' is a column and should be the"
                    " index."),
-        (changed(mean=["2.0", "3.5", "4.0"]), "has dtype str in column 'mean' where float64 is wanted."),
+        (changed(mean=["2.0", "3.5", "4.0"]), f"has dtype {TEXT} in column 'mean' where float64 is wanted."),
         (changed(mean=pd.Series([Decimal(2), 3.5, "4"], index=WANTED.index)), "has dtype object in column 'mean' where"
                                                                             " float64 is wanted."),
         (WANTED.reset_index(drop=True), "has another index than asked for: it is 0 at row 0."),

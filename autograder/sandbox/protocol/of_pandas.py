@@ -32,6 +32,7 @@ PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int
 MAX_ROWS = 2**21  # of eight bytes they make the largest array
 QUOTABLE = "quotable"  # in a frame's `attrs`: see `Table`
 ATOMS = {bool, int, float, str, type(None)}
+MAY_HOLD = {Table, Generated, list, tuple, dict}  # what `as_given` may change
 
 
 def is_of_pandas(value: Any) -> bool:

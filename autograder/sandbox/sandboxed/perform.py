@@ -31,7 +31,7 @@ from autograder.sandbox.protocol.calls import (
     Proxy,
     Reply,
 )
-from autograder.sandbox.protocol.of_pandas import as_given
+from autograder.sandbox.protocol.of_pandas import MAY_HOLD, as_given
 from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed import dropout
@@ -73,7 +73,8 @@ def perform(
             _substitute(names, call, substituted, ask, hidden)
             if call.has_handle():
                 call = call.with_given(lambda value: from_handle(value, ask) if isinstance(value, Handle) else value)
-        call = call.with_given(as_given)
+        if not MAY_HOLD.isdisjoint(map(type, call.given())):
+            call = call.with_given(as_given)
         target = names.get(call.name)
         if target is None:
             return Failure(Kind.MISSING, call.name)
