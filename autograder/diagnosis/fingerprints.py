@@ -25,7 +25,7 @@ import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.scalars import MAX_DIGITS
+from autograder.sandbox.protocol.scalars import MAX_DIGITS, Generated
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import float_of, numbers
 
@@ -96,7 +96,7 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:
         yield f"{type(value).__name__}{kinds}", np.array([float_of(item) for item in value[:MOST]])
     elif isinstance(value, complex):
         yield "complex", np.array([value.real, value.imag])
-    elif isinstance(value, list | tuple | dict | deque):
+    elif isinstance(value, list | tuple | dict | deque | Generated):
         yield f"{type(value).__name__}{len(value)}", None
         # Across the sandbox's boundary the keys of a dict come in an order of their own.
         for item in [value[key] for key in sorted(value, key=str)] if isinstance(value, dict) else value:

@@ -20,6 +20,7 @@ import pytest
 
 from autograder.sandbox.protocol.calls import Failure
 from autograder.sandbox.protocol.objects import Other
+from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import expect, tables
 from autograder.testing import visible as shows
 from autograder.testing.comparing import allclose, float_of, same_value
@@ -92,7 +93,7 @@ def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: A
 
 def _where(got: Any, right: Any) -> str:
     """Where an answer goes wrong, and not what is right there."""
-    if isinstance(got, list | tuple | deque):
+    if isinstance(got, list | tuple | deque | Generated):
         if len(got) != len(right):
             return f"the result has {len(got)} items, which is not right."
         place = next(n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair))
@@ -122,7 +123,7 @@ def alike(got: Any, right: Any) -> bool:
         return tables.difference(mine, wanted) is None
     if _kind(got) != _kind(right):
         return False
-    if isinstance(right, list | tuple | deque):
+    if isinstance(right, list | tuple | deque | Generated):
         return len(got) == len(right) and all(map(alike, got, right))
     if isinstance(right, dict):
         return got.keys() == right.keys() and all(alike(got[key], right[key]) for key in right)

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
 from autograder.sandbox.protocol.objects import Other, Record
+from autograder.sandbox.protocol.scalars import Generated
 from autograder.sandbox.protocol.tables import Table
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
@@ -47,6 +48,8 @@ def same_value(one: Any, other: Any) -> bool:
         return same_value(one.data(), other.data())
     if isinstance(one, complex):
         return bool(one == other or abs(one - other) <= ATOL[np.dtype(float)] * (1 + abs(other)))
+    if isinstance(one, Generated):
+        return (one.kind, one.more) == (other.kind, other.more) and same_value(one.items, other.items)
     if isinstance(one, list | tuple | deque):
         return len(one) == len(other) and all(map(same_value, one, other))
     if isinstance(one, dict):

@@ -26,6 +26,7 @@ from autograder.testing.student import Missing, NotStarted, Raised, Stopped, Stu
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
 # The mildest known mistake is 0.01 away.
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
+RARE = (complex, Decimal, Fraction)
 # What is compared as it is, and not as an array.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 
@@ -115,7 +116,7 @@ def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
 
 def numbers(value: Any) -> Any:
     """`value` as numbers: an array, or one number; fails where it is something else."""
-    if isinstance(value, np.ndarray | np.generic | bool | int | float | complex | Decimal | Fraction):
+    if isinstance(value, np.ndarray | np.generic | bool | int | float):
         return value
     if hasattr(value, "detach"):
         return value.detach().numpy()
@@ -128,6 +129,8 @@ def kind_of(got: Any) -> str:
         return "None (is there a `return`?)"
     if isinstance(got, Other):
         return _kind_of_other(got)
+    if (table := tables.as_table(got)) is not None:
+        return tables.named(table)
     if isinstance(got, np.ndarray):
         return f"an array of shape {got.shape}"
     if hasattr(got, "detach"):
@@ -138,8 +141,6 @@ def kind_of(got: Any) -> str:
         return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
     if isinstance(got, Record):
         return f"something of type {got.type_name}"
-    if (table := tables.as_table(got)) is not None:
-        return tables.named(table)
     if isinstance(got, dict):
         return f"a dict of {len(got)} value{'' if len(got) == 1 else 's'}"
     return f"a value of type {type(got).__name__}"
@@ -177,7 +178,10 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
     if tables.as_table(wanted) is not None:
         table(got, wanted, hint, what, atol=atol)
         return
-    got, wanted = _array_of(numbers(got)), _array_of(numbers(wanted))
+    got, wanted = (
+        np.asarray(float_of(one[()])) if one.dtype.kind == "O" and not one.ndim else one
+        for one in _two_arrays(got, wanted)
+    )
     shape(got, wanted.shape, what=what)
     if atol is None:
         atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
@@ -205,17 +209,17 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
     if type(wanted) in EXACT:
         _same(got, wanted, hint, what)
         return
-    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    got, wanted = _two_arrays(got, wanted)
     shape(got, wanted.shape, what=what)
     wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
     if wrong.any():
         _wrong_at(got, wanted, wrong, hint, what)
 
 
-def _array_of(value: Any) -> np.ndarray:
-    """Numbers as an array; what only Python has, such as fractions and huge integers, as float64."""
-    found = np.asarray(value)
-    return np.asarray(float_of(value)) if found.dtype.kind == "O" else found
+def _two_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
+    """Both as arrays of numbers; of those that only Python has, if they are asked for."""
+    kinds = RARE if isinstance(wanted, RARE) else ()
+    return [np.asarray(one if isinstance(one, kinds) else numbers(one)) for one in (got, wanted)]
 
 
 def _same(got: Any, wanted: Any, hint: str, what: str) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 
 from autograder.report import Message
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
-from autograder.sandbox.protocol.of_pandas import for_suite, without_pandas
+from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.call_text import call_text
 from autograder.testing.comparing import numbers
@@ -305,6 +305,8 @@ def _holds(value: Any, got: Any) -> bool:
     parts = parts_of(value)
     if any(got is part or (type(part) is Table and part.made is got) for part in (value, *parts)):
         return True
+    if is_of_pandas(got):  # whose attributes are its columns
+        return False
     arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]
     return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays)
 

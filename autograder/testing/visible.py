@@ -109,14 +109,14 @@ def arrives(gradients: Any, names: str) -> None:
 
 def as_text(value: Any) -> str:
     """`[[1, 0.1192], [2, 3]]`: an array as a person writes it down."""
-    if hasattr(value, "detach"):
-        value = value.detach().numpy()
-    if isinstance(value, np.ndarray):
-        return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
     if (table := tables.as_table(value)) is not None:
         columns = [*zip(table.names, table.parts, strict=False), *(("index", level) for level in table.rows or [])]
         listed = [f"{name!r}: [{', '.join(map(as_text, column.plain))}]" for name, column in columns]
         return f"{table.kind} {{{', '.join(listed)}}}"
+    if hasattr(value, "detach"):
+        value = value.detach().numpy()
+    if isinstance(value, np.ndarray):
+        return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating):

@@ -178,12 +178,16 @@ def test_other_values_are_not(got, wanted):
 
 def test_close_takes_any_number_and_tables():
     expect.close(1 + 2j + 1e-9, 1 + 2j)
-    expect.close(Fraction(1, 3), 1 / 3)
+    expect.close(1 / 3, Fraction(1, 3))
+    expect.close(Decimal("0.3333333333"), Fraction(1, 3))
     expect.close(WANTED["mean"] + 1e-9, WANTED["mean"])
     with pytest.raises(expect.Mismatch, match=r"the result is 1\+3j, which is not right"):
         expect.close(1 + 3j, 1 + 2j)
     with pytest.raises(expect.Mismatch):
         expect.close(10**400, 1.0)
+    for rare in (1 + 0j, Decimal(1), Fraction(1)):
+        with pytest.raises(expect.Mismatch, match="where an array belongs"):
+            expect.close(rare, 1.0)
 
 
 def test_arguments_that_are_tables_are_looked_at_afterwards():

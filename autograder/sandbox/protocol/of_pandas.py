@@ -45,6 +45,13 @@ def is_of_pandas(value: Any) -> bool:
 
 def table_from(value: Any) -> Table | Other:
     """A thing of pandas' as a table; an `Other` if it is too large, or two of its columns have one name."""
+    try:
+        return _table_from(value)
+    except Exception:  # of pandas, of a package that it brings, or of a class that is derived from one of its own
+        return Other(type(value).__name__)
+
+
+def _table_from(value: Any) -> Table | Other:
     import pandas
 
     kind = next((kind for kind in KINDS if isinstance(value, getattr(pandas, kind))), MOMENT)

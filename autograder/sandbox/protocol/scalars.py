@@ -7,7 +7,8 @@ Each is made of numbers and short texts that are checked before anything is comp
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -26,15 +27,22 @@ DECIMAL = re.compile(
 )
 
 
-class Generated(list[Any]):
-    """The first items of a generator or another iterator, at most `MAX_GENERATED`.
+@dataclass
+class Generated(Sequence[Any]):
+    """The first items of a generator or another iterator, at most `MAX_GENERATED`; no list equals it.
 
     kind: the name of its type; more: were there more items?
     """
 
-    def __init__(self, items: Any = (), kind: str = "generator", more: bool = False) -> None:
-        super().__init__(items)
-        self.kind, self.more = kind, more
+    items: list[Any]
+    kind: str = "generator"
+    more: bool = False
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.items[place]
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 def read_out(value: Any) -> Any:
