@@ -155,7 +155,6 @@ def test_no_column_is_a_place_for_what_a_test_has_passed():
         (datetime.date(2024, 1, 2), datetime.date(2024, 1, 2)), (deque([1, 2]), deque([1, 2])), (b"x", b"x"),
         ([float("nan"), 1], [float("nan"), 1]), (WANTED, WANTED.copy()), (WANTED.index, WANTED.index),
     ],
-    ids=repr,
 )  # fmt: skip
 def test_equal_values_are_equal(got, wanted):
     expect.equal(got, wanted)
@@ -169,7 +168,6 @@ def test_equal_values_are_equal(got, wanted):
         (datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2)), ([1, 2], deque([1, 2])), (0.5, Fraction(1, 2)),
         (WANTED, changed(n=[1, 2, 4])), (None, WANTED), (1.5, Decimal("1.5")), ("a", 1),
     ],
-    ids=repr,
 )  # fmt: skip
 def test_other_values_are_not(got, wanted):
     with pytest.raises(expect.Mismatch):

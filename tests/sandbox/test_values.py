@@ -229,6 +229,10 @@ TABLES = [
     table_of(parts=[listed("float64", ["array", "float64", [1, 1], [0, 1], False, bytes(8)])]),
     table_of(parts=[listed("datetime64[ns]", listed(1))]),
     table_of(parts=[listed("datetime64[ns]", ARRAY)]),
+    *(
+        table_of(parts=[listed(f"datetime64[ns, {zone}]", WHOLE)])
+        for zone in ("dateutil//etc/passwd", "../x", "/etc/passwd", "A" * 41, "A/../../etc")
+    ),
     table_of(parts=[listed("category", WHOLE, listed("object", listed("x")), False)]),  # of which there is no number 5
     table_of(parts=[listed("category", WHOLE, listed("category", WHOLE), False)]),
     table_of(parts=[listed("category", WHOLE)]),

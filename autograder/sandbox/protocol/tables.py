@@ -21,9 +21,8 @@ MAX_CELLS = 20_000  # of all columns of a table that are no arrays
 FRAME, SERIES, INDEX, MOMENT, SPAN = KINDS = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta")
 OF_ONE = (SERIES, MOMENT, SPAN)  # that have one column
 CATEGORY = "category"
-TIMES = re.compile(
-    r"(datetime|timedelta)64\[(s|ms|us|ns)(?:, (?=.{1,40}\])([A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?))?\]", re.ASCII
-)
+ZONE = r"(?=.{1,40}\])[A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?"  # no path to a file
+TIMES = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({ZONE}))?\]", re.ASCII)
 DTYPES = re.compile(
     r"object|str|string|category|boolean|bool|[Uu]?[Ii]nt(?:8|16|32|64)|[Ff]loat(?:16|32|64)|complex(?:64|128)"
     r"|(?:period|interval)\[[\w\-, ]{1,40}[\])]?\]?|(?:bool|string|large_string|u?int\d{1,2}|float|double)\[pyarrow\]",
