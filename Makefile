@@ -62,7 +62,7 @@ floors: .venv/installed
 	$(BIN)/python -m tools.floors > $(FLOORS).txt
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(FLOORS)/bin/python -m pip install --quiet --upgrade pip
-	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,postgresql]' --editable attention_course --group dev
+	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,pandas,postgresql]' --editable attention_course --group dev
 	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # The same tests, measured: which lines and branches of the engine they reach, and which they miss. Measuring makes them

@@ -23,30 +23,43 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import msgpack
 import msgspec
 import numpy as np
+import pandas
 
 from attention_course.saved_model import Unusable
 from attention_course.saved_model import parse as parse_model
+from autograder.diagnosis import relations
+from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.errors import SubmissionError
 from autograder.judge.exercise_calls import read
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
-from autograder.sandbox.protocol.objects import Record, Table
+from autograder.sandbox.protocol.objects import Record
+from autograder.sandbox.protocol.of_pandas import for_suite
+from autograder.sandbox.protocol.scalars import Generated
+from autograder.sandbox.protocol.tables import Table
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
+from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
 from autograder.testing.expect import kind_of
 from autograder.testing.redaction import redacted
+from autograder.testing.student import parts_of
+from autograder.testing.tables import How, as_table, difference
 from autograder.worker.verdict import BadVerdict, read_message
 from tests.helpers.in_process import COURSE, judged, material
 
@@ -65,8 +78,15 @@ ODD: list[Any] = [
     ["handle", ["softmax", ["x"], None]], ["handle", ["f", [], ["dict", []]]],
     ["set", [1, "a"]], ["set", [["set", []]]], ["frozenset", [["tuple", [1, ["list", []]]]]], ["record", ["P", []]],
     ["record", ["P", [["x", 1], ["shape", ["tuple", [2]]]]]], ["record", ["P", [["__class__", 1]]]],
-    ["table", [["a"], [["array", "float64", [1], [0], False, bytes(8)]], None]], ["table", [[], [], ["list", [1]]]],
-    ["table", [["a", "a"], [["list", []], ["list", ["x"]]], ["scalar", "int64", [], [], False, bytes(8)]]],
+    ["table", ["list", ["DataFrame", ["list", []], ["list", []], None, ["list", [None]], ["list", [None]]]]],
+    "Series", "Index", "Timestamp", "category", "datetime64[ns]", "timedelta64[s]", "datetime64[us, Europe/Berlin]",
+    "Int64", "period[M]", "interval[int64, right]", "string[pyarrow]", "object", ["list", ["object", ["list", ["a"]]]],
+    ["integer", b"\xff" * 1661], ["integer", b""], ["decimal", "1E+9999"], ["decimal", "NaN"], ["decimal", "9" * 5000],
+    ["fraction", [b"\x01", b"\x03"]], ["fraction", [b"\x01", b"\0"]], ["complex", [float("nan"), 1.0]], ["bytes", b"x"],
+    ["datetime", "2024-01-02T03:04:05+23:59"], ["date", "9999-12-31"], ["time", "24:00"],
+    ["timedelta", [999999999, 0, 0]], ["deque", [[1, 2], 1]], ["deque", [[1], 2**62]],
+    ["generated", [[1], "map", True]], ["datetime", "0001-01-01"],
+    ["dict", [[["tuple", [1]], 1], [["integer", bytes(9)], 2]]],
 ]  # fmt: skip
 PLACES = 3000  # of an input that are changed; doubled again and again, there would be no end
 BYTES = (b"\x00", b"\xff", b"\xc1", b"\x80", b"\xdd\x7f\xff\xff\xff", b"\xc6\xff\xff\xff\xff")  # msgpack's own
@@ -120,11 +140,22 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
         for heard in recording.heard.values():
             calls += [one.place[0] for one in heard if len(one.place[0]) < 20_000][:2]
             answers += [one.answer for one in heard if len(one.answer) < 20_000][:2]
+    answers += [answer_bytes(Reply(value, [value])) for value in _of_pandas()]
+    library = [10**50, Decimal("1.5"), Fraction(1, 3), 1j, b"x", date(2024, 1, 2), timedelta(1), deque([1], 3)]
+    answers.append(answer_bytes(Reply([*library, datetime(2024, 1, 2), Generated([1, 2]), {(1, 2): 3}, *_of_pandas()])))
+    calls.append(Call("softmax", _of_pandas(), {"axis": library}).as_bytes)
     point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": Table({"n": np.arange(2), "w": ["a", None]})})
     answers += [answer_bytes(Reply(value, [value])) for value in (point, [point, {1, (2, 3)}], point["rows"])]
     calls.append(Call("softmax", [point, {1, 2}], {"axis": point["rows"]}).as_bytes)
     calls.append(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3).as_bytes)
     return calls, answers
+
+
+def _of_pandas() -> list[Any]:
+    frame = pandas.DataFrame({"n": [1, 2], "w": ["a", None], "d": pandas.to_datetime(["2024-01-02", None])})
+    frame["c"], frame["o"] = pandas.Categorical(["x", "y"], ordered=True), [1j, "x"]
+    frame["z"] = frame["d"].dt.tz_localize("Europe/Berlin")
+    return [frame, frame.set_index(["n", "c"]), frame["d"], frame.index, pandas.Timestamp("2024-01-02"), pandas.NaT]
 
 
 class _Verdicts:
@@ -197,6 +228,26 @@ def _read_answer(data: bytes) -> None:
     fingerprint_of(answer)
     if isinstance(answer, Reply):
         kind_of(answer.value)
+        for_suite(answer.value)
+        alike(answer.value, answer.value)
+        _read_table(answer.value)
+
+
+def _read_table(value: Any) -> None:
+    """What a test and the diagnosis do with a table."""
+    for table in parts_of(value):
+        if isinstance(table, Table):
+            as_table(for_suite(table))
+            for how in (How(), How(row_order=False, dtypes=True, column_order=True)):
+                difference(table, table, how)
+                difference(table, _RIGHT, how)
+                difference(_RIGHT, table, how)
+            relations.explained_by_relations(
+                [ComparedCall(Call("f", [table]), Reply(table), Reply(_RIGHT))], frozenset({0})
+            )
+
+
+_RIGHT = Table({"n": np.arange(2), "w": ["a", None]})
 
 
 class _Asking:

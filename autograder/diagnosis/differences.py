@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import ATOL, allclose, numbers, same_value
 from autograder.testing.student import parts_of
 
@@ -52,6 +53,10 @@ def parts(one: ComparedCall) -> list[tuple[Any, Any]] | None:
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
         return None
     got, wanted = one.got.value, one.wanted.value
+    if isinstance(wanted, Table):
+        if not isinstance(got, Table) or (got.kind, got.names, len(got)) != (wanted.kind, wanted.names, len(wanted)):
+            return None
+        return [(mine.given, right.given) for mine, right in zip(got.parts, wanted.parts, strict=True)]
     if hasattr(wanted, "dtype") or (is_flat(wanted) and not isinstance(wanted, tuple)):
         return [(got, wanted)]
     mine, right = parts_of(got), parts_of(wanted)
@@ -67,7 +72,7 @@ def as_numbers(value: Any) -> np.ndarray | None:
     """It as an array of numbers or truth values; None if it is none, or too large to look at."""
     try:
         found = np.asarray(numbers(value))
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, AttributeError):  # of a value that only looks like numbers
         return None
     return found if found.dtype.kind in "biuf" and 0 < found.size <= MOST else None
 

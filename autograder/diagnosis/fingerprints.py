@@ -13,8 +13,10 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,8 +24,10 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
-from autograder.sandbox.protocol.objects import Record, Table
-from autograder.testing.comparing import numbers
+from autograder.sandbox.protocol.objects import Record
+from autograder.sandbox.protocol.scalars import MAX_DIGITS, Generated
+from autograder.sandbox.protocol.tables import Table
+from autograder.testing.comparing import float_of, numbers
 
 MOST = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
@@ -32,6 +36,7 @@ NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
 TOLERANCE, OF_LARGE = 1e-4, 1e-2
 COARSER = 100  # is what tells float32 answers apart, which honestly differ by 3e-6, of large scores by 2e-4
 FILE = "fingerprints.npz"
+EXACT = Context(prec=2 * MAX_DIGITS)
 DIGITS = 5  # behind the point, of an input; honest ones differ by 1e-15 from machine to machine
 UNIT = 1e-5  # prints are kept as whole multiples of it, a tenth of what tells two of them apart
 LARGEST = 1e13  # so that they fit into eight bytes
@@ -83,19 +88,29 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:
         else:
             yield kind, array.ravel()[:MOST]
     elif isinstance(value, Record | Table):
-        yield from _leaves(value.fields if isinstance(value, Record) else value.columns)
+        yield from _leaves(value.fields if isinstance(value, Record) else value.data())
     elif isinstance(value, set | frozenset):
         yield f"{type(value).__name__}{sorted(map(repr, value))!s:.100}", None
     elif isinstance(value, list | tuple) and value and all(type(item) in (int, float, bool) for item in value):
         kinds = "".join(type(item).__name__[0] for item in value)
-        yield f"{type(value).__name__}{kinds}", np.array([float(item) for item in value[:MOST]])
-    elif isinstance(value, list | tuple | dict):
+        yield f"{type(value).__name__}{kinds}", np.array([float_of(item) for item in value[:MOST]])
+    elif isinstance(value, complex):
+        yield "complex", np.array([value.real, value.imag])
+    elif isinstance(value, list | tuple | dict | deque | Generated):
         yield f"{type(value).__name__}{len(value)}", None
         # Across the sandbox's boundary the keys of a dict come in an order of their own.
         for item in [value[key] for key in sorted(value, key=str)] if isinstance(value, dict) else value:
             yield from _leaves(item)
     else:
-        yield f"{type(value).__name__}{value!s:.100}", None
+        yield f"{type(value).__name__}{_text(value)}", None
+
+
+def _text(value: Any) -> str:
+    """A value as a short text; of a long one, and of numbers that are equal however they are written, a digest."""
+    if isinstance(value, Decimal) and value.is_finite():
+        value = value.normalize(EXACT)
+    text = str(value)
+    return text if len(text) <= 100 else f"{text:.100}{_of_text(text)}"
 
 
 def _of_text(text: str) -> float:

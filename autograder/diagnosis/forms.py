@@ -17,6 +17,7 @@ from autograder.diagnosis.differences import (
     parts,
 )
 from autograder.sandbox.protocol.calls import Failure, Reply
+from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing.comparing import allclose, numbers, same_value
 from autograder.testing.student import parts_of
 
@@ -42,7 +43,7 @@ def _kind_of(value: Any) -> str:
         return "a NumPy array"
     if hasattr(value, "detach"):
         return "a tensor"
-    name = type(value).__name__
+    name = value.kind if isinstance(value, Generated) else type(value).__name__
     return f"an {name}" if name[:1] in "aeiou" else f"a {name}"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import differences, forms, items, rounding
+from autograder.diagnosis import differences, forms, items, rounding, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
@@ -159,6 +159,7 @@ def _has_none(call: Call) -> bool:
 
 # The most telling first: the first that explains all that is wrong is told.
 KINDS: tuple[Kind, ...] = (
+    *(OfAnswer(*one) for one in tables.BEFORE),
     OfAnswer("tuple-swapped", forms.parts_swapped, "In which order does the docstring name what comes back?"),
     OfAnswer(
         "another-kind", forms.kind,
@@ -243,6 +244,7 @@ KINDS: tuple[Kind, ...] = (
         "without-an-argument", _has_none, "All is right but where an argument is None.",
         "What does your code do where it is not given?",
     ),
+    *(OfAnswer(*one) for one in tables.AFTER),
 )  # fmt: skip
 
 

@@ -138,7 +138,7 @@ class TestsAnswers:
         if cells is None or not questions.known or isinstance(answer, NoAnswer):
             return answer
         names = {part for name in _names_in(call) for part in name.split(".")}
-        found = redacted(answer, cells, bool(questions.asked), names)
+        found = redacted(answer, cells, bool(questions.asked), names, questions.known)
         if not isinstance(found, Failure):
             return found
         said = found.error, found.text, found.lines

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.objects import Other, Record, Table
+from autograder.sandbox.protocol.objects import Other, Record
+from autograder.sandbox.protocol.scalars import Generated
+from autograder.sandbox.protocol.tables import Table
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.
@@ -42,8 +45,12 @@ def same_value(one: Any, other: Any) -> bool:
     if isinstance(one, Record):
         return same_value(one.fields, other.fields)
     if isinstance(one, Table):
-        return same_value([one.columns, one.index], [other.columns, other.index])
-    if isinstance(one, list | tuple):
+        return same_value(one.data(), other.data())
+    if isinstance(one, complex):
+        return bool(one == other or abs(one - other) <= ATOL[np.dtype(float)] * (1 + abs(other)))
+    if isinstance(one, Generated):
+        return (one.kind, one.more) == (other.kind, other.more) and same_value(one.items, other.items)
+    if isinstance(one, list | tuple | deque):
         return len(one) == len(other) and all(map(same_value, one, other))
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
@@ -71,6 +78,14 @@ def allclose(one: np.ndarray, other: np.ndarray, rtol: float, atol: float) -> bo
         if np.isfinite(apart).all():
             return bool((apart <= atol + rtol * np.abs(other)).all())
     return bool(np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True))
+
+
+def float_of(number: Any) -> float:
+    """A number of any size as a float."""
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
 
 
 def arrays(value: Any) -> list[np.ndarray]:

@@ -6,20 +6,29 @@ A `hint` is the next step for the student: a question or a place to look, one se
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
 from autograder.report import Message
-from autograder.sandbox.protocol.objects import Form, Other, Record, Table
-from autograder.testing.student import Missing, NotStarted, Stopped, StudentError
+from autograder.sandbox.protocol.objects import Form, Other, Record
+from autograder.sandbox.protocol.scalars import WRITERS, Generated
+from autograder.testing import tables
+from autograder.testing.comparing import float_of, same_value
+from autograder.testing.student import Missing, NotStarted, Raised, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
 # The mildest known mistake is 0.01 away.
-TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
+TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
+RARE = (complex, Decimal, Fraction)
+# What is compared as it is, and not as an array.
+EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 
 
 @dataclass(frozen=True)
@@ -120,16 +129,18 @@ def kind_of(got: Any) -> str:
         return "None (is there a `return`?)"
     if isinstance(got, Other):
         return _kind_of_other(got)
+    if (table := tables.as_table(got)) is not None:
+        return tables.named(table)
     if isinstance(got, np.ndarray):
         return f"an array of shape {got.shape}"
     if hasattr(got, "detach"):
         return f"a tensor of shape {tuple(got.shape)}"
-    if isinstance(got, tuple | list | set | frozenset):
+    if isinstance(got, Generated):
+        return f"{'an' if got.kind[0] in 'aeiou' else 'a'} {got.kind} of {'more than ' * got.more}{len(got)} values"
+    if isinstance(got, tuple | list | set | frozenset | deque):
         return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
     if isinstance(got, Record):
         return f"something of type {got.type_name}"
-    if isinstance(got, Table):
-        return f"a table of {len(got)} rows and {len(got.columns)} columns"
     if isinstance(got, dict):
         return f"a dict of {len(got)} value{'' if len(got) == 1 else 's'}"
     return f"a value of type {type(got).__name__}"
@@ -167,11 +178,18 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
 
     NaN equals NaN, and infinity infinity.
     """
-    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    if tables.as_table(wanted) is not None:
+        table(got, wanted, hint, what, atol=atol)
+        return
+    got, wanted = (
+        np.asarray(float_of(one[()])) if one.dtype.kind == "O" and not one.ndim else one
+        for one in _two_arrays(got, wanted)
+    )
     shape(got, wanted.shape, what=what)
     if atol is None:
         atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
-    found, right = got.astype(float), wanted.astype(float)
+    kind = complex if "c" in (got.dtype.kind, wanted.dtype.kind) else float
+    found, right = got.astype(kind), wanted.astype(kind)
     same = (found == right) | (np.isnan(found) & np.isnan(right))
     _finite(got, same, hint, what)
     with np.errstate(all="ignore"):
@@ -188,12 +206,65 @@ def _wrong_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str,
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
-    """Same shape and exactly the same values."""
-    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    """Same shape and exactly the same values; a date, a text, bytes, a table or the like: the same."""
+    if tables.as_table(wanted) is not None:
+        table(got, wanted, hint, what, atol=0.0)
+        return
+    if type(wanted) in EXACT:
+        _same(got, wanted, hint, what)
+        return
+    got, wanted = _two_arrays(got, wanted)
     shape(got, wanted.shape, what=what)
     wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
     if wrong.any():
         _wrong_at(got, wanted, wrong, hint, what)
+
+
+def _two_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
+    """Both as arrays of numbers; of those that only Python has, if they are asked for."""
+    kinds = RARE if isinstance(wanted, RARE) else ()
+    return [np.asarray(one if isinstance(one, kinds) else numbers(one)) for one in (got, wanted)]
+
+
+def _same(got: Any, wanted: Any, hint: str, what: str) -> None:
+    if type(got) is not type(wanted):
+        fail(f"gave back {kind_of(got)}, which is not asked for.", hint, _kind_as_cause(got), got, symptom="kind")
+    if not same_value(got, wanted):
+        fail(f"{what} is not right.", hint, got=got)
+
+
+def table(
+    got: Any,
+    wanted: Any,
+    hint: str = "",
+    what: str = "the result",
+    *,
+    row_order: bool = True,
+    column_order: bool = False,
+    dtypes: bool = False,
+    index: bool = True,
+    atol: float | None = None,
+    tells: bool = False,
+) -> None:
+    """The same table as the one that is wanted: a pandas frame, a series or an index.
+
+    It tells the first thing that matters: no table, rows and columns, names of columns, dtypes, index, the first cell.
+
+    row_order, column_order: must they stand in the same order?
+    dtypes: must they be the same? Else numbers are numbers, whatever keeps them, and texts are texts
+    index: does it count, too? atol: how far numbers with a point may be off, as in `close`; whole numbers must be equal
+    tells: says what is wanted, for visible tests
+    """
+    right, mine = tables.as_table(wanted), tables.as_table(got)
+    if right is None:
+        raise TypeError("what is wanted is no table of pandas'")
+    if mine is None:
+        said = f"{_came_back('')} {kind_of(got)}, not {tables.named(right).partition(' of ')[0]}."
+        fail(said, hint, _kind_as_cause(got), got, symptom="kind")
+    how = tables.How(row_order, column_order, dtypes, index, tables.WITHIN if atol is None else atol, tells)
+    if (found := tables.difference(mine, right, how)) is not None:
+        symptom = found.sort if found.sort in ("kind", "shape", "dtype") else ""
+        fail(f"{what} {found.text}.", hint, got=got, symptom=symptom)
 
 
 def finite(got: Any, hint: str = "", what: str = "the result") -> None:
@@ -224,6 +295,10 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
         fail("the arguments could not be compared before and after the call.")
     for index, (now, then) in enumerate(zip(after, before, strict=True)):
         name = names[index] if index < len(names) else f"argument {index + 1}"
+        if (before_it := tables.as_table(then)) is not None:
+            if not same_value(tables.as_table(now), before_it):
+                fail(f"{name} holds something else after the call than before.", hint)
+            continue
         if not isinstance(now, Other) and hasattr(then, "shape") and hasattr(now, "shape"):
             same = now.shape == then.shape and np.array_equal(numbers(now), numbers(then), equal_nan=True)
             if not same:
@@ -246,19 +321,20 @@ def holds(check: Callable[[], Any]) -> bool:
     return True
 
 
-def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
-    """The call raises `kind`. Only `ValueError` leaves the sandbox as itself, so only that can be asked for."""
+def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "") -> None:
+    """The call raises `kind`, or what is derived from it. A class of the notebook's own is asked for by its name."""
+    name = kind if isinstance(kind, str) else kind.__name__
     try:
         call()
     except (NotStarted, Missing, Stopped):
         raise
     except StudentError as error:
-        if isinstance(error, kind):
+        if (isinstance(error, Raised) and name in error.types) or (isinstance(kind, type) and isinstance(error, kind)):
             return
-        fail(f"{error} It should raise {kind.__name__}.", hint)
+        fail(f"{error} It should raise {name}.", hint)
     else:
         # What a construction gives back is nobody's value, so that it is not named.
-        fail(f"raised nothing; it should raise {kind.__name__}.", hint)
+        fail(f"raised nothing; it should raise {name}.", hint)
 
 
 def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
@@ -288,4 +364,6 @@ def place_of(index: tuple[int, ...]) -> str:
 
 def number_of(value: Any) -> str:
     """A number in four digits, without the sign of a zero; or whatever else stands in an array."""
+    if not hasattr(value, "dtype") or value.dtype.kind == "c":
+        return tables.shown(value.item() if hasattr(value, "dtype") else value)
     return f"{value.item() + 0.0:.4g}" if value.dtype.kind == "f" else str(value.item())

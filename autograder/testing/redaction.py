@@ -13,6 +13,8 @@ from typing import Any
 
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.objects import Form, Other, Record
+from autograder.sandbox.protocol.scalars import Generated
+from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.quoting import Parts, quoted, texts_in
 
@@ -25,24 +27,32 @@ MAX_QUOTED = 1_000_000
 UNNAMED = "function"
 LONGEST = 10_000  # an axis of an array without numbers, which may be of any length
 # What an `Other` says that is more than its type's name, in words of the kit's own: `complex128`, `17 MB`.
-KNOWN = re.compile(r"((torch\.)?[a-z]+\d{0,3}( \(sparse\w*\))?|\d+ MB|a (set|DataFrame) of \d+( x \d+)?)?")
+KNOWN = re.compile(
+    r"((torch\.)?[a-z]+\d{0,3}( \(sparse\w*\))?|\d+ MB|an? (set|DataFrame|Series|Index) of \d+( x \d+)?"
+    r"|bytes of \d+|an int of many digits|a Decimal|a Fraction)?"
+)
 TYPES = frozenset(
     ("function", "method", "generator", "module", "type", "set", "frozenset", "complex", "range", "bytes", "object",
-     "DataFrame", "Series")
+     "DataFrame", "Series", "Index", "range", "map", "filter", "zip", "enumerate", "bytearray")
 )  # fmt: skip
 PLACES = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 DEPTH = 4
+LONGEST_NAME, FEW_WORDS = 40, 3  # of a column
 _DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD, _WORDS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+")
 
 
 def redacted(
-    answer: Reply | Failure, cells: Sequence[str], asked: bool, names: Collection[str] = ()
+    answer: Reply | Failure,
+    cells: Sequence[str],
+    asked: bool,
+    names: Collection[str] = (),
+    reference: Collection[str] = (),
 ) -> Reply | Failure:
     """An answer whose words may stand in a report.
 
     cells: the notebook's; only their lines and texts are quoted, see `MAX_QUOTED`
-    names: of arguments and parameters that the call itself has
+    names: of arguments and parameters that the call itself has; reference: those that the reference has
     asked: has the reference answered something in this exercise? Then nothing of the student's own is quoted
     """
     known = _quotable(tuple(cells))
@@ -52,13 +62,15 @@ def redacted(
         return answer
     if answer.kind is Kind.MEMORY:
         return Failure(Kind.MEMORY, coarse(answer.text))
-    error = answer.error if answer.error in KINDS else "Exception"
+    may_be_told = {*KINDS, *reference} | (set() if asked else known.names)
+    told = (one for one in (answer.error, *answer.types) if one in may_be_told)
+    error = next(told, "Exception")
     if answer.kind is Kind.FORBIDDEN:
         return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)
     text = "" if asked else coarse(quoted(answer.text, known.texts, known.names.union(names)))
     if answer.kind is Kind.NO_PARAMETER:
         text = text or "the module has no parameter of a name that is asked for"
-    return Failure(answer.kind, text, error, tuple(filter(known.has, answer.lines)))
+    return Failure(answer.kind, text, error, tuple(filter(known.has, answer.lines)), answer.types)
 
 
 def coarse(text: str) -> str:
@@ -123,8 +135,22 @@ def _named(value: Any, names: Collection[str], depth: int = 0) -> Any:
     if isinstance(value, Record):
         fields = {key: _named(item, names, depth + 1) for key, item in value.fields.items()} if depth < DEPTH else {}
         return Record(value.type_name if value.type_name in names else "object", value.fields | fields)
+    if isinstance(value, Table):
+        value.quotable = frozenset(name for name in value.names if _is_quotable(name, names))
+        return value
+    if isinstance(value, Generated):
+        value.kind = value.kind if value.kind in TYPES else "iterator"
+        return value
+    if type(value) is dict and depth < DEPTH and len(value) <= MAX_LINE:
+        return {key: _named(item, names, depth + 1) for key, item in value.items()}
     if type(value) in (list, tuple) and depth < DEPTH and len(value) <= MAX_LINE:
         return type(value)(_named(item, names, depth + 1) for item in value)
     if hasattr(value, "dtype") and 0 in value.shape and max(value.shape) > LONGEST:
         return Other("object")
     return value
+
+
+def _is_quotable(name: Any, names: Collection[str]) -> bool:
+    """Is the name of a column made of a few words of the code?"""
+    words = _WORDS.findall(name) if isinstance(name, str) and len(name) <= LONGEST_NAME else []
+    return 0 < len(words) <= FEW_WORDS and all(word in names for word in words)

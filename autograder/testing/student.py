@@ -17,6 +17,7 @@ Who answers is decided by a function behind: a process in the sandbox, or this p
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +27,9 @@ import numpy as np
 from autograder.report import Message
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.testing.chance import Chances, Draws
+from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
+from autograder.sandbox.protocol.tables import Table
+from autograder.testing.call_text import call_text
 from autograder.testing.comparing import numbers
 from autograder.testing.shape_errors import told
 from autograder.text import raised
@@ -65,7 +69,12 @@ class Missing(StudentError):
 
 
 class Raised(StudentError):
-    """The student's code raised an exception."""
+    """The student's code raised an exception.
+
+    types: the names of its class and of those that it is derived from
+    """
+
+    types: tuple[str, ...] = ()
 
 
 class RaisedValueError(Raised, ValueError):
@@ -165,10 +174,14 @@ class Student:
 
     def _reply(self, call: Call) -> Reply:
         call = self._chances.into(call)
+        if has_pandas := "pandas" in sys.modules:
+            call = call.with_given(without_pandas)
         self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
         if isinstance(answer, Reply):
+            if has_pandas:
+                return replace(answer, value=for_suite(answer.value), inputs=for_suite(answer.inputs))
             return answer
         raise as_exception(call.name, answer)
 
@@ -255,21 +268,21 @@ def as_written(call: Call, names: ParameterNames) -> str:
         return f"{as_written(replace(call, chance=None), names)}, {call.chance.times:,} times"
     if call.instance is None:
         return (
-            _steps_text(call, names) if call.steps else _call_text(call.args, call.kwargs, names(call.name), call.name)
+            _steps_text(call, names) if call.steps else call_text(call.args, call.kwargs, names(call.name), call.name)
         )
-    made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
+    made = call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
     if call.build:
         return made
     forward = names(f"{call.name}.forward")
     made += "".join(f".{EVAL}()" for step in call.steps if step.method == EVAL)
-    before = [_call_text(step.args, {}, forward, "") for step in call.steps if step.method != EVAL]
-    return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
+    before = [call_text(step.args, {}, forward, "") for step in call.steps if step.method != EVAL]
+    return made + ", then ".join([*before, call_text(call.args, call.kwargs, forward, "")])
 
 
 def _steps_text(call: Call, names: ParameterNames) -> str:
     """`Cache(4), then append(k) with k (2, 3) 5 times, then len()`."""
-    made = _call_text(call.args, call.kwargs, names(call.name), call.name)
-    done = [_call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
+    made = call_text(call.args, call.kwargs, names(call.name), call.name)
+    done = [call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
     counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]
     return ", then ".join([made, *(text if count == 1 else f"{text} {count} times" for text, count in counted)])
 
@@ -294,36 +307,12 @@ def parts_of(value: Any) -> list[Any]:
 def _holds(value: Any, got: Any) -> bool:
     """Is `got` this value, one of its parts, or an array that looks at the same numbers in memory?"""
     parts = parts_of(value)
-    if any(got is part for part in (value, *parts)):
+    if any(got is part or (type(part) is Table and part.made is got) for part in (value, *parts)):
         return True
+    if is_of_pandas(got):  # whose attributes are its columns
+        return False
     arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]
     return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays)
-
-
-def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
-    # If the code names no parameters, a shape says enough.
-    labels = [names[i] if i < len(names) else "" for i in range(len(args))]
-    written, shapes = [], []
-    named = False  # after `width=3` Python takes names alone
-    for label, value, keyword in [
-        *zip(labels, args, [False] * len(args), strict=True),
-        *((k, v, True) for k, v in kwargs.items()),
-    ]:
-        keyword = keyword or (named and bool(label))
-        if hasattr(value, "shape") and not label:
-            written.append(f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {tuple(value.shape)}")
-        elif hasattr(value, "shape"):
-            written.append(f"{label}={label}" if keyword else label)
-            shapes.append(f"{label} {tuple(value.shape)}")
-        elif callable(value) or isinstance(value, dict):  # of the suite's: what it is called there says nothing
-            written.append(
-                f"{label}={label}" if keyword else label or ("a dict" if isinstance(value, dict) else "a function")
-            )
-        else:
-            written.append(f"{label}={value!r}" if label else repr(value))
-            named = named or bool(label)
-    text = f"{function}({', '.join(written)})"
-    return text + (f" with {', '.join(shapes)}" if shapes else "")
 
 
 def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
@@ -343,8 +332,9 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
     if answer.kind is Kind.NO_PARAMETER:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
-    cls = RaisedValueError if answer.error == "ValueError" else Raised
+    cls = RaisedValueError if "ValueError" in (answer.error, *answer.types) else Raised
     error = cls(told(raised(answer.error, answer.text)) + where)
+    error.types = answer.types or (answer.error,)
     # Whatever the sizes: the same exception in the same line.
     error.cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
     return error

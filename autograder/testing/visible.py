@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.report import Message
-from autograder.testing import expect
+from autograder.testing import expect, tables
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.shape_errors import told
@@ -111,6 +111,10 @@ def arrives(gradients: Any, names: str) -> None:
 
 def as_text(value: Any) -> str:
     """`[[1, 0.1192], [2, 3]]`: an array as a person writes it down."""
+    if (table := tables.as_table(value)) is not None:
+        columns = [*zip(table.names, table.parts, strict=False), *(("index", level) for level in table.rows or [])]
+        listed = [f"{name!r}: [{', '.join(map(as_text, column.plain))}]" for name, column in columns]
+        return f"{table.kind} {{{', '.join(listed)}}}"
     if hasattr(value, "detach"):
         value = value.detach().numpy()
     if isinstance(value, np.ndarray):

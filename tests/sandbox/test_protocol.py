@@ -26,7 +26,8 @@ from autograder.sandbox.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
-from autograder.sandbox.protocol.objects import Record, Table
+from autograder.sandbox.protocol.objects import Record
+from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import describe
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of

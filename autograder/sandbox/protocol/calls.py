@@ -24,6 +24,7 @@ from autograder.sandbox.protocol.values import Handle, decode, encode
 
 MAX_WORDS = 400  # characters of an exception's text
 MAX_LINES = 3
+MAX_TYPES = 8  # of an exception: its own and those that it is derived from
 
 
 class Kind(Enum):
@@ -185,12 +186,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that gave no value. `error` names the exception, from a short list; `lines` are the student's own."""
+    """A call that gave no value.
+
+    error: the exception, from a short list, or a class of the notebook's; lines: the student's own
+    types: the names of the exception's class and of those that it is derived from
+    """
 
     kind: Kind
     text: str = ""
     error: str = ""
     lines: tuple[Line, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -266,6 +272,7 @@ class _Failure(_Fields):
     text: str
     error: str
     lines: list[_Line]
+    types: list[str] = []
 
 
 class _Reply(_Fields):
@@ -305,7 +312,8 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
     """An answer as it crosses the sandbox's boundary."""
     if isinstance(answer, Failure):
         lines = [_Line(line.function[:80], line.number, line.text[:160]) for line in answer.lines[-MAX_LINES:]]
-        failure = _Failure(answer.kind, answer.text[:MAX_WORDS], answer.error[:40], lines)
+        types = [name[:80] for name in answer.types[:MAX_TYPES]]
+        failure = _Failure(answer.kind, answer.text[:MAX_WORDS], answer.error[:40], lines, types)
         return frames.body(_AnswerMessage(failure))
     gradients = None if answer.gradients is None else encode(answer.gradients)
     shapes = encode({name: list(shape) for name, shape in answer.shapes.items()})
@@ -337,7 +345,8 @@ def _failure(one: _Failure) -> Failure:
     if one.kind is Kind.MEMORY and not re.fullmatch("[0-9]{1,15}", one.text):
         raise WireError("not a number of bytes")
     lines = tuple(Line(line.function[:80], line.number, line.text[:160]) for line in one.lines[:MAX_LINES])
-    return Failure(one.kind, one.text[:MAX_WORDS], one.error[:40], lines)
+    types = tuple(name[:80] for name in one.types[:MAX_TYPES])
+    return Failure(one.kind, one.text[:MAX_WORDS], one.error[:40], lines, types)
 
 
 @contextlib.contextmanager

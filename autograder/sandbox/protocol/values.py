@@ -1,8 +1,8 @@
 """Values that may leave or enter the sandbox, as tagged lists: plain data, sets, arrays, tensors, objects, tables.
 
 A tuple stays a tuple and an array keeps its dtype, shape and layout. Never pickle, never a class that the sender
-chooses: an object comes as a `Record` of its public data, a pandas frame as a `Table` of its columns. Who decodes takes
-nothing on trust: dtype, shape and byte count must agree before an array is made.
+chooses: an object comes as a `Record` of its public data, a pandas frame as a `Table` of its columns; what else Python
+has is in `scalars`. Who decodes takes nothing on trust: dtype, shape and byte count must agree before an array is made.
 """
 
 from __future__ import annotations
@@ -10,13 +10,18 @@ from __future__ import annotations
 import functools
 import math
 import sys
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from autograder.sandbox.protocol import scalars
 from autograder.sandbox.protocol.frames import MAX_ITEMS, WireError
-from autograder.sandbox.protocol.objects import FORMS, NAME, Form, Other, Record, Table, is_field, of_pandas, public
+from autograder.sandbox.protocol.objects import FORMS, NAME, Form, Other, Record, is_field, public
+from autograder.sandbox.protocol.of_pandas import is_of_pandas, table_from
+from autograder.sandbox.protocol.scalars import Generated
+from autograder.sandbox.protocol.tables import MOMENT, SPAN, Table, table_of
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 BY_NAME = {name: np.dtype(name) for name in DTYPES}
@@ -25,11 +30,10 @@ MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_AXES = 32
 MAX_ARRAY = 16 * 2**20  # bytes; an honest answer has some thousand
 MAX_TEXT = 20_000
-MAX_SET = 1024  # members; tuples of one hash cost the square of it
+MAX_SET = 1024  # members, and keys that are no plain data; tuples of one hash cost the square of it
+PLAIN_KEYS = (str, int, bool, float, type(None))
 MAX_FIELDS = 64  # of an object
 MAX_OBJECTS = 1000  # in one value; a tree with links to its parents is read along every path
-MAX_COLUMNS = 256
-MAX_CELLS = 20_000  # of all columns of a table that are no arrays
 
 
 class Handle:
@@ -65,7 +69,7 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
         return [kind.__name__, [encode(item, depth + 1, objects) for item in value]]
     if isinstance(value, np.generic) and value.dtype in NAMES:
         return ["scalar", *_array_fields(np.asarray(value))]
-    torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
+    torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _encode_tensor(value)
     objects = objects or _Objects()
@@ -78,8 +82,19 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
         return _encode_set(value, depth, objects)
     if kind is Handle:
         return ["handle", [value.key, value.order, encode(value.parameters)]]
-    if kind is Table or (pandas is not None and isinstance(value, pandas.DataFrame)):
-        return _encode_table(value if kind is Table else of_pandas(value))
+    if kind in scalars.WRITERS:
+        found = scalars.write(value)
+        return _other(Form.TOO_LARGE, scalars.size_of(value)) if found is None else list(found)
+    if kind in (deque, Generated):
+        return _encode_items(value, depth, objects)
+    if kind is Table:
+        return ["table", encode(value.data(), depth + 1, objects)]
+    if is_of_pandas(value):
+        made = table_from(value)
+        return _other(made.form, made.type_name) if isinstance(made, Other) else encode(made, depth, objects)
+    if isinstance(value, np.generic) and value.dtype.kind in "UcmM":
+        item = value.astype(f"{value.dtype.kind}8[us]") if value.dtype.kind in "mM" else value
+        return encode(item.item(), depth, objects)
     return _encode_object(value, depth, objects)
 
 
@@ -96,10 +111,18 @@ def _encode_set(value: Any, depth: int, objects: _Objects) -> list[Any]:
     return [type(value).__name__, sorted(members, key=repr)]  # the same set, the same bytes
 
 
+def _encode_items(value: deque[Any] | Generated, depth: int, objects: _Objects) -> list[Any]:
+    items = [encode(item, depth + 1, objects) for item in value]
+    more = [value.maxlen] if isinstance(value, deque) else [value.kind[:NAME], value.more]
+    return ["deque" if isinstance(value, deque) else "generated", [items, *more]]
+
+
 def _is_member(data: Any) -> bool:
     """May an encoded value be in a set on the other side, too?"""
     if type(data) is list:
-        return data[0] == "scalar" or (data[0] in ("tuple", "frozenset") and all(map(_is_member, data[1])))
+        return data[0] in ("scalar", *scalars.READERS) or (
+            data[0] in ("tuple", "frozenset") and all(map(_is_member, data[1]))
+        )
     return True
 
 
@@ -120,19 +143,6 @@ def _encode_object(value: Any, depth: int, objects: _Objects) -> list[Any]:
     fields = [[key, encode(item, depth + 1, objects)] for key, item in found.items()]
     objects.open.discard(id(value))
     return ["record", [name[:NAME], fields]]
-
-
-# ---------------------------------------------------------------- tables
-
-
-def _encode_table(table: Table | None) -> list[Any]:
-    if table is None:
-        return _other(Form.TYPE, "DataFrame")
-    parts = [*table.columns.values(), *([] if table.index is None else [table.index])]
-    cells = sum(len(part) for part in parts if not isinstance(part, np.ndarray))
-    if len(parts) > MAX_COLUMNS or cells > MAX_CELLS or any(getattr(part, "nbytes", 0) > MAX_ARRAY for part in parts):
-        return _other(Form.TOO_LARGE, f"a DataFrame of {len(table)} x {len(table.columns)}")
-    return ["table", [list(table.columns), [encode(part) for part in table.columns.values()], encode(table.index)]]
 
 
 # ---------------------------------------------------------------- arrays
@@ -200,7 +210,11 @@ def decode(data: Any, depth: int = 0) -> Any:
     if tag == "record":
         return _decode_record(fields[0], depth)
     if tag == "table":
-        return _decode_table(fields[0], depth)
+        return table_of(decode(fields[0], depth + 1))
+    if tag in scalars.READERS:
+        return scalars.read(tag, fields[0])
+    if tag in ("deque", "generated"):
+        return _decode_items(tag, fields[0], depth)
     raise WireError("an unknown tag")
 
 
@@ -225,13 +239,15 @@ def _decode_container(tag: str, items: Any, depth: int) -> Any:
     if tag != "dict":
         values = [decode(item, depth + 1) for item in items]
         return tuple(values) if tag == "tuple" else values
-    result = {}
+    result, left = {}, MAX_SET
     for pair in items:
         if type(pair) is not list or len(pair) != 2:
             raise WireError("not a pair")
         key = decode(pair[0], depth + 1)
-        if type(key) not in (str, int, bool, float, type(None)):
-            key = f"({type(key).__name__})"
+        key = key.parts[0].plain[0] if type(key) is Table and key.kind in (MOMENT, SPAN) else key
+        if type(key) not in PLAIN_KEYS or (type(key) is int and key.bit_length() > 64):
+            left -= 1
+            key = key if left >= 0 and _can_be_member(key) else f"({type(key).__name__})"
         result[key] = decode(pair[1], depth + 1)
     return result
 
@@ -248,7 +264,7 @@ def _decode_set(tag: str, items: Any, depth: int) -> Any:
 def _can_be_member(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_can_be_member, value))
-    return type(value) in (str, int, bool, float, type(None)) or isinstance(value, np.generic)
+    return type(value) in PLAIN_KEYS or type(value) in scalars.WRITERS or isinstance(value, np.generic)
 
 
 def _decode_record(data: Any, depth: int) -> Record:
@@ -263,26 +279,20 @@ def _decode_record(data: Any, depth: int) -> Record:
     return Record(name, fields)
 
 
-def _decode_table(data: Any, depth: int) -> Table:
-    names, parts, index = data if type(data) is list and len(data) == 3 else (None, None, None)
-    if type(names) is not list or type(parts) is not list or not len(names) == len(parts) <= MAX_COLUMNS:
-        raise WireError("not a table")
-    if any(type(name) is not str or len(name) > NAME for name in names) or len(set(names)) < len(names):
-        raise WireError("not names of columns")
-    columns = [_decode_column(part, depth) for part in parts]
-    rows = None if index is None else _decode_column(index, depth)
-    if len({len(one) for one in (*columns, *([] if rows is None else [rows]))}) > 1:
-        raise WireError("columns of several lengths")
-    return Table(dict(zip(names, columns, strict=True)), rows)
-
-
-def _decode_column(data: Any, depth: int) -> Any:
-    column = decode(data, depth + 1)
-    if type(column) is np.ndarray and column.ndim == 1:
-        return column
-    if type(column) is not list or any(type(item) not in (str, int, bool, float, type(None)) for item in column):
-        raise WireError("not a column")
-    return column
+def _decode_items(tag: str, data: Any, depth: int) -> deque[Any] | Generated:
+    items, *more = data if type(data) is list and data else (None,)
+    values = _decode_container("list", items, depth)
+    if (
+        tag == "generated"
+        and len(more) == 2
+        and type(more[0]) is str
+        and more[0].isidentifier()
+        and type(more[1]) is bool
+    ):
+        return Generated(values, more[0][:NAME], more[1])
+    if tag == "deque" and len(more) == 1 and (more[0] is None or (type(more[0]) is int and len(values) <= more[0])):
+        return deque(values, more[0] if more[0] is None else min(more[0], MAX_ITEMS))
+    raise WireError("not a list of items")
 
 
 def _decode_array(fields: list[Any]) -> np.ndarray:

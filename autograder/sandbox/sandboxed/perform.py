@@ -18,7 +18,21 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Ask, Call, Failure, Instance, Kind, Line, Proxy, Reply
+from autograder.sandbox.protocol.calls import (
+    LEN,
+    MAX_LINES,
+    MAX_TYPES,
+    Ask,
+    Call,
+    Failure,
+    Instance,
+    Kind,
+    Line,
+    Proxy,
+    Reply,
+)
+from autograder.sandbox.protocol.of_pandas import MAY_HOLD, as_given
+from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed import chance, dropout
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
@@ -59,6 +73,8 @@ def perform(
             _substitute(names, call, substituted, ask, hidden)
             if call.has_handle():
                 call = call.with_given(lambda value: from_handle(value, ask) if isinstance(value, Handle) else value)
+        if not MAY_HOLD.isdisjoint(map(type, call.given())):
+            call = call.with_given(as_given)
         target = names.get(call.name)
         if target is None:
             return Failure(Kind.MISSING, call.name)
@@ -67,6 +83,8 @@ def perform(
         with contextlib.ExitStack() as around:
             _surround(around, call, watched, seen, dropped)
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
+            if (value := read_out(reply.value)) is not reply.value:
+                reply = replace(reply, value=value)
         return Failure(Kind.FORBIDDEN, seen[0]) if seen else replace(reply, dropped=bool(dropped))
     except TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
@@ -175,17 +193,20 @@ def _watch_class(torch: Any) -> Any:
 
 
 def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
-    """Kind of exception (from a short list), text, and the student's own lines of the traceback."""
-    kind = next(
-        (c.__name__ for c in type(error).__mro__ if c.__name__ in KINDS and hasattr(builtins, c.__name__)), "Exception"
-    )
+    """Kind of exception, text, and the student's own lines of the traceback.
+
+    The kind is from a short list, or it is a class that the notebook has by its name.
+    """
+    types = [c.__name__ for c in type(error).__mro__ if issubclass(c, BaseException)][:MAX_TYPES]
+    own = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
+    kind = next((name for name in types if name in KINDS and hasattr(builtins, name)), "Exception")
     try:
         text = str(error)[:MAX_ERROR_TEXT]
     except BaseException:
         text = "(its message could not be read)"
     how = Kind.NOT_STARTED if kind == "NotImplementedError" else Kind.RAISED
     how = Kind.NO_PARAMETER if isinstance(error, NoParameter) else how
-    return Failure(how, text, kind, tuple(_student_lines(error, names)))
+    return Failure(how, text, types[0] if own else kind, tuple(_student_lines(error, names)), tuple(types))
 
 
 def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:

@@ -1,0 +1,100 @@
+"""How a wrong table stands to the right one: a column is missing, rows are too many, one column alone is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from autograder.diagnosis.differences import ComparedCall
+from autograder.sandbox.protocol.calls import Reply
+from autograder.sandbox.protocol.objects import Form, Other
+from autograder.sandbox.protocol.tables import Table
+from autograder.testing.comparing import same_value
+from autograder.testing.expect import kind_of
+from autograder.testing.tables import How, difference, named, row_keys
+
+Find = Callable[[ComparedCall], str]
+MOST_ROWS = 20_000
+
+
+def _both(one: ComparedCall) -> tuple[Any, Table] | None:
+    """What came, and the table that is asked for; None if that is none."""
+    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
+        return None
+    got, wanted = one.got.value, one.wanted.value
+    return (got, wanted) if isinstance(wanted, Table) and len(wanted) <= MOST_ROWS else None
+
+
+def _not_a_table(one: ComparedCall) -> str:
+    both = _both(one)
+    if both is None or isinstance(both[0], Table) or (isinstance(both[0], Other) and both[0].form is not Form.TWICE):
+        return ""
+    return f"Your code gives back {kind_of(both[0])} where {named(both[1])} is asked for."
+
+
+def _of(*sorts: str) -> Find:
+    """Answers in which something of these sorts is what matters first."""
+
+    def find(one: ComparedCall) -> str:
+        both = _both(one)
+        if both is None or not isinstance(both[0], Table):
+            return ""
+        found = difference(both[0], both[1], How())
+        return f"What comes back {found.text}." if found is not None and found.sort in sorts else ""
+
+    return find
+
+
+def _handed_back(one: ComparedCall) -> str:
+    both = _both(one)
+    given = [value for value in one.call.args if isinstance(value, Table)]
+    if both is None or not any(same_value(both[0], value) for value in given):
+        return ""
+    return "What comes back is a table as it went in."
+
+
+def _rows(one: ComparedCall) -> str:
+    """The right columns, and rows that are all right but too few, or too many."""
+    both = _both(one)
+    if both is None or not isinstance(both[0], Table) or both[0].names != both[1].names or len(both[0]) > MOST_ROWS:
+        return ""
+    mine, right = (Counter(map(repr, row_keys(table))) for table in both)
+    lost, more = (right - mine).total(), (mine - right).total()
+    if not mine or bool(lost) == bool(more):
+        return ""
+    return (
+        f"All of your rows are right, but {lost} of {len(both[1])} are missing."
+        if lost
+        else (f"All rows that are asked for are there, and {more} more.")
+    )
+
+
+def _one_column(one: ComparedCall) -> str:
+    """A table of the right form whose columns are right but for one or some."""
+    both = _both(one)
+    if both is None or not isinstance(both[0], Table):
+        return ""
+    found = difference(both[0], both[1], How())
+    if found is None or found.sort != "value":
+        return ""
+    got, wanted = both
+    wrong = [name for name in wanted.names if difference(got.only(name), wanted.only(name), How(index=False))]
+    if len(both[1].parts) < 2 or len(wrong) == len(both[1].parts):
+        return f"What comes back has the right form, but it {found.text}."
+    return f"All columns are right but {', '.join(map(repr, wrong))}: what comes back {found.text}."
+
+
+# name, what it finds, hint, may it be one of two causes; the most telling first
+BEFORE: tuple[tuple[str, Find, str, bool], ...] = (
+    ("table-as-it-came", _handed_back, "Which line makes a new table, and is that the one that you return?", False),
+    ("not-the-table", _not_a_table, "Print the type of what you give back. Which step changes it?", True),
+    ("not-the-kind-of-table", _of("kind"), "Print the type of what you give back. Which step changes it?", True),
+    ("other-columns", _of("columns"), "Print the columns of your table. Which names does the docstring give?", True),
+    ("other-rows", _rows, "Which rows does the docstring ask for, and which line of yours chooses them?", True),
+    ("another-size", _of("shape"), "Print the shape after each step: where does it part from what is asked for?", True),
+    ("column-of-another-dtype", _of("dtype"), "Print the dtypes after each step. Which one makes this?", True),
+    ("rows-in-another-order", _of("order"), "By what are your rows sorted, and does the docstring say by what?", False),
+    ("another-index", _of("index"), "Print the index of your table. Which step should set it anew?", False),
+)
+AFTER = (("wrong-values", _one_column, "Work out this one cell by hand: which rows go into it?", True),)

@@ -1,0 +1,197 @@
+"""Tables as pandas' own things, and back. Nothing here imports pandas before somebody has something of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol.objects import NAME, Form, Other
+from autograder.sandbox.protocol.scalars import Generated
+from autograder.sandbox.protocol.tables import (
+    CATEGORY,
+    DTYPES,
+    FRAME,
+    INDEX,
+    KINDS,
+    MAX_CELLS,
+    MAX_COLUMNS,
+    MOMENT,
+    SERIES,
+    SPAN,
+    TIMES,
+    Column,
+    Table,
+    are_names,
+)
+
+# A column of one of these is an array, and so are times and categories; any other is a list.
+PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")))
+MAX_ROWS = 2**21  # of eight bytes they make the largest array
+QUOTABLE = "quotable"  # in a frame's `attrs`: see `Table`
+ATOMS = {bool, int, float, str, type(None)}
+MAY_HOLD = {Table, Generated, list, tuple, dict}  # what `as_given` may change
+
+
+def is_of_pandas(value: Any) -> bool:
+    """Is it one of `KINDS`, if anybody has imported pandas?"""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not hasattr(pandas, MOMENT):
+        return False
+    return isinstance(value, tuple(getattr(pandas, kind) for kind in KINDS)) or value is pandas.NaT
+
+
+def table_from(value: Any) -> Table | Other:
+    """A thing of pandas' as a table; an `Other` if it is too large, or two of its columns have one name."""
+    try:
+        return _table_from(value)
+    except Exception:  # of pandas, of a package that it brings, or of a class that is derived from one of its own
+        return Other(type(value).__name__)
+
+
+def _table_from(value: Any) -> Table | Other:
+    import pandas
+
+    kind = next((kind for kind in KINDS if isinstance(value, getattr(pandas, kind))), MOMENT)
+    value = pandas.Series([value]) if kind in (MOMENT, SPAN) else value
+    index = value if kind == INDEX else value.index
+    labels = value.columns if kind == FRAME else pandas.Index([None if kind == INDEX else value.name], dtype=object)
+    parts = [value] if kind != FRAME else [value.iloc[:, place] for place in range(min(len(labels), MAX_COLUMNS + 1))]
+    is_numbered = isinstance(index, pandas.RangeIndex) and index.equals(pandas.RangeIndex(len(index)))
+    levels = [] if is_numbered and parts and kind != INDEX else _levels(index)
+    cells = sum(len(part) for part in (*parts, *levels) if not _is_array(part.dtype))
+    if len(parts) > MAX_COLUMNS or cells > MAX_CELLS or len(index) > MAX_ROWS:
+        return Other(f"a {kind} of {' x '.join(map(str, value.shape))}", Form.TOO_LARGE)
+    parts = [] if kind == INDEX else [*map(_column, parts)]
+    names = ([*map(_name, labels.names)], [*map(_name, index.names)] if levels else [None])
+    table = Table.of(kind, [*map(_column, _levels(labels))], parts, [*map(_column, levels)] or None, *names)
+    if kind in (FRAME, SERIES):
+        table.quotable = value.attrs.get(QUOTABLE, frozenset())
+    return table if are_names(table.names) else Other(kind, Form.TWICE)
+
+
+def _levels(index: Any) -> list[Any]:
+    return [index.get_level_values(level).to_series() for level in range(index.nlevels)]
+
+
+def _is_array(dtype: Any) -> bool:
+    return dtype in PLAIN or dtype == CATEGORY or TIMES.fullmatch(str(dtype)) is not None
+
+
+def _name(name: Any) -> Any:
+    return name if name is None or isinstance(name, bool | int | float) else str(name)[:NAME]
+
+
+def _column(series: Any) -> Column:
+    dtype = str(series.dtype)
+    if series.dtype in PLAIN:
+        return Column(series.to_numpy(), dtype)
+    if dtype == CATEGORY:
+        codes = series.cat.codes.to_numpy().astype(np.int64)
+        return Column(codes, dtype, _column(series.cat.categories.to_series()), bool(series.cat.ordered))
+    if TIMES.fullmatch(dtype):
+        return Column(np.array(series.array.asi8), dtype)
+    # Of a column of any objects None and NaN stay what they are.
+    pairs = zip(series.isna().tolist(), series.tolist(), strict=True)
+    values = [None if gone and not isinstance(item, float) else _plain(item) for gone, item in pairs]
+    if dtype != "object":
+        values = [None if item != item else item for item in values]
+    return Column(values, dtype if DTYPES.fullmatch(dtype) else "object")
+
+
+def _plain(item: Any) -> Any:
+    """A value of a column; a period and an interval as their text."""
+    return str(item) if type(item).__name__ in ("Period", "Interval") else item
+
+
+# ---------------------------------------------------------------- and back
+
+
+def made_of(table: Table) -> Any:
+    """What pandas has for a table. Raises whatever pandas raises."""
+    import pandas
+
+    parts = [*map(_array, table.parts)]
+    if table.kind in (MOMENT, SPAN):
+        return pandas.Series(parts[0])[0]
+    rows = None if table.rows is None else _index(table.rows, table.row_names)
+    if table.kind == INDEX:
+        return rows
+    if table.kind == SERIES:
+        made = pandas.Series(parts[0], index=rows, name=table.names[0])
+    else:
+        made = pandas.DataFrame(dict(enumerate(parts)), index=rows)
+        made.columns = _index(table.labels, table.label_names)
+    made.attrs[QUOTABLE] = table.quotable
+    return made
+
+
+def _index(levels: Sequence[Column], names: Sequence[Any]) -> Any:
+    import pandas
+
+    if len(levels) == 1:
+        return pandas.Index(_array(levels[0]), name=names[0])
+    return pandas.MultiIndex.from_arrays([*map(_array, levels)], names=names)
+
+
+def _array(column: Column) -> Any:
+    """What pandas keeps of a column."""
+    import pandas
+
+    if column.categories is not None:
+        categories = pandas.Index(_array(column.categories))
+        return pandas.Categorical.from_codes(column.values, categories, column.ordered)
+    if column.times is not None:
+        made, times = pandas.Series(column.times.copy()), TIMES.fullmatch(column.dtype)
+        assert times is not None
+        return (made.dt.tz_localize("UTC").dt.tz_convert(times[3]) if times[3] else made).array
+    if isinstance(column.values, np.ndarray):
+        return column.values.copy()
+    try:
+        return pandas.Series(column.values, dtype=column.dtype).array
+    except Exception:  # what pandas says of intervals, and of packages that it lacks
+        return pandas.Series(column.values, dtype=object).array
+
+
+# ---------------------------------------------------------------- in values
+
+
+def as_given(value: Any) -> Any:
+    """With pandas' own things in place of tables, and an iterator in place of what was read out of one."""
+
+    def change(one: Any) -> Any:
+        return one.to_pandas() if type(one) is Table else iter(one) if type(one) is Generated else one
+
+    return _changed(value, change)
+
+
+def for_suite(value: Any) -> Any:
+    """With pandas' own things in place of tables, if the course uses pandas; a table that can be none stays."""
+
+    def change(one: Any) -> Any:
+        try:
+            return one.to_pandas() if type(one) is Table else one
+        except Exception:
+            return one
+
+    return _changed(value, change) if "pandas" in sys.modules else value
+
+
+def without_pandas(value: Any) -> Any:
+    """With tables in place of pandas' own things, if anybody has imported pandas."""
+    return _changed(value, lambda one: table_from(one) if is_of_pandas(one) else one)
+
+
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """With whatever is in its lists, tuples and dicts changed; the very same if nothing is."""
+    if type(value) not in (list, tuple, dict):
+        return change(value)
+    items = list(value.values() if isinstance(value, dict) else value)
+    if ATOMS.issuperset(map(type, items)):
+        return value
+    made = [_changed(item, change) for item in items]
+    if all(one is other for one, other in zip(made, items, strict=True)):
+        return value
+    return dict(zip(value, made, strict=True)) if isinstance(value, dict) else type(value)(made)

@@ -1,0 +1,229 @@
+"""What pandas makes, without pandas: a `Table` stands for a frame, a series, an index, a time or a length of time.
+
+It travels as lists and arrays, and who reads it checks each column. How it becomes pandas' own is in `of_pandas`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol.frames import WireError
+from autograder.sandbox.protocol.objects import NoField, equal_data
+
+MAX_COLUMNS = 256
+MAX_CELLS = 20_000  # of all columns of a table that are no arrays
+FRAME, SERIES, INDEX, MOMENT, SPAN = KINDS = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta")
+OF_ONE = (SERIES, MOMENT, SPAN)  # that have one column
+CATEGORY = "category"
+ZONE = r"(?=.{1,40}\])[A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?"  # no path to a file
+TIMES = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({ZONE}))?\]", re.ASCII)
+DTYPES = re.compile(
+    r"object|str|string|category|boolean|bool|[Uu]?[Ii]nt(?:8|16|32|64)|[Ff]loat(?:16|32|64)|complex(?:64|128)"
+    r"|(?:period|interval)\[[\w\-, ]{1,40}[\])]?\]?|(?:bool|string|large_string|u?int\d{1,2}|float|double)\[pyarrow\]",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The values of a column, or of a level of an index: an array, or a list in which None stands for what is missing.
+
+    dtype: as pandas calls it. Times are whole numbers of their unit
+    categories: of a column of them, whose values are then their numbers, -1 for what is missing
+    """
+
+    values: Any
+    dtype: str
+    categories: Column | None = None
+    ordered: bool = False
+
+    @classmethod
+    def of(cls, values: Any) -> Column:
+        """Of an array or a list."""
+        return cls(values, values.dtype.name if isinstance(values, np.ndarray) else "object")
+
+    @cached_property
+    def times(self) -> np.ndarray | None:
+        """Times as NumPy has them, None if these are none."""
+        found = TIMES.fullmatch(self.dtype)
+        return self.values.view(f"{'M' if found[1] == 'datetime' else 'm'}8[{found[2]}]") if found else None
+
+    @cached_property
+    def plain(self) -> list[Any]:
+        """Python's values, None for what is missing."""
+        if self.categories is not None:
+            return [None if code < 0 else self.categories.plain[code] for code in self.values.tolist()]
+        items = self.values if self.times is None else self.times.astype(f"{self.times.dtype.kind}8[us]")
+        listed = items.tolist() if isinstance(items, np.ndarray) else items
+        return [None if type(item) is float and item != item else item for item in listed]
+
+    @property
+    def numbers(self) -> np.ndarray | None:
+        """Numbers or truth values as an array, None if these are none."""
+        is_plain = isinstance(self.values, np.ndarray) and self.categories is None and self.times is None
+        return self.values if is_plain else None
+
+    @property
+    def given(self) -> Any:
+        """An array if it is one of numbers, else a list."""
+        return self.plain if self.numbers is None else self.numbers
+
+    def data(self) -> list[Any]:
+        """As lists and arrays, as it travels."""
+        return [self.dtype, self.values, *([] if self.categories is None else [self.categories.data(), self.ordered])]
+
+
+class Table:
+    """A pandas frame by its columns; or another of `KINDS`, which has one column, or an index alone.
+
+    columns: arrays or lists by name; index: such a column, or None if the rows are just numbered
+    quotable: names of columns that a message may tell, beside those that are asked for
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+    quotable: frozenset[Any] = frozenset()
+    made: Any = None  # by `to_pandas`
+
+    def __init__(self, columns: Mapping[Any, Any], index: Any = None) -> None:
+        self.kind, self.parts = FRAME, [*map(Column.of, columns.values())]
+        self.labels, self.label_names = [Column.of(list(columns))], [None]
+        self.rows: list[Column] | None = None if index is None else [Column.of(index)]
+        self.row_names: list[Any] = [None]
+
+    @classmethod
+    def of(cls, kind: str, labels: list[Column], parts: list[Column], rows: list[Column] | None, *names: Any) -> Table:
+        """labels, rows: the levels of the columns' names and of the index; names: what these levels are called."""
+        table = cls({})
+        table.kind, table.labels, table.parts, table.rows = kind, labels, parts, rows
+        table.label_names, table.row_names = names
+        return table
+
+    @cached_property
+    def names(self) -> list[Any]:
+        """What the columns are called; if that has several levels, tuples."""
+        return items_of(self.labels)
+
+    @property
+    def columns(self) -> dict[Any, Any]:
+        """Arrays or lists by name."""
+        return {name: part.given for name, part in zip(self.names, self.parts, strict=True)}
+
+    @property
+    def index(self) -> Any:
+        """An array or a list; None if the rows are just numbered."""
+        return None if self.rows is None else self.rows[0].given if len(self.rows) == 1 else items_of(self.rows)
+
+    def part(self, name: Any) -> Column:
+        """The column of a name. Raises `NoField`."""
+        if name not in self.names:
+            raise NoField(f"gave back a table that has no column `{name}`.")
+        return self.parts[self.names.index(name)]
+
+    def only(self, name: Any) -> Table:
+        """A table of one of the columns."""
+        return Table.of(self.kind, [Column.of([name])], [self.part(name)], None, [None], [None])
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.part(name).given
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len([*self.parts, *(self.rows or []), Column([], "object")][0].values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and equal_data(self.data(), other.data())
+
+    def __repr__(self) -> str:
+        return f"Table({', '.join(map(repr, self.names))}; {len(self)} rows)"
+
+    def data(self) -> list[Any]:
+        """All of it as lists and arrays, as it travels."""
+        rows = None if self.rows is None else [level.data() for level in self.rows]
+        labels, parts = ([column.data() for column in columns] for columns in (self.labels, self.parts))
+        return [self.kind, labels, parts, rows, self.label_names, self.row_names]
+
+    def to_pandas(self) -> Any:
+        """The same as pandas has it, made once. Raises whatever pandas raises."""
+        from autograder.sandbox.protocol.of_pandas import made_of  # which knows tables
+
+        if self.made is None:
+            self.made = made_of(self)
+        return self.made
+
+
+def items_of(levels: Sequence[Column]) -> list[Any]:
+    """The items of an index: values, or tuples if it has several levels."""
+    return levels[0].plain if len(levels) == 1 else [*zip(*(level.plain for level in levels), strict=True)]
+
+
+# ---------------------------------------------------------------- what was read
+
+
+def table_of(data: Any) -> Table:
+    """The table in lists and arrays that were read. Raises `WireError` if they make none."""
+    _must(type(data) is list and len(data) == 6 and data[0] in KINDS)
+    kind, labels, parts = data[0], _columns(data[1]), _columns(data[2])
+    rows = None if data[3] is None else _columns(data[3])
+    _must(bool(labels) and rows != [] and len(parts) <= MAX_COLUMNS)
+    _must(not parts and rows is not None if kind == INDEX else kind == FRAME or len(parts) == 1)
+    _must(_length(labels) == (1 if kind == INDEX else len(parts)))
+    length = _length([*parts, *(rows or [])])
+    _must(kind not in (MOMENT, SPAN) or (length == 1 and parts[0].times is not None))
+    for names, levels in zip(data[4:], (len(labels), len(rows or [0])), strict=True):
+        _must(type(names) is list and len(names) == levels)
+        _must(all(name is None or isinstance(name, str | int | float) for name in names))
+    table = Table.of(kind, labels, parts, rows, *data[4:])
+    _must(are_names(table.names))
+    return table
+
+
+def are_names(names: Sequence[Any]) -> bool:
+    """May columns be called so? No two by one name, and nothing that can change."""
+    try:
+        return len(set(names)) == len(names)
+    except TypeError:
+        return False
+
+
+def _must(holds: bool) -> None:
+    if not holds:
+        raise WireError("not a table")
+
+
+def _columns(data: Any) -> list[Column]:
+    _must(type(data) is list)
+    found = [_column(one) for one in data]
+    _must(sum(len(one.values) for one in found if type(one.values) is list) <= MAX_CELLS)
+    return found
+
+
+def _column(data: Any) -> Column:
+    _must(type(data) is list and len(data) in (2, 4) and type(data[0]) is str)
+    dtype, values, *more = data
+    is_array, times = type(values) is np.ndarray and values.ndim == 1, TIMES.fullmatch(dtype)
+    _must(bool(more) == (dtype == CATEGORY) and bool(times or DTYPES.fullmatch(dtype)))
+    if times or more:
+        _must(is_array and values.dtype == np.int64)
+        values = np.ascontiguousarray(values)
+    else:
+        _must(type(values) is list or (is_array and values.dtype.name == dtype))
+    if not more:
+        return Column(values, dtype)
+    _must(type(more[0]) is list and more[0][:1] != [CATEGORY] and type(more[1]) is bool)
+    categories = _column(more[0])
+    _must(not len(values) or -1 <= values.min() <= values.max() < len(categories.values))
+    return Column(values, dtype, categories, more[1])
+
+
+def _length(columns: Sequence[Column]) -> int:
+    sizes = {len(one.values) for one in columns}
+    _must(len(sizes) <= 1)
+    return max(sizes, default=0)

@@ -1,0 +1,90 @@
+"""A course on pandas' tables, graded in the sandbox: right answers in any style, wrong ones with a fitting sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
+from tests.helpers.sandboxes import Marker
+
+FITTING = 0.8  # of wrong answers, without any known mistake
+
+
+@pytest.fixture(scope="module")
+def mark(tmp_path_factory, sandbox):
+    """The results of some answers, all in one notebook: by exercise."""
+    marker = Marker(tables_course(tmp_path_factory.mktemp("tables") / "course").assignment(NAME), sandbox)
+
+    def marked(**answers):
+        report, _ = marker.mark_cells("student", [IMPORTS, *answers.values()])
+        assert not report.reason, report.reason
+        return {one.name: one for one in report.exercises if one.name in answers}
+
+    return marked
+
+
+def in_turn(kind):
+    """Answers of a kind, the first of each exercise together, then the second ones, and so on."""
+    most = max(len(getattr(one, kind)) for one in EXERCISES.values())
+    for number in range(most):
+        yield {name: getattr(one, kind)[number] for name, one in EXERCISES.items() if number < len(getattr(one, kind))}
+
+
+def told(result):
+    """What a student reads first."""
+    return f"{result.evidence} {next((test.message for test in result.tests if test.message), '')}"
+
+
+def test_an_exercise_takes_at_most_twenty_lines():
+    assert {name: one.lines for name, one in EXERCISES.items() if one.lines > 20} == {}
+
+
+@pytest.mark.slow
+def test_right_answers_in_any_style_have_all_points(mark):
+    solutions = {name: one.solution for name, one in EXERCISES.items()}
+    for answers in (solutions, *in_turn("right")):
+        results = mark(**answers)
+        lost = {name: told(one) for name, one in results.items() if one.score < one.max_score}
+        assert lost == {} and len(results) == len(answers)
+
+
+@pytest.mark.slow
+def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark):
+    found = {}
+    for answers in in_turn("wrong"):
+        results = mark(**{name: answer(name, body) for name, (body, _) in answers.items()})
+        found |= {(name, body): (results[name], fits) for name, (body, fits) in answers.items()}
+    assert [key for key, (one, _) in found.items() if one.score == one.max_score] == []
+    unfitting = {key: told(one) for key, (one, fits) in found.items() if fits is None or fits not in told(one)}
+    assert len(unfitting) <= (1 - FITTING) * len(found), "\n".join(f"{key}: {said}" for key, said in unfitting.items())
+
+
+# ---------------------------------------------------------------- the page
+
+PAGE = (ROOT / "docs" / "cookbook-tables.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_is_short_and_linked():
+    assert len(PAGE.split()) <= 500
+    for place in ("docs/your-own-course.md", "mkdocs.yml"):
+        assert "cookbook-tables.md" in (ROOT / place).read_text()
+
+
+@pytest.mark.slow
+def test_the_pages_example_is_graded_as_it_says(tmp_path, sandbox):
+    of_title = {title: text for _, title, text in BLOCKS}
+    exercise = Exercise(of_title["cell revenue"], of_title["revenue/hidden_tests.py"], [])
+    course = tables_course(tmp_path / "course", {"revenue": exercise})
+    marker = Marker(course.assignment(NAME), sandbox)
+    answers = [(title, text) for _, title, text in BLOCKS if title in ("right", "wrong")]
+    texts = iter([text.strip() for kind, _, text in BLOCKS if kind == "text"])
+    assert len(answers) == 3
+    for title, text in answers:
+        report, _ = marker.mark_cells("student", [IMPORTS, text])
+        (result,) = report.exercises
+        assert (result.score == result.max_score) == (title == "right"), told(result)
+        assert title == "right" or next(texts) in told(result)

@@ -1,0 +1,293 @@
+"""What `expect` says of tables, and of numbers, dates and exceptions that only Python has."""
+
+from __future__ import annotations
+
+import datetime
+from collections import deque
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from autograder.diagnosis.differences import ComparedCall
+from autograder.diagnosis.relations import explained_by_relations
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
+from autograder.sandbox.protocol.objects import Other
+from autograder.sandbox.protocol.of_pandas import table_from
+from autograder.sandbox.protocol.values import decode, encode
+from autograder.testing import expect, visible
+from autograder.testing.cases import alike
+from autograder.testing.comparing import same_answer
+from autograder.testing.local import answering
+from autograder.testing.redaction import redacted
+from autograder.testing.student import Raised, RaisedValueError, Student
+
+WANTED = pd.DataFrame(
+    {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},
+    index=pd.Index(["Paris", "Rome", "Oslo"], name="city"),
+)
+NUMBERED = WANTED.reset_index()
+TEXT = pd.Series(["a"]).dtype  # str, before pandas 3 object
+
+
+def said(got, wanted=WANTED, **how):
+    with pytest.raises(expect.Mismatch) as caught:
+        expect.table(got, wanted, **how)
+    return caught.value.text.removeprefix("the result ")
+
+
+def changed(**columns):
+    return WANTED.assign(**columns)
+
+
+@pytest.mark.parametrize(
+    ("got", "text"),
+    [
+        (None, "gave back None (is there a `return`?), not a table."),
+        ([1, 2], "gave back a list of 2 values, not a table."),
+        (Other("Styler"), "gave back something of type Styler, not a table."),
+        (WANTED["mean"], "is a series of 3 values, it should be a table."),
+        (WANTED[:2], "has 2 rows and 3 columns, it should have 3 rows and 3 columns."),
+        (WANTED[["n", "day"]],
+         "has 3 rows and 2 columns, it should have 3 rows and 3 columns: column 'mean' is missing."),
+        (WANTED.rename(columns={"mean": "secret"}),
+         "has other columns than asked for: column 'mean' is missing; 1 column is not asked for."),
+        (NUMBERED, "has 3 rows and 4 columns, it should have 3 rows and 3 columns: 'city' is a column and should be the"
+                   " index."),
+        (changed(mean=["2.0", "3.5", "4.0"]), f"has dtype {TEXT} in column 'mean' where float64 is wanted."),
+        (changed(mean=pd.Series([Decimal(2), 3.5, "4"], index=WANTED.index)), "has dtype object in column 'mean' where"
+                                                                            " float64 is wanted."),
+        (WANTED.reset_index(drop=True), "has another index than asked for: it is 0 at row 0."),
+        (WANTED[::-1], "has the right rows, but they stand in another order."),
+        (changed(mean=[2.0, 3.25, np.nan]), "is 3.25 in column 'mean' at row 'Rome', which is not right"
+                                            " (2 of 3 values of this column differ)."),
+        (changed(mean=[None, 3.5, 4.0]), "is missing in column 'mean' at row 'Paris', which is not right"
+                                         " (1 of 3 values of this column differs)."),
+        (changed(day=pd.Timestamp("1999-12-31")), "is another time in column 'day' at row 'Paris', which is not right"
+                                                  " (3 of 3 values of this column differ)."),
+    ],
+)  # fmt: skip
+def test_the_first_thing_that_matters_is_told_first(got, text):
+    assert said(got) == text
+
+
+def test_what_does_not_matter_is_passed_over():
+    for got in (
+        WANTED[["n", "day", "mean"]],
+        WANTED.convert_dtypes(),
+        changed(mean=WANTED["mean"] + 1e-9),
+        changed(n=WANTED["n"].astype("int32")),
+        WANTED.rename_axis("town"),
+        WANTED.astype({"day": "datetime64[ns]"}),
+    ):
+        expect.table(got, WANTED)
+    expect.table(WANTED[::-1], WANTED, row_order=False)
+    expect.table(NUMBERED[::-1], NUMBERED, row_order=False)
+    expect.table(WANTED.set_index(WANTED.index.str.upper()), WANTED, index=False)
+    expect.table(changed(mean=WANTED["mean"] + 0.01), WANTED, atol=0.1)
+    expect.table(WANTED["mean"].rename("x"), WANTED["mean"])
+    expect.table(pd.Index(["a", "b"]), pd.Index(["a", "b"], dtype=object))
+    expect.table(WANTED.assign(c=pd.Categorical(["a", "b", "a"])), WANTED.assign(c=["a", "b", "a"]))
+
+
+def test_what_an_author_asks_for_beside_counts():
+    assert said(WANTED[["n", "mean", "day"]], column_order=True).startswith("has its columns in another order: 'n' is")
+    assert (
+        said(changed(n=WANTED["n"].astype("int32")), dtypes=True)
+        == "has dtype int32 in column 'n' where int64 is wanted."
+    )
+    assert said(changed(n=[1, 2, 4])[::-1], row_order=False) == (
+        "is 4 in column 'n', which is not right (1 of 3 values of this column differs)."
+    )
+    assert said(NUMBERED.set_index(pd.Index([0, 2, 1])), NUMBERED) == (
+        "has an index of its own; its rows should be numbered from 0."
+    )
+    assert said(WANTED.set_index("n", append=True), WANTED[["mean", "day"]]).startswith("has an index of 2 levels")
+    assert said(pd.Index(["a", "c"]), pd.Index(["a", "b"])) == (
+        "is another text at row 1, which is not right (1 of 2 values differs)."
+    )
+
+
+def test_whole_numbers_are_equal_or_not():
+    assert said(changed(n=[10**9 + 1, 2, 3]), changed(n=[10**9, 2, 3])).startswith("is 1e+09 in column 'n'")
+
+
+def test_a_visible_test_tells_what_is_wanted():
+    assert said(changed(n=[1, 2, 4]), tells=True) == (
+        "is 4 in column 'n' at row 'Oslo', wanted 3 (1 of 3 values of this column differs)."
+    )
+    assert "column 'x' is not asked for" in said(WANTED.rename(columns={"n": "x"}), tells=True)
+    assert visible.as_text(WANTED[["n"]]) == "DataFrame {'n': [1, 2, 3], 'index': ['Paris', 'Rome', 'Oslo']}"
+
+
+@pytest.mark.parametrize(
+    ("cell", "asked", "told"),
+    [
+        ('t["secret"] = 1', False, "column 'secret' is not asked for"),
+        ('t["secret"] = 1', True, "1 column is not asked for"),
+        ("t[str(hidden)] = 1", False, "1 column is not asked for"),
+    ],
+)
+def test_a_message_tells_no_column_that_the_code_does_not_name(cell, asked, told):
+    student = Student(
+        lambda call: redacted(answering({"f": lambda: WANTED.assign(secret=1)})(call), [cell], asked), lambda name: ()
+    )
+    assert told in said(student.f())
+
+
+def test_no_column_is_a_place_for_what_a_test_has_passed():
+    leak = WANTED.rename(columns={"n": "word " * 10, "mean": "31415"})
+    assert "word" not in said(leak) and "31415" not in said(leak)
+    assert "31415" not in said(changed(n=["31415", "2", "3"]))
+    zone = changed(day=WANTED["day"].dt.tz_localize("Etc/GMT+7"))
+    assert "GMT" not in said(zone, dtypes=True)
+
+
+# ---------------------------------------------------------------- other values
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted"),
+    [
+        (Decimal("1.50"), Decimal("1.5")), (Fraction(2, 4), Fraction(1, 2)), (10**400, 10**400), ("a", "a"),
+        (datetime.date(2024, 1, 2), datetime.date(2024, 1, 2)), (deque([1, 2]), deque([1, 2])), (b"x", b"x"),
+        ([float("nan"), 1], [float("nan"), 1]), (WANTED, WANTED.copy()), (WANTED.index, WANTED.index),
+    ],
+)  # fmt: skip
+def test_equal_values_are_equal(got, wanted):
+    expect.equal(got, wanted)
+    assert alike(got, wanted)
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted"),
+    [
+        (Decimal("1.50"), Decimal("1.51")), (Fraction(1, 3), Fraction(1, 2)), (10**400, 10**400 + 1), (b"x", b"y"),
+        (datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2)), ([1, 2], deque([1, 2])), (0.5, Fraction(1, 2)),
+        (WANTED, changed(n=[1, 2, 4])), (None, WANTED), (1.5, Decimal("1.5")), ("a", 1),
+    ],
+)  # fmt: skip
+def test_other_values_are_not(got, wanted):
+    with pytest.raises(expect.Mismatch):
+        expect.equal(got, wanted)
+
+
+def test_close_takes_any_number_and_tables():
+    expect.close(1 + 2j + 1e-9, 1 + 2j)
+    expect.close(1 / 3, Fraction(1, 3))
+    expect.close(Decimal("0.3333333333"), Fraction(1, 3))
+    expect.close(WANTED["mean"] + 1e-9, WANTED["mean"])
+    with pytest.raises(expect.Mismatch, match=r"the result is 1\+3j, which is not right"):
+        expect.close(1 + 3j, 1 + 2j)
+    with pytest.raises(expect.Mismatch):
+        expect.close(10**400, 1.0)
+    for rare in (1 + 0j, Decimal(1), Fraction(1)):
+        with pytest.raises(expect.Mismatch, match="where an array belongs"):
+            expect.close(rare, 1.0)
+
+
+def test_arguments_that_are_tables_are_looked_at_afterwards():
+    def function(table):
+        table["n"] = 0
+
+    student = Student(answering({"f": function, "g": lambda table: table["n"].sum()}), lambda name: ("table",))
+    expect.unchanged(student.g.inputs_after(WANTED), [WANTED], ["table"])
+    with pytest.raises(expect.Mismatch, match="table holds something else after the call"):
+        expect.unchanged(student.f.inputs_after(WANTED), [WANTED], ["table"])
+
+
+# ---------------------------------------------------------------- exceptions
+
+
+class TooYoung(Exception):
+    pass
+
+
+class FarTooYoung(TooYoung, ValueError):
+    pass
+
+
+def raising(error, **names):
+    def function():
+        raise error
+
+    return Student(answering({"f": function, **names}), lambda name: ())
+
+
+def test_any_exception_is_asked_for_by_its_name():
+    own = raising(FarTooYoung("no"), TooYoung=TooYoung, FarTooYoung=FarTooYoung)
+    for kind in ("FarTooYoung", "TooYoung", TooYoung, ValueError, "ValueError"):
+        expect.raises(kind, own.f)
+    expect.raises(KeyError, raising(KeyError(1)).f)
+    expect.raises(LookupError, raising(KeyError(1)).f)
+    expect.raises("JSONDecodeError", raising(__import__("json").JSONDecodeError("no", "", 0)).f)
+    with pytest.raises(expect.Mismatch, match=r"raised KeyError: 1\. It should raise TooYoung"):
+        expect.raises(TooYoung, raising(KeyError(1)).f)
+    with pytest.raises(RaisedValueError, match="raised FarTooYoung: no"):
+        own.f()
+
+
+def test_an_exception_of_the_notebooks_own_is_another_one_than_what_it_is_derived_from():
+    answers = [
+        answering({"f": student, "FarTooYoung": FarTooYoung})(Call("f"))
+        for student in (lambda: (_ for _ in ()).throw(FarTooYoung()), lambda: [].__getitem__(int("x")))
+    ]
+    assert [(one.error, one.types[-2:]) for one in answers] == [
+        ("FarTooYoung", ("ValueError", "Exception", "BaseException")[-2:]),
+        ("ValueError", ("Exception", "BaseException")),
+    ]
+    assert not same_answer(*answers)
+
+
+def test_the_name_of_a_class_is_told_if_the_code_or_the_solution_has_it():
+    failure = Failure(Kind.RAISED, "", "Read31415", (), ("Read31415", "ValueError", "Exception"))
+    assert redacted(failure, ["x = 1"], False).error == "ValueError"
+    assert redacted(failure, ["class Read31415(ValueError): ..."], False).error == "Read31415"
+    assert redacted(failure, ["class Read31415(ValueError): ..."], True).error == "ValueError"
+    assert redacted(failure, [], True, (), ["Read31415"]).error == "Read31415"
+    with pytest.raises(Raised):
+        raising(Exception("x")).f()
+
+
+# ---------------------------------------------------------------- what is told of all answers
+
+
+def relation(*pairs):
+    def answer(value):
+        return Reply(decode(encode(value)))
+
+    asked = [ComparedCall(Call("f"), answer(got), answer(wanted)) for got, wanted in pairs]
+    found = explained_by_relations(asked, frozenset(range(len(asked))))
+    return [one.name for one in found]
+
+
+@pytest.mark.parametrize(
+    ("got", "name"),
+    [
+        (WANTED[["n"]], "other-columns"),
+        (WANTED[:2], "other-rows"),
+        (pd.concat([WANTED, WANTED[:1]]), "other-rows"),
+        (WANTED[::-1], "rows-in-another-order"),
+        (WANTED.reset_index(drop=True), "another-index"),
+        (changed(n=["1", "2", "3"]), "column-of-another-dtype"),
+        (changed(n=[1, 2, 4]), "wrong-values"),
+        (WANTED["n"], "not-the-kind-of-table"),
+        ({"n": [1, 2, 3]}, "not-the-table"),
+    ],
+)
+def test_a_wrong_table_stands_to_the_right_one_in_one_way(got, name):
+    assert relation((got, WANTED)) == [name]
+
+
+def test_what_is_opaque_has_no_relation():
+    assert relation((object(), WANTED)) == []
+    assert relation((WANTED, object())) == []
+    assert relation((lambda: 1, deque([1]))) == []
+
+
+def test_a_factor_in_a_column_is_told():
+    right = pd.DataFrame({"city": list("abcd"), "share": [10.0, 20.0, 30.0, 40.0]})
+    assert relation((right.assign(share=right["share"] / 100), right)) == ["a-constant-factor"]
+    assert table_from(right)["share"].tolist() == [10.0, 20.0, 30.0, 40.0]
