@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Proxy, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
@@ -77,7 +77,7 @@ class Questions:
             return _no("too much has been asked by now")
         if not is_small(question):
             return _no("this is far more than it is meant to be asked about")
-        question = replace(question, memory=None)
+        question = replace(question, memory=None, gives=Gives.VALUE, typed=None)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
         if (
