@@ -128,6 +128,9 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
             yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
         elif path.read_text(encoding="utf-8") != text:
             yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
+    for path, data in paired_scripts.copies([assignment]):
+        if not path.is_file() or path.read_bytes() != data:
+            yield Finding(path, "", "it is not the file beside the source notebook", "Run `autograder dev sync`.")
 
 
 def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:

@@ -139,6 +139,8 @@ class Judges(Confined):
         """Root first, since the steps after it are no root's to undo."""
         self.leave_root()
         landlock.no_new_privileges()
+        if self.policy.abi:
+            landlock.write_nowhere(self.policy.abi)
         isolation.keep_private()  # becoming another user has made it readable again
         seccomp.apply(self.filter())
         isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._held, 0)

@@ -1,0 +1,209 @@
+"""A course on what a notebook does: a number in a variable, text, files, a figure, input typed in, data to read.
+
+Each exercise in the minimal form: its cells (`#%` lines as in `classic.py`), and one file of hidden tests.
+"""
+
+NAME = "a1_notes"
+
+NOTEBOOK = r'''
+#% text
+# Notes
+
+## 1. Mean
+
+Set `mean_price` to the mean of all prices in `prices.csv`.
+
+#% solution mean_price
+import csv
+### BEGIN SOLUTION
+with open("prices.csv", newline="") as file:
+    rows = list(csv.DictReader(file))
+mean_price = sum(float(row["price"]) for row in rows) / len(rows)
+### END SOLUTION
+
+#% tests test-mean_price 2
+check("mean_price")
+
+#% solution table
+def table(prices):
+    """Print each name, a colon and its price with two digits, in order of names."""
+    ### BEGIN SOLUTION
+    for name in sorted(prices):
+        print(f"{name}: {prices[name]:.2f}")
+    ### END SOLUTION
+
+#% tests test-table 2
+check("table")
+
+#% solution cheap
+def cheap(limit, path):
+    """Write the names in prices.csv that cost at most `limit` to the file at `path`, one on each line."""
+    ### BEGIN SOLUTION
+    with open("prices.csv", newline="") as file:
+        names = [row["name"] for row in csv.DictReader(file) if float(row["price"]) <= limit]
+    with open(path, "w") as file:
+        file.write("\n".join(names) + "\n")
+    ### END SOLUTION
+
+#% tests test-cheap 2
+check("cheap")
+
+#% solution draw
+import matplotlib.pyplot as plt
+
+def draw(prices):
+    """A bar for each price, with its name below, a title and a label on the y axis."""
+    ### BEGIN SOLUTION
+    figure, axes = plt.subplots()
+    axes.bar(list(prices), list(prices.values()))
+    axes.set(title="Prices", ylabel="euros")
+    return figure
+    ### END SOLUTION
+
+#% tests test-draw 2
+check("draw")
+
+#% solution quiz
+def quiz():
+    """Ask for numbers until an empty line comes, and give their sum."""
+    ### BEGIN SOLUTION
+    total = 0
+    while line := input("A number? "):
+        total += float(line)
+    return total
+    ### END SOLUTION
+
+#% tests test-quiz 2
+check("quiz")
+'''
+
+DATA = {"prices.csv": b"name,price\npear,2.5\nfig,0.5\nkiwi,1.5\n", "data/limits.csv": b"limit\n2\n"}
+
+HEAD = """import pytest
+
+from autograder.testing import expect, shown, text
+
+PRICES = {"pear": 2.5, "fig": 0.5}
+
+"""
+
+SUITES = {
+    "mean_price": '''
+@pytest.mark.exercise("mean_price")
+class TestMeanPrice:
+    def test_value(self, student, reference):
+        """The mean of the prices."""
+        expect.close(student.value("mean_price"), reference.value("mean_price"), "How many prices are there?")
+''',
+    "table": '''
+@pytest.mark.exercise("table")
+class TestTable:
+    def test_lines(self, student, reference):
+        """A line for each price, in order."""
+        expect.text(student.table.printed(PRICES), reference.table.printed(PRICES), "Two digits each, in order?")
+''',
+    "cheap": '''
+@pytest.mark.exercise("cheap")
+class TestCheap:
+    def test_file(self, student, reference):
+        """The file has the names that are asked for."""
+        got, right = student.cheap.files(2, "cheap.txt"), reference.cheap.files(2, "cheap.txt")
+        expect.text(got["cheap.txt"], right["cheap.txt"], "At most, or less?", what="cheap.txt")
+''',
+    "draw": '''
+@pytest.mark.exercise("draw")
+class TestDraw:
+    def test_bars(self, student, reference):
+        """The bars, with their words."""
+        expect.figure(student.draw.figure(PRICES), reference.draw.figure(PRICES), "Is a bar as high as its price?")
+''',
+    "quiz": '''
+@pytest.mark.exercise("quiz")
+class TestQuiz:
+    def test_sum(self, student):
+        """The sum of what is typed in."""
+        expect.close(student.quiz.typed("3", "4.5", "")(), 7.5, "When does it end?")
+''',
+}
+
+VISIBLE = '''
+@pytest.mark.exercise("table")
+class TestVisible:
+    def test_one(self, student):
+        """One price."""
+        with shown("What does each line look like?", prices={"fig": 0.5}):
+            text(student.table.printed({"fig": 0.5}), "fig: 0.50")
+'''
+
+# Right answers in other styles, and wrong ones with how what is told of them begins.
+RIGHT = [
+    {
+        "mean_price": "import numpy as np\nmean_price = np.genfromtxt('prices.csv', delimiter=',', skip_header=1)[:, 1].mean()",
+        "table": "def table(prices):\n    print('\\n'.join('%s: %.2f  ' % one for one in sorted(prices.items())))\n    print()",
+        "cheap": "from pathlib import Path\ndef cheap(limit, path):\n    lines = Path('prices.csv').read_text().split()[1:]\n"
+        "    Path(path).write_text('\\r\\n'.join(l.split(',')[0] for l in lines if float(l.split(',')[1]) <= limit))",
+        "draw": "from matplotlib import pyplot\ndef draw(prices):\n    pyplot.xticks([1, 2], list(prices))\n"
+        "    pyplot.bar([1, 2], prices.values())\n    pyplot.title('What it costs')\n    pyplot.ylabel('EUR')\n    pyplot.show()",
+        "quiz": "import sys\ndef quiz():\n    lines = sys.stdin.read().split()\n    return sum(map(float, lines))",
+    },
+    {
+        "mean_price": "%matplotlib inline\nimport csv\nmean_price = round(sum([2.5, 0.5, 1.5]) / 3, 9)",
+        "table": "def table(prices):\n    for name, price in sorted(prices.items()):\n        print(name, end=': ')\n        print(f'{price:.2f}')",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    axes = plt.figure().add_subplot()\n"
+        "    axes.bar(range(2), [*prices.values()], tick_label=[*prices])\n    axes.set_title('P')\n    axes.set_ylabel('p')\n    return axes",
+        "quiz": "def quiz(total=0.0):\n    line = input()\n    return quiz(total + float(line)) if line.strip() else total",
+    },
+]
+WRONG = [
+    ("mean_price", "mean_price = 2.5 + 0.5 + 1.5", "mean_price: the result is 4.5, which is not right."),
+    ("mean_price", "mean = 1.5", "mean_price: the notebook has nothing under the name `mean_price`, or None."),
+    ("mean_price", "mean_price = '1.5'", "mean_price: gave back a value of type str, where an array belongs."),
+    (
+        "table",
+        "def table(prices):\n    for name in sorted(prices):\n        print(f'{name}: {prices[name]}')",
+        "table(a dict): line 1 of what it prints is `fig: 0.5`, which is not right.",
+    ),
+    ("table", "def table(prices):\n    return str(prices)", "table(a dict): what it prints is empty."),
+    (
+        "table",
+        "def table(prices):\n    print('Prices')\n    for name in sorted(prices):\n        print(f'{name}: {prices[name]:.2f}')",
+        "table(a dict): line 1 of what it prints is `Prices`, which is not right.",
+    ),
+    (
+        "cheap",
+        "def cheap(limit, path):\n    open('names.txt', 'w').write('fig')",
+        "cheap(limit=2, path='cheap.txt'): wrote no file `cheap.txt`, and 1 of another name.",
+    ),
+    (
+        "cheap",
+        "def cheap(limit, path):\n    open(path, 'w').write('pear\\nkiwi')",
+        "cheap(limit=2, path='cheap.txt'): line 1 of cheap.txt is `pear`, which is not right.",
+    ),
+    (
+        "cheap",
+        "def cheap(limit, path):\n    open('prices.csv', 'w').write('fig')",
+        "cheap(limit=2, path='cheap.txt'): raised OSError",
+    ),
+    ("draw", "def draw(prices):\n    return list(prices)", "draw(a dict): drew nothing"),
+    (
+        "draw",
+        "def draw(prices):\n    plt.plot(list(prices), list(prices.values()))",
+        "draw(a dict): the figure has 1 line, it should have 0.",
+    ),
+    (
+        "draw",
+        "def draw(prices):\n    plt.bar(list(prices), sorted(prices.values()))\n    plt.title('a')\n    plt.ylabel('b')",
+        "draw(a dict): the set of bars in the figure has height 2.5 at [0], which is not right.",
+    ),
+    (
+        "draw",
+        "def draw(prices):\n    plt.bar(list(prices), list(prices.values()))\n    plt.title('a')",
+        "draw(a dict): the figure has no label on its y axis.",
+    ),
+    ("quiz", "def quiz():\n    return float(input())", "quiz() with '3', '4.5', '' typed in: the result is 3, which"),
+    (
+        "quiz",
+        "def quiz():\n    return sum(float(input() or 0) for _ in range(4))",
+        "quiz() with '3', '4.5', '' typed in: asks for a fourth input, and only 3 are typed in.",
+    ),
+]
