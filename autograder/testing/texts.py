@@ -17,13 +17,19 @@ def compare(got: Any, wanted: str, hint: str, what: str, strict: bool, tells: bo
     for number, (line, other) in enumerate(zip(mine, right, strict=False), start=1):
         if line != other:
             said = _quoted(got, line)
-            told = f", wanted `{_shown(other, tells)}`." if tells else f", which is not right{_nearly(line, other)}."
-            fail(f"line {number} of {what} is {said}{told}", hint, got=got)
+            told = (
+                f", wanted `{_shown(other)}`."
+                if tells
+                else f"{', which' * bool(said)} is not right{_nearly(line, other)}."
+            )
+            fail(f"line {number} of {what}{said}{told}", hint, got=got)
     if len(mine) > len(right):
-        said = _quoted(got, mine[len(right)])
-        fail(f"line {len(right) + 1} of {what} is {said}, where nothing more is asked for.", hint, got=got)
+        said = (
+            f"{_quoted(got, mine[len(right)])}, and no more" if _quoted(got, mine[len(right)]) else " is one more than"
+        )
+        fail(f"line {len(right) + 1} of {what}{said} is asked for.", hint, got=got)
     if len(mine) < len(right):
-        told = f" Wanted next: `{_shown(right[len(mine)], tells)}`." if tells else ""
+        told = f" Wanted next: `{_shown(right[len(mine)])}`." if tells else ""
         ends = f"ends after line {len(mine)}, and more is asked for." if mine else "is empty."
         fail(f"{what} {ends}{told}", hint, got=got)
 
@@ -46,12 +52,13 @@ def _nearly(line: str, other: str) -> str:
 
 
 def _quoted(got: str, line: str) -> str:
-    """A line of the student's, as far as a report may quote it."""
+    """A line of the student's as part of a sentence, as far as a report may quote it."""
     quote = getattr(got, "quote", None)
-    said = _shown(quote(line) if quote else line, not quote)
-    return f"`{said}`" if said else "not there" if not line.strip() else "another one"
+    said = quote(line) if quote else _shown(line)
+    return f" is `{said}`" if said else ""
 
 
-def _shown(line: str, exactly: bool) -> str:
-    line = line if not exactly or line == line.strip() else repr(line)
+def _shown(line: str) -> str:
+    """A line whose blanks can be seen."""
+    line = line if line and line == line.strip() else repr(line)
     return line[:SHOWN] + ("…" if len(line) > SHOWN else "")

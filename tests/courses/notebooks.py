@@ -138,36 +138,85 @@ class TestVisible:
 # Right answers in other styles, and wrong ones with how what is told of them begins.
 RIGHT = [
     {
-        "mean_price": "import numpy as np\nmean_price = np.genfromtxt('prices.csv', delimiter=',', skip_header=1)[:, 1].mean()",
-        "table": "def table(prices):\n    print('\\n'.join('%s: %.2f  ' % one for one in sorted(prices.items())))\n    print()",
-        "cheap": "from pathlib import Path\ndef cheap(limit, path):\n    lines = Path('prices.csv').read_text().split()[1:]\n"
-        "    Path(path).write_text('\\r\\n'.join(l.split(',')[0] for l in lines if float(l.split(',')[1]) <= limit))",
-        "draw": "from matplotlib import pyplot\ndef draw(prices):\n    pyplot.xticks([1, 2], list(prices))\n"
-        "    pyplot.bar([1, 2], prices.values())\n    pyplot.title('What it costs')\n    pyplot.ylabel('EUR')\n    pyplot.show()",
-        "quiz": "import sys\ndef quiz():\n    lines = sys.stdin.read().split()\n    return sum(map(float, lines))",
+        "mean_price": """
+import numpy as np
+mean_price = np.genfromtxt("prices.csv", delimiter=",", skip_header=1)[:, 1].mean()
+""",
+        "table": """
+def table(prices):
+    print("\\n".join("%s: %.2f  " % one for one in sorted(prices.items())))
+    print()
+""",
+        "cheap": """
+from pathlib import Path
+def cheap(limit, path):
+    rows = [line.split(",") for line in Path("prices.csv").read_text().split()[1:]]
+    Path(path).write_text("\\r\\n".join(name for name, price in rows if float(price) <= limit))
+""",
+        "draw": """
+from matplotlib import pyplot
+def draw(prices):
+    pyplot.xticks([1, 2], list(prices))
+    pyplot.bar([1, 2], prices.values())
+    pyplot.title("What it costs")
+    pyplot.ylabel("EUR")
+    pyplot.show()
+    pyplot.close()
+""",
+        "quiz": """
+import sys
+def quiz():
+    return sum(map(float, sys.stdin.read().split()))
+""",
     },
     {
-        "mean_price": "%matplotlib inline\nimport csv\nmean_price = round(sum([2.5, 0.5, 1.5]) / 3, 9)",
-        "table": "def table(prices):\n    for name, price in sorted(prices.items()):\n        print(name, end=': ')\n        print(f'{price:.2f}')",
-        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    axes = plt.figure().add_subplot()\n"
-        "    axes.bar(range(2), [*prices.values()], tick_label=[*prices])\n    axes.set_title('P')\n    axes.set_ylabel('p')\n    return axes",
-        "quiz": "def quiz(total=0.0):\n    line = input()\n    return quiz(total + float(line)) if line.strip() else total",
+        "mean_price": """
+%matplotlib inline
+import csv
+mean_price = round(sum([2.5, 0.5, 1.5]) / 3, 9)
+""",
+        "table": """
+def table(prices):
+    for name, price in sorted(prices.items()):
+        print(name, end=": ")
+        print(f"{price:.2f}")
+""",
+        "draw": """
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+def draw(prices):
+    axes = plt.figure().add_subplot()
+    axes.barh(range(2), [*prices.values()], tick_label=[*prices])
+    axes.set_title("P")
+    axes.set_ylabel("p")
+    return axes
+""",
+        "quiz": """
+def quiz(total=0.0):
+    line = input()
+    return quiz(total + float(line)) if line.strip() else total
+""",
     },
 ]
 WRONG = [
-    ("mean_price", "mean_price = 2.5 + 0.5 + 1.5", "mean_price: the result is 4.5, which is not right."),
-    ("mean_price", "mean = 1.5", "mean_price: the notebook has nothing under the name `mean_price`, or None."),
-    ("mean_price", "mean_price = '1.5'", "mean_price: gave back a value of type str, where an array belongs."),
+    ("mean_price", "import csv\nmean_price = 2.5 + 0.5 + 1.5", "mean_price: the result is 4.5, which is not right."),
+    ("mean_price", "import csv", "mean_price: the notebook has nothing under the name `mean_price`, or None."),
+    ("mean_price", "import csv\nmean_price = '1.5'", "mean_price: gave back a value of type str, where an array"),
     (
         "table",
         "def table(prices):\n    for name in sorted(prices):\n        print(f'{name}: {prices[name]}')",
-        "table(a dict): line 1 of what it prints is `fig: 0.5`, which is not right.",
+        "table(prices): line 1 of what it prints is `…: 0.5`, which is not right.",
     ),
-    ("table", "def table(prices):\n    return str(prices)", "table(a dict): what it prints is empty."),
+    ("table", "def table(prices):\n    return str(prices)", "table(prices): what it prints is empty."),
     (
         "table",
-        "def table(prices):\n    print('Prices')\n    for name in sorted(prices):\n        print(f'{name}: {prices[name]:.2f}')",
-        "table(a dict): line 1 of what it prints is `Prices`, which is not right.",
+        "def table(prices):\n    print('Prices')\n    print('fig: 0.50')\n    print('pear: 2.50')",
+        "table(prices): line 1 of what it prints is `Prices`, which is not right.",
+    ),
+    (
+        "table",
+        "def table(prices):\n    for name in sorted(prices):\n        print(f'{name.title()}: {prices[name]:.2f}')",
+        "table(prices): line 1 of what it prints is `…: 0.50`, which is not right, though only",
     ),
     (
         "cheap",
@@ -177,28 +226,28 @@ WRONG = [
     (
         "cheap",
         "def cheap(limit, path):\n    open(path, 'w').write('pear\\nkiwi')",
-        "cheap(limit=2, path='cheap.txt'): line 1 of cheap.txt is `pear`, which is not right.",
+        "cheap(limit=2, path='cheap.txt'): line 1 of cheap.txt is not right.",
     ),
     (
         "cheap",
-        "def cheap(limit, path):\n    open('prices.csv', 'w').write('fig')",
+        "def cheap(limit, path):\n    open('/cheap.txt', 'w').write('fig')",
         "cheap(limit=2, path='cheap.txt'): raised OSError",
     ),
-    ("draw", "def draw(prices):\n    return list(prices)", "draw(a dict): drew nothing"),
+    ("draw", "def draw(prices):\n    return list(prices)", "draw(prices): drew nothing"),
     (
         "draw",
-        "def draw(prices):\n    plt.plot(list(prices), list(prices.values()))",
-        "draw(a dict): the figure has 1 line, it should have 0.",
+        "import matplotlib.pyplot as plt\ndef draw(prices):\n    plt.plot(list(prices), list(prices.values()))",
+        "draw(prices): the figure has 1 line, it should have 0.",
     ),
     (
         "draw",
-        "def draw(prices):\n    plt.bar(list(prices), sorted(prices.values()))\n    plt.title('a')\n    plt.ylabel('b')",
-        "draw(a dict): the set of bars in the figure has height 2.5 at [0], which is not right.",
+        "import matplotlib.pyplot as plt\ndef draw(prices):\n    plt.bar(list(prices), sorted(prices.values()))",
+        "draw(prices): the set of bars in the figure has height 2.5 at [0], which is not right.",
     ),
     (
         "draw",
-        "def draw(prices):\n    plt.bar(list(prices), list(prices.values()))\n    plt.title('a')",
-        "draw(a dict): the figure has no label on its y axis.",
+        "import matplotlib.pyplot as plt\ndef draw(prices):\n    plt.bar(list(prices), list(prices.values()))",
+        "draw(prices): the figure has no title.",
     ),
     ("quiz", "def quiz():\n    return float(input())", "quiz() with '3', '4.5', '' typed in: the result is 3, which"),
     (

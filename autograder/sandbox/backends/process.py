@@ -9,10 +9,30 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from autograder.sandbox.backends.base import Backend
+from autograder.sandbox.backends.base import Backend, Students
 from autograder.sandbox.backends.places import KIT
 from autograder.sandbox.backends.promises import PROMISES, Promise
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Policy
+
+
+class StudentsInAFolder(Students):
+    """Each child writes in a folder of its own, as far as it keeps to it."""
+
+    def change_view(self, limits: Limits) -> None:
+        """Begin in that folder."""
+        folder = self._folder(os.getpid())
+        os.mkdir(folder, 0o700)
+        isolation.write_in(folder)
+        os.chdir(folder)
+
+    def clear_away(self, pid: int) -> None:
+        """Remove it."""
+        shutil.rmtree(self._folder(pid), ignore_errors=True)
+
+    def _folder(self, pid: int) -> str:
+        return os.path.join(os.environ["TMPDIR"], str(pid))
 
 
 class Process(Backend):
@@ -21,6 +41,7 @@ class Process(Backend):
     name = "process"
     title = "none"
     isolates = False
+    students = StudentsInAFolder
     keeps: ClassVar[tuple[Promise, ...]] = tuple(one for one in PROMISES if one.without_sandbox)
     means = "student code can read the suites and what you can read, and use the network"
 

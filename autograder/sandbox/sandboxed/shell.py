@@ -114,6 +114,10 @@ def _quiet_shell_class(base: type) -> type:
 
         showsyntaxerror = showindentationerror = showtraceback
 
+        def enable_matplotlib(self, gui: Any = None) -> tuple[str, str]:
+            """`%matplotlib inline` changes nothing: figures are drawn into memory, and shown nowhere."""
+            return "agg", "agg"
+
     return QuietShell
 
 
