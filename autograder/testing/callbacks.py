@@ -39,7 +39,7 @@ class Questions:
         self._names = names
         self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
         self._asked_with = asked_with or {}
-        self.substituted = tuple(_proxy(name, names[name]) for name in proxies if name in names)
+        self.substituted = tuple(_proxy(name, names[name]) for name in proxies if callable(names.get(name)))
         self.asked: set[str] = set()
         self.forbidden: str | None = None
         self._callables: dict[str, object] = {}

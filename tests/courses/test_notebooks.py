@@ -85,15 +85,62 @@ def marked(course):
 FULL = dict.fromkeys(SUITES, (2.0, ""))
 
 
+@pytest.mark.slow
 def test_right_answers_in_any_style_get_all(marked):
     assert marked() == FULL
     for answers in RIGHT:
         assert marked(**answers) == FULL
 
 
+@pytest.mark.slow
 def test_wrong_answers_lose_their_exercise_and_are_told_what_they_did(marked):
     for name, answer, said in WRONG:
         found = marked(**{name: answer})
         score, message = found.pop(name)
         assert (score, message[: len(said)]) == (0, said)
         assert found == {one: full for one, full in FULL.items() if one != name}
+
+
+# ---------------------------------------------------------------- hostile
+
+HOSTILE = [
+    {
+        "table": "def table(prices):\n    while True: print('x' * 10**6)",
+        "cheap": "import os, csv\ndef cheap(limit, path):\n    os.symlink('/etc/passwd', path)",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    plt.plot(range(10**6))",
+        "quiz": "import builtins\nbuiltins.input = input = lambda *_: '9'\ndef quiz():\n    return float(input())",
+    },
+    {
+        "table": "def table(prices):\n    print('x' * 10**8)\n    print(f'secret {prices}')",
+        "cheap": "def cheap(limit, path):\n    for n in range(10**6):\n        open(f'{n}.txt', 'w').write('x')",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    for n in range(1000): plt.text(n, n, 'x')",
+        "quiz": "import builtins\nbuiltins.input = lambda *_: '9'\ndef quiz(read=input):\n    return float(read())",
+    },
+    {
+        "cheap": "import os\ndef cheap(limit, path):\n    while True:\n        os.mkdir('d')\n        os.chdir('d')",
+        "draw": "class Figure:\n    axes = [1, 2]\ndef draw(prices):\n    return Figure()",
+        "quiz": "def quiz():\n    import sys\n    sys.stdin = None\n    return input",
+    },
+    {
+        "cheap": "def cheap(limit, path):\n    file = open(path, 'wb')\n    while True: file.write(b'x' * 10**6)",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    return [plt.figure() for _ in range(10**6)]",
+    },
+]
+
+
+OTHERS = [pytest.param(kind, marks=pytest.mark.catalogue) for kind in ("landlock", "process")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bubblewrap", *OTHERS])
+def test_what_is_hostile_loses_its_own_exercise(course, kind):
+    """Endless text, files and points, links out of the folder, an `input` of its own."""
+    quick = Limits(call_seconds=1.5, planned_seconds=0.7, memory=400 * 2**20)
+    with marking(course, kind, quick) as mark:
+        for answers in HOSTILE:
+            found = mark(**answers)
+            assert {name: score for name, (score, _) in found.items()} == {
+                name: 0 if name in answers else 2 for name in SUITES
+            }, found
+            assert "root:" not in str(found)
+        assert mark() == FULL

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from autograder.sandbox.backends.base import Backend, Child, Judges, Students
 from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_places
-from autograder.sandbox.backends.process import plain_python, remove_scratch
+from autograder.sandbox.backends.process import empty, plain_python, remove_scratch
 from autograder.sandbox.linux import isolation, landlock, scratch_watch, seccomp
 from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InScope
 from autograder.sandbox.protocol.messages import Policy
@@ -104,13 +104,13 @@ class StudentsUnderLandlock(Students):
                 os.waitpid(-pid, 0)
         folder = os.fsencode(self._folder(pid))
         with contextlib.suppress(OSError):
-            _empty(folder)
+            empty(folder)
             os.rmdir(folder)
 
     def leave_nothing(self) -> None:
         """Remove all scratch there is."""
         with contextlib.suppress(OSError):
-            _empty(os.fsencode(self.policy.scratch))
+            empty(os.fsencode(self.policy.scratch))
 
     def _folder(self, pid: int) -> str:
         """The scratch folder of the submission whose first process this is."""
@@ -292,20 +292,3 @@ def _cannot_signal(pid: int) -> None:
     except PermissionError:
         return
     raise OSError("landlock: signals are not kept in, though the kernel says that they are")
-
-
-def _empty(folder: bytes) -> None:
-    """Remove all in a folder, however deep: what lies deeper is first moved up, so that no path grows long."""
-    while entries := list(os.scandir(folder)):
-        for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
-                os.unlink(entry.path)
-                continue
-            os.chmod(entry.path, 0o700)
-            for inner in list(os.scandir(entry.path)):
-                if inner.is_dir(follow_symlinks=False):
-                    os.chmod(inner.path, 0o700)
-                    os.rename(inner.path, os.path.join(folder, os.urandom(16).hex().encode()))
-                else:
-                    os.unlink(inner.path)
-            os.rmdir(entry.path)
