@@ -81,7 +81,7 @@ DATA = {"prices.csv": b"name,price\npear,2.5\nfig,0.5\nkiwi,1.5\n", "data/limits
 
 HEAD = """import pytest
 
-from autograder.testing import expect, shown, text
+from autograder.testing import close, expect, shown, text
 
 PRICES = {"pear": 2.5, "fig": 0.5}
 
@@ -126,14 +126,48 @@ class TestQuiz:
 ''',
 }
 
-VISIBLE = '''
+VISIBLE = {
+    "mean_price": '''
+@pytest.mark.exercise("mean_price")
+class TestVisible:
+    def test_size(self, student):
+        """It is a price."""
+        with shown("Are there prices above 3?"):
+            close(student.value("mean_price") < 3, True)
+''',
+    "table": '''
 @pytest.mark.exercise("table")
 class TestVisible:
     def test_one(self, student):
         """One price."""
         with shown("What does each line look like?", prices={"fig": 0.5}):
             text(student.table.printed({"fig": 0.5}), "fig: 0.50")
-'''
+''',
+    "cheap": '''
+@pytest.mark.exercise("cheap")
+class TestVisible:
+    def test_one(self, student):
+        """One name."""
+        with shown("What costs that little?", limit=1):
+            text(student.cheap.files(1, "few.txt")["few.txt"], "fig", "few.txt")
+''',
+    "draw": '''
+@pytest.mark.exercise("draw")
+class TestVisible:
+    def test_heights(self, student):
+        """A bar for each."""
+        with shown("How high is each bar?"):
+            close(student.draw.figure({"a": 1, "b": 2}).axes[0].bars[0].height, [1.0, 2.0])
+''',
+    "quiz": '''
+@pytest.mark.exercise("quiz")
+class TestVisible:
+    def test_one(self, student):
+        """One number."""
+        with shown("When does it end?"):
+            close(student.quiz.typed("2", "")(), 2.0)
+''',
+}
 
 # Right answers in other styles, and wrong ones with how what is told of them begins.
 RIGHT = [

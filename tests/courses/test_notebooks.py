@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from pathlib import Path
 
+import matplotlib.pyplot
 import nbformat
 import pytest
 
 from autograder.authoring.paired_scripts import sync
+from autograder.cli.check_notebook import open_sandbox, read, verdicts
+from autograder.content import Visible
 from autograder.course import CHECK, CONFIG, Course
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.student.check import examine
 from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
@@ -27,7 +32,9 @@ def suite_course(root: Path, notebook: str, suites, data=None, visible=None) -> 
     (root / "notes_course" / "course.toml").write_text("")
     (root / CONFIG).write_text("from autograder.nbgrader import configure\nc = get_config()\nconfigure(c)\n")
     (root / "jupytext.toml").write_text('cell_metadata_filter = "nbgrader,tags"\n')
-    for name, text in {f"{one}/hidden_tests.py": suites[one] for one in suites}.items() | (visible or {}).items():
+    files = {f"{one}/hidden_tests.py": text for one, text in suites.items()}
+    files |= {f"{one}/visible_tests.py": text for one, text in (visible or {}).items()}
+    for name, text in files.items():
         path = root / "notes_course" / NAME / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(HEAD + text)
@@ -49,7 +56,7 @@ def suite_course(root: Path, notebook: str, suites, data=None, visible=None) -> 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notes") / "course"
-    return suite_course(folder, NOTEBOOK, SUITES, DATA, {"table/visible_tests.py": VISIBLE})
+    return suite_course(folder, NOTEBOOK, SUITES, DATA, VISIBLE)
 
 
 @contextlib.contextmanager
@@ -144,3 +151,54 @@ def test_what_is_hostile_loses_its_own_exercise(course, kind):
             }, found
             assert "root:" not in str(found)
         assert mark() == FULL
+
+
+# ---------------------------------------------------------------- the visible side
+
+SHOWN = {
+    "mean_price": ("mean_price = 4.5", "came out as `False`"),
+    "table": (
+        "def table(prices):\n    print(prices)",
+        "is `{'fig': 0.5}`, wanted `fig: 0.50`.",
+    ),
+    "cheap": ("def cheap(limit, path):\n    open(path, 'w').write('')", "few.txt is empty. Wanted next: `fig`."),
+    "draw": ("def draw(prices):\n    return None", "drew nothing: it gave no figure back, and none is open."),
+    "quiz": ("def quiz():\n    return float(input()) + float(input() or 0) + float(input())", "asks for a third input"),
+}
+
+
+def released(course, **answers):
+    """The release with answers, saved beside its data."""
+    path = course.root / "assignments" / NAME / "notes.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        cell.source = answers.get(grade_id(cell), cell.source)
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_check_in_a_kernel_says_what_was_printed_written_and_drawn(course, monkeypatch):
+    folder = course.root / "assignments" / NAME
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.csv")} == DATA.keys()
+    monkeypatch.chdir(folder)
+    before, visible = sorted(folder.rglob("*")), Visible(course.folder)
+    right, wrong = dict[str, object](), dict[str, object]()
+    for name in SUITES:
+        exec(RIGHT[0][name], right)
+        exec(SHOWN[name][0], wrong)
+    for name, (_, said) in SHOWN.items():
+        assert examine(name, right, visible).passed
+        assert said in examine(name, wrong, visible).result.tests[0].message
+    assert "nothing under the name `mean_price`" in examine("mean_price", {}, visible).result.tests[0].message
+    assert sorted(folder.rglob("*")) == before
+    assert not matplotlib.pyplot.get_fignums()
+
+
+@pytest.mark.slow
+def test_check_of_a_saved_notebook_finds_the_data_beside_it(course, tmp_path):
+    copy = Course(shutil.copytree(course.root, tmp_path / "course"))
+    with open_sandbox() as sandbox:
+        right = list(verdicts(read(released(copy, **RIGHT[0]), copy), sandbox))
+        assert [verdict.result.name for verdict in right if verdict.passed] == list(SUITES)
+        wrong = verdicts(read(released(copy, **{name: answer for name, (answer, _) in SHOWN.items()}), copy), sandbox)
+        assert all(SHOWN[verdict.result.name][1] in verdict.result.tests[0].message for verdict in wrong)
