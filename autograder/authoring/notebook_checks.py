@@ -23,6 +23,7 @@ PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
 SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section", "paper", "link")
+OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
 TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
 
 
@@ -89,6 +90,9 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
     for exercise in assignment.by_suite:
         index, check = places[CHECK + exercise.name]
+        if exercise.name in OWN_NAMES:
+            what = f"`student.{exercise.name}` means something else in tests"
+            yield Finding(path, CHECK + exercise.name, what, "Give the exercise another name.")
         if exercise.points <= 0:
             yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
         if not check.source.rstrip().endswith(f'check("{exercise.name}")'):

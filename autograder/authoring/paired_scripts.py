@@ -12,6 +12,7 @@ import nbformat
 from autograder.authoring.visible_cases import visible_files
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
+from autograder.submission import MODEL
 
 
 def sync(course: Course) -> Iterator[Path]:
@@ -32,7 +33,8 @@ def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
     """The files beside the source notebooks, where students get them: beside the releases."""
     for assignment in assignments:
         for name, data in assignment.beside.items():
-            yield assignment.root / "assignments" / assignment.name / name, data
+            if name != MODEL:  # what running the notebook has left
+                yield assignment.root / "assignments" / assignment.name / name, data
 
 
 def generated(course: Course) -> Iterator[tuple[Path, str]]:

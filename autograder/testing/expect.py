@@ -260,14 +260,16 @@ def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
     return made(*arguments, **more)
 
 
-def text(got: Any, wanted: str, hint: str = "", what: str = "what it prints", strict: bool = False) -> None:
+def text(
+    got: Any, wanted: str, hint: str = "", what: str = "what it prints", *, strict: bool = False, tells: bool = False
+) -> None:
     """Two texts are the same line by line, but for blanks at the end of a line, and empty lines at the end of all.
 
-    strict: every character counts
+    strict: every character counts; tells: with the line that is wanted, as visible tests do
     """
     from autograder.testing.texts import compare
 
-    compare(got, wanted, hint, what, strict)
+    compare(got, wanted, hint, what, strict, tells)
 
 
 def figure(got: Any, wanted: Any, hint: str = "", words: bool = False, atol: float = 1e-6) -> None:

@@ -1,4 +1,4 @@
-"""Two texts compared line by line: `expect.text` of hidden tests, and `text` of visible ones."""
+"""Two texts compared line by line: `expect.text`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.testing.expect import fail, kind_of
 SHOWN = 120  # characters of a line
 
 
-def compare(got: Any, wanted: str, hint: str, what: str, strict: bool, tells: bool = False) -> None:
+def compare(got: Any, wanted: str, hint: str, what: str, strict: bool, tells: bool) -> None:
     """Fails at the first line that differs. tells: with the line that is wanted?"""
     if not isinstance(got, str):
         fail(f"{what} is {kind_of(got)}, where a text belongs.", hint, got=got, symptom="kind")

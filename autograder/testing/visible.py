@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.report import Message
-from autograder.testing import expect, texts
+from autograder.testing import expect
 from autograder.testing.expect import Mismatch
 from autograder.testing.shape_errors import told
 from autograder.testing.student import Raised
@@ -84,11 +84,6 @@ def equal(got: Any, wanted: Any, what: str = "the result") -> None:
         expect.fail(f"{what} is {expect.kind_of(got)}, wanted {_kind(wanted)}.", symptom="kind")
     if got != wanted:
         expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
-
-
-def text(got: Any, wanted: str, what: str = "what it prints", strict: bool = False) -> None:
-    """The same lines, compared as `expect.text` does; says both where they differ."""
-    texts.compare(got, wanted, "", what, strict, tells=True)
 
 
 def keeps(function: Any, *arguments: Any, names: str) -> Any:

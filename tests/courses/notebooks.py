@@ -81,7 +81,7 @@ DATA = {"prices.csv": b"name,price\npear,2.5\nfig,0.5\nkiwi,1.5\n", "data/limits
 
 HEAD = """import pytest
 
-from autograder.testing import close, expect, shown, text
+from autograder.testing import close, expect, shown
 
 PRICES = {"pear": 2.5, "fig": 0.5}
 
@@ -141,7 +141,7 @@ class TestVisible:
     def test_one(self, student):
         """One price."""
         with shown("What does each line look like?", prices={"fig": 0.5}):
-            text(student.table.printed({"fig": 0.5}), "fig: 0.50")
+            expect.text(student.table.printed({"fig": 0.5}), "fig: 0.50", tells=True)
 ''',
     "cheap": '''
 @pytest.mark.exercise("cheap")
@@ -149,7 +149,7 @@ class TestVisible:
     def test_one(self, student):
         """One name."""
         with shown("What costs that little?", limit=1):
-            text(student.cheap.files(1, "few.txt")["few.txt"], "fig", "few.txt")
+            expect.text(student.cheap.files(1, "few.txt")["few.txt"], "fig", what="few.txt", tells=True)
 ''',
     "draw": '''
 @pytest.mark.exercise("draw")
