@@ -162,8 +162,7 @@ def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    if folder:
-        setattr(module, FOLDER, folder)
+    setattr(module, FOLDER, folder)
     try:
         with contextlib.chdir(folder) if folder else contextlib.nullcontext():
             spec.loader.exec_module(module)

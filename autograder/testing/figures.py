@@ -34,7 +34,7 @@ def _differences(got: Any, wanted: Any, words: bool, atol: float) -> Iterator[st
             yield f"the wedges of {place} have not the shares that are asked for."
         for axis in "xy":
             if mine[f"{axis}scale"] != right[f"{axis}scale"]:
-                yield f"the scale of {place}'s {axis} axis is {mine[f'{axis}scale']:.20}, which is not asked for."
+                yield f"the {axis} axis of {place} has another scale than is asked for."
         for name, word in SAID.items():
             said, asked = ([part] if isinstance(part, str) else part for part in (mine[name], right[name]))
             if any(asked) and not any(map(str.strip, said)):

@@ -36,14 +36,17 @@ class NoMoreInput(EOFError):
     """Code asks for more input than is typed in."""
 
 
-def performed(call: Call, run: Callable[[], Reply]) -> Reply:
-    """The reply to a call that `run` makes, with what is asked for as its value."""
+def performed(call: Call, run: Callable[[], Reply], finds_files: bool) -> Reply:
+    """The reply to a call that `run` makes, with what is asked for as its value.
+
+    finds_files: are there files beside the notebook?
+    """
     with contextlib.nullcontext() if call.typed is None else _typing(call.typed):
         match call.gives:
             case Gives.PRINTED:
                 return Reply(_printed(run))
             case Gives.FILES:
-                return Reply(_files(run))
+                return Reply(_files(run, finds_files))
             case Gives.FIGURE:
                 return Reply(figures.drawn(lambda: run().value))
         return run()
@@ -79,10 +82,9 @@ def _typing(lines: Sequence[str]) -> Iterator[None]:
 # ---------------------------------------------------------------- files
 
 
-def _files(run: Callable[[], Reply]) -> dict[str, str | np.ndarray] | Other:
+def _files(run: Callable[[], Reply], finds: bool) -> dict[str, str | np.ndarray] | Other:
     """What is written by code that runs in a folder of its own, with the files that are given."""
-    here = os.getcwd()
-    found = _here(here) if given is None else given
+    found = {} if not finds else _here(os.getcwd()) if given is None else given
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         put({name: Path(path).read_bytes() for name, path in found.items()}, Path(folder))
         before = {name: _stamp(path) for name, path in _in_folder(folder)}

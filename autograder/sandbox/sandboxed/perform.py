@@ -69,10 +69,11 @@ def perform(
         seen: list[str] = []
         dropped: list[str] = []
         with contextlib.ExitStack() as around:
-            if folder := names.get(FOLDER):
+            folder = names.get(FOLDER)
+            if folder:
                 around.enter_context(contextlib.chdir(folder))
             _surround(around, call, watched, seen, dropped)
-            reply = effects.performed(call, functools.partial(_call, target, call))
+            reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
         return Failure(Kind.FORBIDDEN, seen[0]) if seen else replace(reply, dropped=bool(dropped))
     except TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
