@@ -146,19 +146,20 @@ def data_folder(notebook: Path) -> str:
 @functools.lru_cache(maxsize=16)
 def _copied(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
     try:
-        folder = tempfile.mkdtemp(prefix="autograder-data-")
-    except OSError:  # a judge may have no place to write; its code then reads the files where they are
+        folder = Path(tempfile.mkdtemp(prefix="autograder-data-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        folder.chmod(0o755)  # a judge is another user than its fork server
+        put(dict(files), folder)
+    except OSError:  # there is no place to write, or not enough; code then reads the files where they are
         return str(source)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    put(dict(files), Path(folder))
-    return folder
+    return str(folder)
 
 
 @functools.lru_cache
 def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
     """A paired script as a module. `changed`: when; `folder`: where it runs, if anywhere. Raises `CourseError`."""
     name = f"solutions.{path.parent.name}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path.absolute())
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

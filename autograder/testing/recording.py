@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, answer_bytes, answer_of
+from autograder.errors import MachineError
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
 from autograder.testing.callbacks import asked_with, parameter_names
 from autograder.testing.local import answering
@@ -29,6 +30,7 @@ from autograder.testing.variants import VARIANTS, Drawing, varied
 
 Answering = Callable[[Call], Answer]
 ROUNDINGS = (1, 2)  # seeds
+ASK_ALIKE = "let the test ask the reference the same, whatever the student's answers are"
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -62,6 +64,7 @@ class Recording:
     broken: tests that the reference fails, each with where in the suite, and what it says
     drawn: the seeds that each test of values draws with; drawings: by which a test's inputs are drawn, if it is not as
         they stand in the suite
+    files: what the reference has written in calls of its own; whoever judges may write nowhere
     """
 
     heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
@@ -69,6 +72,7 @@ class Recording:
     broken: tuple[tuple[Test, str, str], ...] = ()
     drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
     drawings: Mapping[Test, Drawing] = field(default_factory=dict)
+    files: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -81,7 +85,8 @@ class Recording:
     @cached_property
     def right(self) -> Mapping[bytes, bytes]:
         """What the reference answered to each call, made for the first time."""
-        return {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
+        right = {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
+        return {**self.files, **right}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
         """What the reference, whose `names` these are, answers to a call; only what is not known is asked once more."""
@@ -89,7 +94,10 @@ class Recording:
 
         def answer(call: Call) -> Answer:
             known = None if any(map(callable, call.given())) else self.right.get(call.as_bytes)
-            return live(call) if known is None else answer_of(known)
+            said = live(call) if known is None else answer_of(known)
+            if known is None and call.gives is Gives.FILES and isinstance(said, Failure) and said.error == "OSError":
+                raise MachineError(f"the files that `{call.name}` should write are not known beforehand; {ASK_ALIKE}")
+            return said
 
         return answer
 
@@ -104,9 +112,11 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     kinds: dict[str, set[bool | None]] = {}
     broken: list[tuple[Test, str, str]] = []
     drawn: dict[Test, tuple[int, ...]] = {}
+    files: dict[bytes, bytes] = {}
     for test in suite.tests:
         student, reference, drawing = Student(answer, words), Student(answer, words), Drawing()
         outcome = suite.run(test, student, reference, drawing)
+        files |= _files(reference.calls)
         if reference.calls:
             drawn[test] = tuple(drawing.seeds)
         for one in student.calls:
@@ -118,7 +128,15 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
             any_words = raises and _passes(suite, test, (_in_other_words(once), once), words)
             rounds = all(_passes(suite, test, (_rounded(once, seed), once), words) for seed in ROUNDINGS)
             heard[test] = tuple(_heard(student.calls, any_words, rounds))
-    return Recording(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken), drawn)
+    return Recording(
+        heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken), drawn, files=files
+    )
+
+
+def _files(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
+    """What calls have written, by the call."""
+    asked = [one for one in calls if one.call.gives is Gives.FILES]
+    return {one.call.as_bytes: answer_bytes(one.answer) for one in asked if not isinstance(one.answer, NoAnswer)}
 
 
 def _passes(suite: Suite, test: Test, answers: tuple[Answering, Answering], words: ParameterNames) -> bool:
@@ -151,20 +169,22 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
     """The recording with one case of each planned test of values changed, in each way that there is."""
     answer, words = _once(recording.answering(names)), functools.partial(parameter_names, names)
     found = [(dict(recording.heard), dict[Test, Drawing]()) for _ in range(VARIANTS)]
+    files = dict(recording.files)
     for test, seeds in recording.drawn.items():
         right = {one.answer for one in recording.heard.get(test, ())}
         left = list(seeds) if right else []
         for number, (heard, drawings) in enumerate(found):
             while left:
                 drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
-                student = Student(answer, words)
-                outcome = suite.run(test, student, Student(answer, words), drawing)
+                student, reference = Student(answer, words), Student(answer, words)
+                outcome = suite.run(test, student, reference, drawing)
+                files |= _files(reference.calls)
                 if outcome.error is None and not right.issuperset(_replies(student.calls, beside=recording.right)):
                     rounds = all(one.rounds for one in recording.heard[test])
                     heard[test], drawings[test] = tuple(_heard(student.calls, False, rounds)), drawing
                     break
                 left.pop()  # these numbers are not free, or nothing that is asked hangs on them
-    return tuple(replace(recording, heard=heard, drawings=drawings) for heard, drawings in found)
+    return tuple(replace(recording, heard=heard, drawings=drawings, files=files) for heard, drawings in found)
 
 
 def _once(answer: Answering) -> Answering:

@@ -211,7 +211,8 @@ class Function:
         """What the call writes: contents by name, a text or else bytes.
 
         It runs in a folder of its own, with the files that lie beside the notebook and no others. Those it may read. Up
-        to 64 files of 4 MB in all come back, without links and without what is hidden.
+        to 64 files of 4 MB in all come back, without links and without what is hidden. A test asks the reference the
+        same whatever a student answers: while a submission is judged, nothing is written for it.
         """
         return files_of(self._given(Gives.FILES, args, kwargs))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import io
+import itertools
 import os
 import stat
 import sys
@@ -120,11 +121,10 @@ def _content(path: str) -> str | np.ndarray:
 def _here(folder: str) -> dict[str, str]:
     """What lies beside a notebook, by name, each with its path; as much as will do."""
     found, left = dict[str, str](), MAX_GIVEN_BYTES
-    for name, path in _in_folder(folder):
-        left -= os.lstat(path).st_size
-        if left < 0 or len(found) >= MAX_GIVEN:
-            break
-        found[name] = path
+    for name, path in itertools.islice(_in_folder(folder), MAX_GIVEN):
+        if os.lstat(path).st_size <= left:
+            left -= os.lstat(path).st_size
+            found[name] = path
     return found
 
 
