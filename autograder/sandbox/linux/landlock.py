@@ -87,11 +87,16 @@ def restrict(rules: Iterable[Rule], version: int) -> None:
         os.close(ruleset)
 
 
-def write_nowhere(version: int) -> None:
-    """From now on this thread and all that it starts write no file, and lose no other right. Raises `OSError`."""
+def no_writing(version: int) -> int:
+    """Rules by which no file is written, and no other right is lost, as a descriptor. Raises `OSError`."""
     handled = sum(rights for since, rights in FILES_BY_ABI if version >= since) & WRITE & ~READ
     ruleset = _ruleset(handled)
     _add(ruleset, os.devnull, WRITE_FILE)
+    return ruleset
+
+
+def keep_to(ruleset: int) -> None:
+    """From now on this thread and all that it starts keep to these rules, too. Raises `OSError`."""
     _call(RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 
