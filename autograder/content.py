@@ -268,9 +268,14 @@ def word(thing: str) -> str:
 
 
 def imported_once(course: Path | None = None) -> tuple[str, ...]:
-    """Modules that a notebook finds imported, or that take long to import: the same for all submissions of a run."""
-    settings = settings_of(course)
-    return (*settings.names.values(), *settings.early)
+    """Modules that a notebook finds imported, or that take long to import: the same for all submissions of a run.
+
+    Among them is matplotlib, which also looks for its fonts, if a notebook of the course has its name.
+    """
+    settings, folder = settings_of(course), course or course_folder()
+    notebooks = (folder.parent / "source").glob("*/*.ipynb")
+    draws = any(b"matplotlib" in path.read_bytes() for path in notebooks)
+    return (*settings.names.values(), *settings.early, *(["matplotlib.pyplot"] if draws else []))
 
 
 def load(path: Path) -> ModuleType:

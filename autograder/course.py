@@ -5,8 +5,6 @@ Points are read from the source notebooks' nbgrader metadata and stand nowhere e
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import os
 import sys
 from collections.abc import Container, Iterable, Iterator
@@ -19,7 +17,15 @@ from autograder.assert_cells import AssertCell
 from autograder.course_version import RUBRIC, digest_of
 from autograder.errors import CourseError
 from autograder.reading import is_handed_in, read_toml
-from autograder.source_notebook import Cell, ModelPlan, files_beside, notebook_at, settings_in
+from autograder.source_notebook import (
+    Cell,
+    ModelPlan,
+    data_folder,
+    files_beside,
+    load_solution,
+    notebook_at,
+    settings_in,
+)
 
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
@@ -195,7 +201,7 @@ class Assignment:
             raise CourseError(f"{self.solution}: no solution; `autograder dev sync` writes it from the source notebook")
         if str(self.root) not in sys.path:
             sys.path.append(str(self.root))  # it may import what its students import from the course's package
-        return _load_at(self.solution, self.solution.stat().st_mtime_ns)
+        return load_solution(self.solution, self.solution.stat().st_mtime_ns, data_folder(self.notebook))
 
     @property
     def _test_cells(self) -> list[Cell]:
@@ -333,17 +339,3 @@ def _notebooks(folder: Path) -> list[Path]:
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
     """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
     return read_toml(path, dict[str, tuple[tuple[float, str], ...]])
-
-
-@functools.lru_cache
-def _load_at(path: Path, changed: int) -> ModuleType:
-    name = f"solutions.{path.parent.name}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise CourseError(f"{path}: the solution does not run ({type(error).__name__}: {error})") from error
-    return module

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
+import importlib.util
+import shutil
+import sys
+import tempfile
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import msgspec
 
 from autograder.errors import CourseError
 from autograder.reading import checked
+from autograder.sandbox.files import FOLDER, put
 
 MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission gets its own
 
@@ -127,3 +135,38 @@ def files_beside(notebook: Path) -> dict[str, bytes]:
     if sum(path.stat().st_size for path in kept) > MAX_BESIDE:
         raise CourseError(f"{folder}: the files beside the notebook have more than {MAX_BESIDE >> 20} MB")
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
+
+
+def data_folder(notebook: Path) -> str:
+    """A copy of the files beside a notebook, for the solution's code to run in; empty if there are none."""
+    files = files_beside(notebook)
+    return _copied(tuple(files.items()), notebook.parent) if files else ""
+
+
+@functools.lru_cache(maxsize=16)
+def _copied(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="autograder-data-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        folder.chmod(0o755)  # a judge is another user than its fork server
+        put(dict(files), folder)
+    except OSError:  # there is no place to write, or not enough; code then reads the files where they are
+        return str(source)
+    return str(folder)
+
+
+@functools.lru_cache
+def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
+    """A paired script as a module. `changed`: when; `folder`: where it runs, if anywhere. Raises `CourseError`."""
+    name = f"solutions.{path.parent.name}.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path.absolute())
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    setattr(module, FOLDER, folder)
+    try:
+        with contextlib.chdir(folder) if folder else contextlib.nullcontext():
+            spec.loader.exec_module(module)
+    except Exception as error:
+        raise CourseError(f"{path}: the solution does not run ({type(error).__name__}: {error})") from error
+    return module

@@ -23,6 +23,7 @@ PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
 SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section", "paper", "link")
+OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
 TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
 
 
@@ -89,6 +90,9 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
     for exercise in assignment.by_suite:
         index, check = places[CHECK + exercise.name]
+        if exercise.name in OWN_NAMES:
+            what = f"`student.{exercise.name}` means something else in tests"
+            yield Finding(path, CHECK + exercise.name, what, "Give the exercise another name.")
         if exercise.points <= 0:
             yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
         if not check.source.rstrip().endswith(f'check("{exercise.name}")'):
@@ -128,6 +132,9 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
             yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
         elif path.read_text(encoding="utf-8") != text:
             yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
+    for path, data in paired_scripts.copies([assignment]):
+        if not path.is_file() or path.read_bytes() != data:
+            yield Finding(path, "", "it is not the file beside the source notebook", "Run `autograder dev sync`.")
 
 
 def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:

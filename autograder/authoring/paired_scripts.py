@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -12,16 +12,29 @@ import nbformat
 from autograder.authoring.visible_cases import visible_files
 from autograder.course import CHECK, ONLY_SHOWS, Assignment, Course
 from autograder.errors import CourseError
-from autograder.submission import grade_id
+from autograder.submission import MODEL, grade_id
 
 
 def sync(course: Course) -> Iterator[Path]:
-    """Write every paired script and release that is not what its source notebook gives; yields what was written."""
+    """Write every paired script, release and file beside one that is not as in `source/`; yields what was written."""
     for path, text in generated(course):
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             yield path
+    for path, data in copies(course.assignments().values()):
+        if not path.is_file() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            yield path
+
+
+def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
+    """The files beside the source notebooks, where students get them: beside the releases."""
+    for assignment in assignments:
+        for name, data in assignment.beside.items():
+            if name != MODEL:  # what running the notebook has left
+                yield assignment.root / "assignments" / assignment.name / name, data
 
 
 def generated(course: Course) -> Iterator[tuple[Path, str]]:

@@ -73,6 +73,23 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
         path = folder / assignment.notebook.name
         nbformat.write(notebook, path)
         yield path
+    yield from _beside(course, folder)
+
+
+def _beside(course: Course, folder: Path) -> Iterator[Path]:
+    """Write the files beside the notebooks. Raises `CourseError` if two assignments have different ones of a name."""
+    found = dict[str, bytes]()
+    for assignment in course.assignments().values():
+        for name, data in assignment.beside.items():
+            if found.setdefault(name, data) != data:
+                raise CourseError(
+                    f"{assignment.notebook.parent / name}: another assignment has another file of this name"
+                )
+    for name, data in found.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        yield path
 
 
 def members(wheel: Path) -> Iterator[tuple[str, bytes]]:

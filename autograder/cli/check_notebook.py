@@ -10,22 +10,22 @@ import contextlib
 import inspect
 import json
 import time
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from autograder import content
-from autograder.cli.printing_notebook import PrintingNotebook
+from autograder.cli.printing_notebook import PrintingNotebook, WithFiles, files_named
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
+from autograder.sandbox.supervisor.fork_server import ForkServer, isolates
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.student.calls import in_cells
 from autograder.student.check import judged, watched_in
@@ -40,12 +40,16 @@ STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not know
 
 @dataclass(frozen=True)
 class SavedNotebook:
-    """A saved notebook: its code cells without the checks, the exercise of each (or ""), and what it has checks for."""
+    """A saved notebook: its code cells without the checks, the exercise of each (or ""), and what it has checks for.
+
+    files: what lies beside it and has its name in it, to be read by the cells
+    """
 
     cells: list[Cell]
     owners: list[str]
     exercises: list[str]
     visible: content.Visible
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -73,7 +77,9 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     if not exercises:
         why = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((why, *visible.passed_over)))
-    return SavedNotebook(cells, [notebook.cells[cell.index].grade_id for cell in cells], exercises, visible)
+    owners = [notebook.cells[cell.index].grade_id for cell in cells]
+    texts = [cell.source for cell in notebook.cells]
+    return SavedNotebook(cells, owners, exercises, visible, files_named(path.parent, texts))
 
 
 def _visible(path: Path, course: Course | None, named: Collection[str]) -> content.Visible:
@@ -105,7 +111,7 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
     signatures = _signatures(notebook.cells)
     code_of = in_cells(cell.source for cell in notebook.cells)
     with contextlib.ExitStack() as opened:
-        fresh = opened.enter_context(FreshChildren(sandbox, Limits()))
+        fresh = opened.enter_context(WithFiles(sandbox, Limits(), notebook.files))
         sources = [cell.source for cell in notebook.cells]
         watched = watched_in(notebook.exercises[0], notebook.visible)
         running = opened.enter_context(PrintingNotebook(sources, Limits(), fresh, watched))

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.judge.exercise_calls import CallsOutside, is_measured, read
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
 from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import CallsHere
 from autograder.testing.recording import Place, RecordedCall, Recording
-from autograder.testing.redaction import redacted
+from autograder.testing.redaction import as_said, redacted
 from autograder.testing.session import Test
 from autograder.testing.student import Forbidden, as_exception, has_chance
 
@@ -140,12 +140,20 @@ class TestsAnswers:
         names = {part for name in _names_in(call) for part in name.split(".")}
         found = redacted(answer, cells, bool(questions.asked), names, questions.known)
         if not isinstance(found, Failure):
-            return found
-        said = found.error, found.text, found.lines
-        if said not in self._exercise.said and len(self._exercise.said) >= MOST_SAID:
+            if call.gives not in (Gives.PRINTED, Gives.FILES):
+                return found
+            few = self._says_few(str(found.value))
+            return replace(found, value=as_said(found.value, cells, bool(questions.asked) or not few, names))
+        if not self._says_few((found.error, found.text, found.lines)):
             return replace(found, text="", lines=())
-        self._exercise.said.add(said)
         return found
+
+    def _says_few(self, said: object) -> bool:
+        """Is it among the first things of an exercise that a report may quote?"""
+        if said not in self._exercise.said and len(self._exercise.said) >= MOST_SAID:
+            return False
+        self._exercise.said.add(said)
+        return True
 
 
 def _names_in(call: Call) -> list[str]:

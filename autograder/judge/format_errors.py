@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Reply
 from autograder.testing.student import Recorded, parts_of
 
 Answering = Callable[[Call], Answer]
@@ -61,7 +61,7 @@ def format_error(calls: Sequence[Recorded], right: Answering) -> FormatError | N
 def _of_answer(one: Recorded, right: Answering) -> FormatError | None:
     if _is_view(one.answer):
         return VIEW
-    if not isinstance(one.answer, Reply) or one.call.build:
+    if not isinstance(one.answer, Reply) or one.call.build or one.call.gives is not Gives.VALUE:
         return None
     if one.answer.dropped:
         return DROPOUT
@@ -92,7 +92,7 @@ def put_right(call: Call, answering: Answering, right: Answering, fill: Fill) ->
     if _is_view(answer) or (isinstance(answer, Reply) and answer.dropped):
         call = replace(call, lenient=True)
         answer = answering(call)
-    wanted = right(call) if isinstance(answer, Reply) else None
+    wanted = right(call) if isinstance(answer, Reply) and call.gives is Gives.VALUE else None
     if not isinstance(answer, Reply) or not isinstance(wanted, Reply):
         return PutRight(answer)
     places = arrangement(answer.value, wanted.value)

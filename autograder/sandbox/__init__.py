@@ -26,7 +26,8 @@ The worker opens a judge. When the judge asks for a notebook, the worker opens o
 its socket. What the two say to each other does not pass through the worker. A judge may start no
 process, open no socket, signal nobody and write nowhere. It sees the kit, the course's sources and
 its own submission. If it crashes, blocks or is filled up, its submission is not graded, and the
-report says why.
+report says why. The judges' fork server runs the course's solution, which may write in a folder
+that no judge can write in; on a kernel without Landlock there is none.
 
 If a process ends, marks are lost only if the student's code ended it: an exit, a crash, or a limit
 that it met. Student code cannot send itself SIGKILL or SIGTERM, so these two come from outside, as
@@ -102,12 +103,13 @@ Not covered:
   is one of the libraries', with eight numbers of two digits at most, three such texts an exercise,
   and none once the reference has answered something there (`testing.quoting`). Types and lines of a
   traceback must stand in the code. Shapes and one wrong value a test are the student's own, too:
-  code that hides an input in them can show some bytes of it.
+  code that hides an input in them can show some bytes of it. Of what a call prints or writes one line
+  a test is quoted, by the rule for exceptions.
 - Tables of answers: one case of each test of values has one of four inputs, by the course's secret
   and the notebook's cells (`testing.variants`). Without a secret anybody can compute them. Tests
   that pass models or token ids keep their inputs.
 - Memory that a hidden test bounds: from 16 MiB on all processes of a submission are measured from
   outside, those that end meanwhile every 10 milliseconds (`sandboxed.memory_watch`).
-- What a student's process says of itself: it reports gradients, and arguments after a call. They
-  are judged against the function on the trusted side, and whoever forges right ones has found
-  another way to compute them. Names and shapes of a module's parameters are its word."""
+- What a student's process says of itself: it reports gradients, arguments after a call, and what a
+  call printed, wrote or drew. They are judged against the function on the trusted side, and whoever
+  forges right ones has found another way to compute them. Names and shapes of a module's parameters are its word."""

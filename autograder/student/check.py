@@ -85,8 +85,9 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
         first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
     else:
-        section = visible.hint_for(name).section
-        first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
+        has_hint = visible.picture_of(name).with_name("hint.toml").is_file()  # a minimal exercise has none
+        where = f", below the heading “{visible.hint_for(name).section}”" if has_hint else ""
+        first_step = f"not started yet. Run the cell that defines `{name}` first{where}."
     return judged(name, InKernel(names, _watched()), first_step, visible, in_kernel(names), names)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Proxy, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
@@ -39,7 +39,7 @@ class Questions:
         self._names = names
         self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
         self._asked_with = asked_with or {}
-        self.substituted = tuple(_proxy(name, names[name]) for name in proxies if name in names)
+        self.substituted = tuple(_proxy(name, names[name]) for name in proxies if callable(names.get(name)))
         self.asked: set[str] = set()
         self.forbidden: str | None = None
         self._callables: dict[str, object] = {}
@@ -77,7 +77,7 @@ class Questions:
             return _no("too much has been asked by now")
         if not is_small(question):
             return _no("this is far more than it is meant to be asked about")
-        question = replace(question, memory=None, chance=None)
+        question = replace(question, memory=None, chance=None, gives=Gives.VALUE, typed=None)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
         if (

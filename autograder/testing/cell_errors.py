@@ -42,8 +42,9 @@ def _raised(error: str, text: str, lines: Sequence[tuple[str, int, str]]) -> str
 
 
 def defines(name: str, source: str) -> bool:
-    """Does a cell have the definition of a function or class of this name, whether it runs or not?"""
-    return re.search(rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", source, re.MULTILINE) is not None
+    """Does a cell define a function or class of this name, or set the name, whether it runs or not?"""
+    definition = rf"^(?:(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b|{re.escape(name)}\s*=[^=])"
+    return re.search(definition, source, re.MULTILINE) is not None
 
 
 def of_names(names: Iterable[str], sources: Sequence[str], results: Sequence[CellResult]) -> Mapping[str, str]:

@@ -351,6 +351,29 @@ def sample(draws: Any, hint: str = "", **asked: Any) -> None:
     judged(draws, hint, **asked)
 
 
+def text(
+    got: Any, wanted: str, hint: str = "", what: str = "what it prints", *, strict: bool = False, tells: bool = False
+) -> None:
+    """Two texts are the same line by line, but for blanks at the end of a line, and empty lines at the end of all.
+
+    strict: every character counts; tells: with the line that is wanted, as visible tests do
+    """
+    from autograder.testing.texts import compare
+
+    compare(got, wanted, hint, what, strict, tells)
+
+
+def figure(got: Any, wanted: Any, hint: str = "", words: bool = False, atol: float = 1e-6) -> None:
+    """Two figures show the same: as many axes, and in each the same lines, points, bars, images, wedges and scales.
+
+    Lines may come in another order. Where one has a title, a label or a legend, the other has one, too.
+    words: must these say the same? atol: of numbers, as a share of the largest
+    """
+    from autograder.testing.figures import compare
+
+    compare(got, wanted, hint, words, atol)
+
+
 def _check_kind(got: Any) -> None:
     """Fails where `got` has no shape to speak of."""
     if not hasattr(got, "shape"):

@@ -18,7 +18,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
+from autograder.errors import MachineError
+from autograder.sandbox.protocol.calls import (
+    Answer,
+    Call,
+    Failure,
+    Gives,
+    Kind,
+    NoAnswer,
+    Reply,
+    answer_bytes,
+    answer_of,
+)
 from autograder.sandbox.protocol.frames import WireError
 from autograder.testing.callbacks import asked_with, parameter_names
 from autograder.testing.local import answering
@@ -29,6 +40,7 @@ from autograder.testing.variants import VARIANTS, Drawing, varied
 
 Answering = Callable[[Call], Answer]
 ROUNDINGS = (1, 2)  # seeds
+ASK_ALIKE = "let the test ask the reference the same, whatever the student's answers are"
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -62,7 +74,8 @@ class Recording:
     broken: tests that the reference fails, each with where in the suite, and what it says
     drawn: the seeds that each test of values draws with; drawings: by which a test's inputs are drawn, if it is not as
         they stand in the suite
-    samples: what the reference drew when a test asked it to
+    kept: what the reference has drawn and written in calls of its own; it draws once, and whoever judges may write
+        nowhere
     """
 
     heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
@@ -70,7 +83,7 @@ class Recording:
     broken: tuple[tuple[Test, str, str], ...] = ()
     drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
     drawings: Mapping[Test, Drawing] = field(default_factory=dict)
-    samples: Mapping[bytes, bytes] = field(default_factory=dict)
+    kept: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -84,7 +97,7 @@ class Recording:
     def right(self) -> Mapping[bytes, bytes]:
         """What the reference answered to each call, made for the first time."""
         heard = {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
-        return {**self.samples, **heard}
+        return {**self.kept, **heard}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
         """What the reference, whose `names` these are, answers to a call; only what is not known is asked once more."""
@@ -92,7 +105,10 @@ class Recording:
 
         def answer(call: Call) -> Answer:
             known = None if any(map(callable, call.given())) else self.right.get(call.as_bytes)
-            return live(call) if known is None else answer_of(known)
+            said = live(call) if known is None else answer_of(known)
+            if known is None and call.gives is Gives.FILES and isinstance(said, Failure) and said.error == "OSError":
+                raise MachineError(f"the files that `{call.name}` should write are not known beforehand; {ASK_ALIKE}")
+            return said
 
         return answer
 
@@ -107,11 +123,11 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     kinds: dict[str, set[bool | None]] = {}
     broken: list[tuple[Test, str, str]] = []
     drawn: dict[Test, tuple[int, ...]] = {}
-    samples: dict[bytes, bytes] = {}
+    kept: dict[bytes, bytes] = {}
     for test in suite.tests:
         student, reference, drawing = Student(answer, words), Student(answer, words), Drawing()
         outcome = suite.run(test, student, reference, drawing)
-        samples |= _samples(reference.calls)
+        kept |= _kept(reference.calls)
         if reference.calls:
             drawn[test] = tuple(drawing.seeds)
         for one in student.calls:
@@ -124,7 +140,7 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
             rounds = all(_passes(suite, test, (_rounded(once, seed), once), words) for seed in ROUNDINGS)
             heard[test] = tuple(_heard(student.calls, any_words, rounds))
     asked = {name: frozenset(found) for name, found in kinds.items()}
-    return Recording(heard, asked, tuple(broken), drawn, samples=samples)
+    return Recording(heard, asked, tuple(broken), drawn, kept=kept)
 
 
 def _passes(suite: Suite, test: Test, answers: tuple[Answering, Answering], words: ParameterNames) -> bool:
@@ -157,20 +173,22 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
     """The recording with one case of each planned test of values changed, in each way that there is."""
     answer, words = _once(recording.answering(names)), functools.partial(parameter_names, names)
     found = [(dict(recording.heard), dict[Test, Drawing]()) for _ in range(VARIANTS)]
+    kept = dict(recording.kept)
     for test, seeds in recording.drawn.items():
         right = {one.answer for one in recording.heard.get(test, ())}
         left = list(seeds) if right else []
         for number, (heard, drawings) in enumerate(found):
             while left:
                 drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
-                student = Student(answer, words)
-                outcome = suite.run(test, student, Student(answer, words), drawing)
+                student, reference = Student(answer, words), Student(answer, words)
+                outcome = suite.run(test, student, reference, drawing)
+                kept |= _kept(reference.calls)
                 if outcome.error is None and not right.issuperset(_replies(student.calls, beside=recording.right)):
                     rounds = all(one.rounds for one in recording.heard[test])
                     heard[test], drawings[test] = tuple(_heard(student.calls, False, rounds)), drawing
                     break
                 left.pop()  # these numbers are not free, or nothing that is asked hangs on them
-    return tuple(replace(recording, heard=heard, drawings=drawings) for heard, drawings in found)
+    return tuple(replace(recording, heard=heard, drawings=drawings, kept=kept) for heard, drawings in found)
 
 
 def _once(answer: Answering) -> Answering:
@@ -200,10 +218,10 @@ def _is_live(one: Recorded) -> bool:
     return isinstance(one.answer, NoAnswer) or any(map(callable, one.call.given()))
 
 
-def _samples(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
-    """What came of calls by chance, by what the call is as bytes."""
-    plain = [(one.call, one.answer) for one in calls if one.call.chance and not _is_live(one)]
-    return {call.as_bytes: answer_bytes(answer) for call, answer in plain if isinstance(answer, Reply)}
+def _kept(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
+    """What came of calls by chance, and of those that write files, by what the call is as bytes."""
+    asked = [one for one in calls if (one.call.chance or one.call.gives is Gives.FILES) and not _is_live(one)]
+    return {one.call.as_bytes: answer_bytes(one.answer) for one in asked if isinstance(one.answer, Reply | Failure)}
 
 
 def _raised(body: bytes) -> str:

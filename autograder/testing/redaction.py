@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from autograder.sandbox.protocol.objects import Form, Other, Record
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import KINDS
+from autograder.testing.quoting import NUMBER as QUOTED
 from autograder.testing.quoting import Parts, quoted, texts_in
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
@@ -60,8 +61,8 @@ def redacted(
         return replace(answer, value=_named(answer.value, frozenset() if asked else known.names))
     if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
         return answer
-    if answer.kind is Kind.MEMORY:
-        return Failure(Kind.MEMORY, coarse(answer.text))
+    if answer.kind in (Kind.MEMORY, Kind.NO_INPUT):
+        return Failure(answer.kind, coarse(answer.text))
     may_be_told = {*KINDS, *reference} | (set() if asked else known.names)
     told = (one for one in (answer.error, *answer.types) if one in may_be_told)
     error = next(told, "Exception")
@@ -71,6 +72,29 @@ def redacted(
     if answer.kind is Kind.NO_PARAMETER:
         text = text or "the module has no parameter of a name that is asked for"
     return Failure(answer.kind, text, error, tuple(filter(known.has, answer.lines)), answer.types)
+
+
+class Said(str):
+    """A text that student code has printed or written; `quote` gives what a report may show of a part of it."""
+
+    quote: Callable[[str], str]
+
+
+def as_said(value: Any, cells: Sequence[str], asked: bool, names: Collection[str] = ()) -> Any:
+    """A text, or a dict's texts, with what may be quoted of them; the arguments are those of `redacted`."""
+    if isinstance(value, dict):
+        return {key: as_said(item, cells, asked, names) for key, item in value.items()}
+    if type(value) is not str:
+        return value
+    known, said = _quotable(tuple(cells)), Said(value)
+
+    def quote(part: str) -> str:
+        if re.fullmatch(QUOTED, part.strip()):
+            return f"{float(part):.4g}"  # as of an array
+        return "" if asked else coarse(quoted(part, known.texts, known.names.union(names)))
+
+    said.quote = quote
+    return said
 
 
 def coarse(text: str) -> str:

@@ -22,6 +22,7 @@ import pytest
 from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
+from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.chance import Chances
 from autograder.testing.expect import Mismatch
@@ -159,6 +160,8 @@ class Suite:
     def _failed(self, test: Test, error: BaseException, student: Student, reference: Student | None) -> Outcome:
         """What a student is told of a failed test: the call that it is about, and what went in."""
         where, is_own = _where(error, self.folder)
+        if isinstance(error, Missing) and student.calls and student.calls[-1].call.gives is Gives.NAME:
+            error = Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
         if isinstance(error, NoField):
             error = Mismatch(str(error))
         if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):

@@ -10,13 +10,17 @@
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
     student.roll.draws(6000, 2, rng=RNG)        a sample, see `expect.sample`
+    student.table.printed(rows)                 the text that the call prints
+    student.save.files(rows)                    what it writes, into an empty folder: contents by name
+    student.plot.figure(rows)                   what it draws with matplotlib: words and numbers
+    student.quiz.typed("3", "yes").printed()    any of these, with lines that `input()` reads
+    student.value("answer_3")                   what stands under a name that is no function
 
 Who answers is decided by a function behind: a process in the sandbox, or this process.
 """
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,11 +30,14 @@ import numpy as np
 
 from autograder.report import Message
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
-from autograder.testing.chance import Chances, Draws
+from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
 from autograder.sandbox.protocol.tables import Table
-from autograder.testing.call_text import call_text
+from autograder.testing.call_text import ParameterNames as ParameterNames
+from autograder.testing.call_text import as_written as as_written
+from autograder.testing.chance import Chances, Draws
 from autograder.testing.comparing import numbers
+from autograder.testing.effects import Files, figure_of, files_of, no_input
 from autograder.testing.shape_errors import told
 from autograder.text import raised
 
@@ -44,6 +51,9 @@ STOPPED = {
     Why.OVER_LIMIT: "{text}, so it was stopped.",
     Why.UNREADABLE: "what came back could not be read ({text}).",
 }
+
+
+NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
 BY_HAND = "stopped by hand"  # a cause
 
 
@@ -107,9 +117,6 @@ class Gradients:
     after: list[Any] = field(default_factory=list)
 
 
-ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
-
-
 @dataclass(frozen=True)
 class Recorded:
     """One call and its answer."""
@@ -160,7 +167,7 @@ class Calls(list[Recorded]):
 
 
 class Student:
-    """Somebody's names, called through `answer`. Every public attribute but `calls` is one of these names."""
+    """Somebody's names, called through `answer`. Every public attribute but `calls` and `value` is one of them."""
 
     def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
         self._answer = answer
@@ -171,6 +178,10 @@ class Student:
         if name.startswith("_"):
             raise AttributeError(name)
         return Function(self, name)
+
+    def value(self, name: str) -> Any:
+        """What stands under a name once all cells have run, as data. A figure or axes are described, see `figure`."""
+        return self._reply(Call(name, gives=Gives.NAME)).value
 
     def _reply(self, call: Call) -> Reply:
         call = self._chances.into(call)
@@ -183,19 +194,54 @@ class Student:
             if has_pandas:
                 return replace(answer, value=for_suite(answer.value), inputs=for_suite(answer.inputs))
             return answer
+        if isinstance(answer, Failure) and answer.kind is Kind.MISSING and call.gives is Gives.NAME:
+            raise Missing(NO_VALUE.format(name=call.name))
         raise as_exception(call.name, answer)
 
 
 class Function(Draws):
     """One exercise of a student."""
 
-    def __init__(self, student: Student, name: str) -> None:
-        self._student = student
+    def __init__(self, student: Student, name: str, lines: Sequence[str] | None = None) -> None:
+        self._student, self._lines = student, lines
         self.name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value of the call, as data."""
-        return self._reply(Call(self.name, args, kwargs)).value
+        return self._given(Gives.VALUE, args, kwargs)
+
+    def typed(self, *lines: str) -> Function:
+        """The same function, with lines that `input()` reads while it runs.
+
+        Who asks for more than there are is told so. What `input` asks is printed nowhere.
+        """
+        return Function(self._student, self.name, lines)
+
+    def printed(self, *args: Any, **kwargs: Any) -> str:
+        """The text that the call prints, up to 16,000 characters. `expect.text` compares it."""
+        text: str = self._given(Gives.PRINTED, args, kwargs)
+        return text
+
+    def files(self, *args: Any, **kwargs: Any) -> Files:
+        """What the call writes: contents by name, a text or else bytes.
+
+        It runs in a folder of its own, with the files that lie beside the notebook and no others. Those it may read. Up
+        to 64 files of 4 MB in all come back, without links and without what is hidden. A test asks the reference the
+        same whatever a student answers: while a submission is judged, nothing is written for it.
+        """
+        return files_of(self._given(Gives.FILES, args, kwargs))
+
+    def figure(self, *args: Any, **kwargs: Any) -> Any:
+        """What the call draws with matplotlib: the figure that it gives back, or else leaves open.
+
+        `figure.axes[0]` has title, xlabel, ylabel, xscale, yscale, legend, texts, lines, points, bars, images, wedges;
+        `lines[0]` has label, x and y, and so have points; `bars[0]` has at, height, bottom, names and horizontal.
+        `expect.figure` compares two.
+        """
+        return figure_of(self._given(Gives.FIGURE, args, kwargs))
+
+    def _given(self, gives: Gives, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return self._reply(Call(self.name, args, kwargs, gives=gives, typed=self._lines)).value
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
@@ -262,31 +308,6 @@ def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwa
     return Call(name, args, kwargs, steps=[Step(method, given) for method, *given in steps])
 
 
-def as_written(call: Call, names: ParameterNames) -> str:
-    """`median(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
-    if call.chance is not None and call.chance.times:
-        return f"{as_written(replace(call, chance=None), names)}, {call.chance.times:,} times"
-    if call.instance is None:
-        return (
-            _steps_text(call, names) if call.steps else call_text(call.args, call.kwargs, names(call.name), call.name)
-        )
-    made = call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
-    if call.build:
-        return made
-    forward = names(f"{call.name}.forward")
-    made += "".join(f".{EVAL}()" for step in call.steps if step.method == EVAL)
-    before = [call_text(step.args, {}, forward, "") for step in call.steps if step.method != EVAL]
-    return made + ", then ".join([*before, call_text(call.args, call.kwargs, forward, "")])
-
-
-def _steps_text(call: Call, names: ParameterNames) -> str:
-    """`Cache(4), then append(k) with k (2, 3) 5 times, then len()`."""
-    made = call_text(call.args, call.kwargs, names(call.name), call.name)
-    done = [call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
-    counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]
-    return ", then ".join([made, *(text if count == 1 else f"{text} {count} times" for text, count in counted)])
-
-
 def names_of(student: Student) -> ParameterNames:
     """How its messages call a function's parameters."""
     return student._parameter_names
@@ -327,6 +348,8 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     if answer.kind is Kind.MEMORY:
         return HeldTooMuch(float(answer.text))
+    if answer.kind is Kind.NO_INPUT:
+        return Raised(no_input(int(answer.text)))
     if answer.kind is Kind.FORBIDDEN:
         return Forbidden(FORBIDDEN.format(name=answer.text[:60]))
     if answer.kind is Kind.NO_PARAMETER:

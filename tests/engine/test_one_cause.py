@@ -445,8 +445,8 @@ def test_a_construction_that_should_fail_raised_nothing():
     assert "raised nothing; it should raise ValueError." in lost.message and "dict" not in lost.message
 
 
-def test_an_exercise_may_have_any_name_but_calls():
+def test_an_exercise_may_have_any_name_but_calls_and_value():
     student = Student(lambda call: Failure(Kind.MISSING), lambda name: [])
     public = {name for name in dir(student) if not name.startswith("_")}
-    assert public == {"calls"}
+    assert public == {"calls", "value"}
     assert isinstance(student.begin, Function) and student.asked.name == "asked"

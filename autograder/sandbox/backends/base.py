@@ -132,6 +132,7 @@ class Judges(Confined):
         """Lose sight first, then rights. What is kept is what children need to give root up, and to be ended."""
         super().before_first_fork(removed)
         self.restrict()
+        self._no_writing = landlock.no_writing(self.policy.abi) if self.policy.abi else -1
         isolation.keep_private()  # judges are of one user, and get at nothing of the fork server
         self.drop_rights()
 
@@ -139,6 +140,8 @@ class Judges(Confined):
         """Root first, since the steps after it are no root's to undo."""
         self.leave_root()
         landlock.no_new_privileges()
+        if self.policy.abi:
+            landlock.keep_to(self._no_writing)
         isolation.keep_private()  # becoming another user has made it readable again
         seccomp.apply(self.filter())
         isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._held, 0)

@@ -36,6 +36,7 @@ from autograder.sandbox.protocol.messages import Policy
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
 JUDGES_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
+JUDGES_SERVER_WRITES = "/tmp/solution"  # noqa: S108
 OWN_PLACES = (("/tmp", landlock.WRITE), ("/dev/shm", landlock.WRITE), ("/proc", landlock.READ))  # noqa: S108
 
 
@@ -78,13 +79,23 @@ class StudentsInNamespaces(_InNamespaces, Students):
 
 
 class JudgesInNamespaces(_InNamespaces, Judges):
-    """All judges share the namespaces of their fork server."""
+    """All judges share the namespaces of their fork server. It has a folder, for the solution's code."""
+
+    def enter(self) -> None:
+        """Landlock keeps judges from writing there, so without it there is no such folder."""
+        if self.policy.abi:
+            isolation.own_folder(JUDGES_SERVER_WRITES, int(Limits().scratch))
+            isolation.write_in(JUDGES_SERVER_WRITES)
+        super().enter()
+        if self.policy.abi:
+            os.chdir(JUDGES_SERVER_WRITES)
 
     def restrict(self) -> None:
         """They see no process, neither of each other nor of students; Landlock, if the kernel has it."""
         isolation.cover("/proc")
         if self.policy.abi:
             rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items(), ("/proc", landlock.READ)]
+            rules.append((JUDGES_SERVER_WRITES, landlock.WRITE))
             landlock.no_new_privileges()
             landlock.restrict(rules, self.policy.abi)
 

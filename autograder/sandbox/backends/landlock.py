@@ -14,11 +14,11 @@ import functools
 import linecache
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from autograder.sandbox.backends.base import Backend, Child, Judges, Students
 from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_places
-from autograder.sandbox.backends.process import plain_python, remove_scratch
+from autograder.sandbox.backends.process import empty, plain_python, remove_scratch
 from autograder.sandbox.linux import isolation, landlock, scratch_watch, seccomp
 from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InScope
 from autograder.sandbox.protocol.messages import Policy
@@ -43,7 +43,7 @@ class StudentsUnderLandlock(Students):
 
     def enter(self) -> None:
         """Its own folder is where it writes."""
-        _write_in(self.policy.scratch)
+        isolation.write_in(self.policy.scratch)
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
         """It looks at what its children hold, and runs nobody's code; they get none of these rules."""
@@ -73,7 +73,7 @@ class StudentsUnderLandlock(Students):
         folder = self._folder(os.getpid())
         os.mkdir(folder, 0o700)
         os.chdir(folder)
-        _write_in(folder)
+        isolation.write_in(folder)
         landlock.restrict([*self._rules, (folder, landlock.WRITE)], self.policy.abi)
         if self._keeps_signals_in():
             _cannot_signal(os.getppid())  # before anything relies on it
@@ -104,13 +104,13 @@ class StudentsUnderLandlock(Students):
                 os.waitpid(-pid, 0)
         folder = os.fsencode(self._folder(pid))
         with contextlib.suppress(OSError):
-            _empty(folder)
+            empty(folder)
             os.rmdir(folder)
 
     def leave_nothing(self) -> None:
         """Remove all scratch there is."""
         with contextlib.suppress(OSError):
-            _empty(os.fsencode(self.policy.scratch))
+            empty(os.fsencode(self.policy.scratch))
 
     def _folder(self, pid: int) -> str:
         """The scratch folder of the submission whose first process this is."""
@@ -121,11 +121,17 @@ class StudentsUnderLandlock(Students):
 
 
 class JudgesUnderLandlock(Judges):
-    """They read the course, and write nowhere."""
+    """They read the course, and write nowhere. Their fork server has a folder, for the solution's code."""
+
+    def enter(self) -> None:
+        """Its own folder is where it writes."""
+        isolation.write_in(self.policy.scratch)
+        os.chdir(self.policy.scratch)
 
     def restrict(self) -> None:
-        """Reading alone, for the fork server and its children."""
+        """Reading alone, and that folder."""
         rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items()]
+        rules.append((self.policy.scratch, landlock.WRITE))
         landlock.no_new_privileges()
         landlock.restrict(rules, self.policy.abi)
 
@@ -136,6 +142,10 @@ class JudgesUnderLandlock(Judges):
     def filter(self) -> seccomp.Filter:
         """What namespaces would have kept in is refused."""
         return seccomp.judges_without_namespaces(signals=self.policy.abi >= landlock.SCOPE_ABI)
+
+    def leave_nothing(self) -> None:
+        """Remove what the solution's code has left."""
+        shutil.rmtree(self.policy.scratch, ignore_errors=True)
 
 
 class Landlock(Backend):
@@ -164,12 +174,12 @@ class Landlock(Backend):
         return plain_python(program)
 
     def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
-        """Judges write nowhere; students' fork server gets a folder."""
+        """Each fork server gets a folder. Judges write nowhere."""
+        os.mkdir(scratch, 0o755 if judges else 0o700)
         readable = (*SYSTEM, *python_places(), sys.prefix, str(KIT / "sandbox"))
         if judges:
             readable = (*readable, str(KIT), *map(str, places))
-            return Policy(self.name, True, abi=landlock.abi(), readable=readable, user=user())
-        os.mkdir(scratch, 0o700)
+            return Policy(self.name, True, abi=landlock.abi(), readable=readable, scratch=scratch, user=user())
         return Policy(self.name, abi=landlock.abi(), readable=readable, scratch=scratch, user=user())
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
@@ -250,10 +260,6 @@ def _tried() -> str | None:
 # ---------------------------------------------------------------- steps in the sandbox
 
 
-def _write_in(folder: str) -> None:
-    os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = folder
-
-
 def _stand_for(files: Mapping[str, str]) -> None:
     """Texts in the place of files that cannot be read any more: for tracebacks, and for a module that is loaded again.
 
@@ -271,7 +277,7 @@ def _stand_for(files: Mapping[str, str]) -> None:
 
 def _leave_root(policy: Policy) -> None:
     """Become the policy's user if root started this. If Python lies where root alone may go, it may look up paths."""
-    if os.getuid() == 0 and policy.scratch:
+    if os.getuid() == 0 and not policy.judges:
         os.chown(policy.scratch, policy.user, policy.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(policy.scratch))))
     # Docker's root lacks the right to read what others may not; it has the wider one, and Landlock says what is opened.
@@ -286,20 +292,3 @@ def _cannot_signal(pid: int) -> None:
     except PermissionError:
         return
     raise OSError("landlock: signals are not kept in, though the kernel says that they are")
-
-
-def _empty(folder: bytes) -> None:
-    """Remove all in a folder, however deep: what lies deeper is first moved up, so that no path grows long."""
-    while entries := list(os.scandir(folder)):
-        for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
-                os.unlink(entry.path)
-                continue
-            os.chmod(entry.path, 0o700)
-            for inner in list(os.scandir(entry.path)):
-                if inner.is_dir(follow_symlinks=False):
-                    os.chmod(inner.path, 0o700)
-                    os.rename(inner.path, os.path.join(folder, os.urandom(16).hex().encode()))
-                else:
-                    os.unlink(inner.path)
-            os.rmdir(entry.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -9,10 +10,33 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from autograder.sandbox.backends.base import Backend
+from autograder.sandbox.backends.base import Backend, Students
 from autograder.sandbox.backends.places import KIT
 from autograder.sandbox.backends.promises import PROMISES, Promise
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Policy
+
+
+class StudentsInAFolder(Students):
+    """Each child writes in a folder of its own, as far as it keeps to it."""
+
+    def change_view(self, limits: Limits) -> None:
+        """Begin in that folder."""
+        folder = self._folder(os.getpid())
+        os.mkdir(folder, 0o700)
+        isolation.write_in(folder)
+        os.chdir(folder)
+
+    def clear_away(self, pid: int) -> None:
+        """Remove it."""
+        folder = os.fsencode(self._folder(pid))
+        with contextlib.suppress(OSError):
+            empty(folder)
+            os.rmdir(folder)
+
+    def _folder(self, pid: int) -> str:
+        return os.path.join(os.environ["TMPDIR"], str(pid))
 
 
 class Process(Backend):
@@ -21,6 +45,7 @@ class Process(Backend):
     name = "process"
     title = "none"
     isolates = False
+    students = StudentsInAFolder
     keeps: ClassVar[tuple[Promise, ...]] = tuple(one for one in PROMISES if one.without_sandbox)
     means = "student code can read the suites and what you can read, and use the network"
 
@@ -53,3 +78,20 @@ def plain_python(program: Callable[[str], str]) -> list[str]:
 def remove_scratch() -> None:
     """Remove the folder that was made for the zygote."""
     shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+
+
+def empty(folder: bytes) -> None:
+    """Remove all in a folder, however deep: what lies deeper is first moved up, so that no path grows long."""
+    while entries := list(os.scandir(folder)):
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.path)
+                continue
+            os.chmod(entry.path, 0o700)
+            for inner in list(os.scandir(entry.path)):
+                if inner.is_dir(follow_symlinks=False):
+                    os.chmod(inner.path, 0o700)
+                    os.rename(inner.path, os.path.join(folder, os.urandom(16).hex().encode()))
+                else:
+                    os.unlink(inner.path)
+            os.rmdir(entry.path)

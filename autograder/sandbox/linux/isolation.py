@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -150,6 +151,17 @@ def narrow(hidden: Sequence[str], read_only: Sequence[str]) -> None:
         flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV
         if libc.mount(None, place.encode(), None, flags, None):
             raise OSError(ctypes.get_errno(), f"remount {place}: {os.strerror(ctypes.get_errno())}")
+
+
+def own_folder(place: str, size: int) -> None:
+    """An empty folder of so many bytes, which nobody else sees; for a process with mounts of its own."""
+    os.makedirs(place, exist_ok=True)
+    _mount(place, size, "0755")
+
+
+def write_in(folder: str) -> None:
+    """What is written without a name of its own goes there, and what is looked for at home."""
+    os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = folder
 
 
 def cover(place: str) -> None:

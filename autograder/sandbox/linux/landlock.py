@@ -87,6 +87,20 @@ def restrict(rules: Iterable[Rule], version: int) -> None:
         os.close(ruleset)
 
 
+def no_writing(version: int) -> int:
+    """Rules by which no file is written, and no other right is lost, as a descriptor. Raises `OSError`."""
+    handled = sum(rights for since, rights in FILES_BY_ABI if version >= since) & WRITE & ~READ
+    ruleset = _ruleset(handled)
+    _add(ruleset, os.devnull, WRITE_FILE)
+    return ruleset
+
+
+def keep_to(ruleset: int) -> None:
+    """From now on this thread and all that it starts keep to these rules, too. Raises `OSError`."""
+    _call(RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
 def keep_signals_in() -> None:
     """From now on this thread and all that it starts reach with signals each other alone. Takes version 6."""
     ruleset = _ruleset(0, 0, SCOPES)

@@ -10,7 +10,6 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -19,33 +18,15 @@ from msgspec import UNSET, UnsetType
 
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.frames import WireError
+from autograder.sandbox.protocol.kinds import Gives as Gives
+from autograder.sandbox.protocol.kinds import Kind as Kind
+from autograder.sandbox.protocol.kinds import Why as Why
 from autograder.sandbox.protocol.messages import Proxy as Proxy
 from autograder.sandbox.protocol.values import Handle, decode, encode
 
 MAX_WORDS = 400  # characters of an exception's text
 MAX_LINES = 3
 MAX_TYPES = 8  # of an exception: its own and those that it is derived from
-
-
-class Kind(Enum):
-    """How a call failed."""
-
-    RAISED = "raised"  # an exception of the code's own
-    NOT_STARTED = "not started"  # NotImplementedError: a stub
-    MISSING = "missing"  # there is no such name
-    NO_PARAMETER = "no parameter"  # the module has no parameter of a name that weights came for
-    FORBIDDEN = "ready made"  # it called what it should write; the text is the name
-    REFUSED = "refused"  # a question that is not answered
-    MEMORY = "memory"  # it held more at once than it may; the text is how many bytes
-
-
-class Why(Enum):
-    """Why no answer came."""
-
-    TOO_SLOW = "too slow"
-    GONE = "gone"  # the process ended
-    OVER_LIMIT = "over limit"  # the supervisor ended it, and says for what
-    UNREADABLE = "unreadable"  # what came was not of the agreed form
 
 
 @dataclass(frozen=True)
@@ -102,6 +83,8 @@ class Call:
     memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
     forbidden: is it a function that the sandbox was emptied of (see `sandboxed.removal`)? The name is that function's
     chance: how it draws, if its answer is to be a sample
+    gives: what the reply has as its value
+    typed: the lines that `input()` reads meanwhile; None: it is as it was
     """
 
     name: str
@@ -115,6 +98,8 @@ class Call:
     memory: int | None = None
     forbidden: bool = False
     chance: Chance | None = None
+    gives: Gives = Gives.VALUE
+    typed: Sequence[str] | None = None
 
     def given(self) -> list[Any]:
         """Every argument, the constructor's and those of steps among them."""
@@ -138,7 +123,9 @@ class Call:
             self.forbidden,
             None if self.chance is None else _Chance(**vars(self.chance)),
         )
-        return frames.body(_CallMessage(packed))
+        plain = self.gives is Gives.VALUE and self.typed is None
+        typed = None if self.typed is None else list(self.typed)
+        return frames.body(_CallMessage(packed, UNSET if plain else _Effect(self.gives, typed)))
 
     def has_handle(self) -> bool:
         """Does it pass something that stays on the side that made it?"""
@@ -257,8 +244,14 @@ class _Call(_Fields):
     chance: _Chance | None = None
 
 
-class _CallMessage(msgspec.Struct):
+class _Effect(_Fields):
+    gives: Gives
+    typed: list[str] | None
+
+
+class _CallMessage(msgspec.Struct, omit_defaults=True):
     call: _Call
+    effect: _Effect | UnsetType = UNSET
 
 
 class _Line(_Fields):
@@ -291,7 +284,8 @@ class _AnswerMessage(msgspec.Struct, omit_defaults=True):
 
 def call_of(body: bytes) -> Call:
     """The call in a message. Raises `WireError` if there is none, whatever the bytes are."""
-    one = frames.parse(body, _CallMessage, "a call").call
+    message = frames.parse(body, _CallMessage, "a call")
+    one, effect = message.call, message.effect or _Effect(Gives.VALUE, None)
     with _nothing_else("a call"):
         return Call(
             one.name,
@@ -305,6 +299,8 @@ def call_of(body: bytes) -> Call:
             one.memory,
             one.forbidden,
             None if one.chance is None else Chance(**msgspec.structs.asdict(one.chance)),
+            effect.gives,
+            effect.typed,
         )
 
 
@@ -342,8 +338,8 @@ def _reply(one: _Reply) -> Reply:
 
 
 def _failure(one: _Failure) -> Failure:
-    if one.kind is Kind.MEMORY and not re.fullmatch("[0-9]{1,15}", one.text):
-        raise WireError("not a number of bytes")
+    if one.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", one.text):
+        raise WireError("not a number")
     lines = tuple(Line(line.function[:80], line.number, line.text[:160]) for line in one.lines[:MAX_LINES])
     types = tuple(name[:80] for name in one.types[:MAX_TYPES])
     return Failure(one.kind, one.text[:MAX_WORDS], one.error[:40], lines, types)

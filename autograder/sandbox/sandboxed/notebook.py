@@ -31,7 +31,7 @@ from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.sandboxed import removal
+from autograder.sandbox.sandboxed import effects, removal
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
@@ -85,6 +85,7 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
+        effects.given = {}
         for name in ("autograder", *self.kept.packages):
             sys.modules[name] = student_package(name)
         removal.asked.ask = functools.partial(_ask, self.sock)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from autograder.sandbox.files import FOLDER
 from autograder.sandbox.protocol.calls import (
     LEN,
     MAX_LINES,
@@ -31,10 +32,11 @@ from autograder.sandbox.protocol.calls import (
     Proxy,
     Reply,
 )
+from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import MAY_HOLD, as_given
 from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle
-from autograder.sandbox.sandboxed import chance, dropout
+from autograder.sandbox.sandboxed import chance, dropout, effects, figures
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
 
 KINDS = (
@@ -78,11 +80,16 @@ def perform(
         target = names.get(call.name)
         if target is None:
             return Failure(Kind.MISSING, call.name)
+        if call.gives is Gives.NAME:
+            return Reply(figures.as_data(target))
         seen: list[str] = []
         dropped: list[str] = []
         with contextlib.ExitStack() as around:
+            folder = names.get(FOLDER)
+            if folder:
+                around.enter_context(contextlib.chdir(folder))
             _surround(around, call, watched, seen, dropped)
-            reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
+            reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
             if (value := read_out(reply.value)) is not reply.value:
                 reply = replace(reply, value=value)
         return Failure(Kind.FORBIDDEN, seen[0]) if seen else replace(reply, dropped=bool(dropped))
@@ -206,6 +213,7 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
         text = "(its message could not be read)"
     how = Kind.NOT_STARTED if kind == "NotImplementedError" else Kind.RAISED
     how = Kind.NO_PARAMETER if isinstance(error, NoParameter) else how
+    how = Kind.NO_INPUT if isinstance(error, effects.NoMoreInput) and text.isdecimal() else how
     return Failure(how, text, types[0] if own else kind, tuple(_student_lines(error, names)), tuple(types))
 
 
@@ -227,6 +235,8 @@ def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[L
 
 
 def _call(function: Any, call: Call) -> Reply:
+    if call.instance is not None:
+        return _module(function, call, call.instance)
     if call.steps:
         return _used(function, call)
     if call.seeds is None:

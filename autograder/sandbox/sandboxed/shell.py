@@ -6,16 +6,17 @@ import ast
 import contextlib
 import gc
 import importlib
-import io
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from autograder.sandbox.files import put
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Setting
-from autograder.sandbox.sandboxed import chance, removal
+from autograder.sandbox.sandboxed import chance, effects, removal
+from autograder.sandbox.sandboxed.bounded import Bounded as Bounded
 
 
 def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
@@ -74,11 +75,9 @@ def run_cell(shell: Any, source: str) -> BaseException | None:
 
 
 def write_files(files: Mapping[str, bytes]) -> None:
-    """Write files into the folder that cells begin in; modules among them can be imported."""
-    for name, data in files.items():
-        path = Path.cwd() / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    """Write files into the folder that cells begin in, which cannot change them; modules among them can be imported."""
+    put(files, Path.cwd())
+    effects.given = {name: str(Path.cwd() / name) for name in files}
     if any(name.endswith(".py") for name in files):
         sys.path.insert(0, str(Path.cwd()))
 
@@ -104,37 +103,11 @@ def _quiet_shell_class(base: type) -> type:
 
         showsyntaxerror = showindentationerror = showtraceback
 
+        def enable_matplotlib(self, gui: Any = None) -> tuple[str, str]:
+            """`%matplotlib inline` changes nothing: figures are drawn into memory, and shown nowhere."""
+            return "agg", "agg"
+
     return QuietShell
-
-
-class Bounded(io.TextIOBase):
-    """A text stream that keeps the first characters and says that it cut the rest."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget what was written."""
-        self.parts: list[str] = []
-        self.left = self.size
-        self.cut = False
-
-    def writable(self) -> bool:
-        """It is, always."""
-        return True
-
-    def write(self, text: str) -> int:
-        """Keep what there is room for; the answer is the number of characters given, as every stream says."""
-        if self.left > 0:
-            self.parts.append(text[: self.left])
-        self.cut = self.cut or len(text) > self.left
-        self.left -= len(text)
-        return len(text)
-
-    def getvalue(self) -> str:
-        """All that was kept."""
-        return "".join(self.parts) + ("\n... (the rest of the output was cut)" if self.cut else "")
 
 
 def student_package(name: str) -> ModuleType:

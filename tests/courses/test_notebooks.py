@@ -1,0 +1,230 @@
+"""What a notebook does is graded as what its functions give: a variable, text, files, figures, input typed in."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from pathlib import Path
+
+import matplotlib.pyplot
+import nbformat
+import pytest
+
+from autograder.authoring.paired_scripts import sync
+from autograder.cli.check_notebook import open_sandbox, read, verdicts
+from autograder.content import Visible
+from autograder.course import CHECK, CONFIG, Course
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.student.check import examine
+from autograder.submission import Cell, grade_id
+from autograder.worker.task import Task
+from autograder.worker.worker import Judges, Worker
+from tests.conftest import ROOT
+from tests.courses.classic import notebook_of
+from tests.courses.notebooks import DATA, HEAD, NAME, NOTEBOOK, RIGHT, SUITES, VISIBLE, WRONG
+
+STOCK = "### BEGIN HIDDEN TESTS\nfrom autograder.student.stock import check\n### END HIDDEN TESTS\n"
+
+
+def suite_course(root: Path, notebook: str, suites, data=None, visible=None) -> Course:
+    """A course with one assignment, its suites in the minimal form, and files beside its notebook."""
+    (root / "notes_course").mkdir(parents=True)
+    (root / "notes_course" / "course.toml").write_text("")
+    (root / CONFIG).write_text("from autograder.nbgrader import configure\nc = get_config()\nconfigure(c)\n")
+    (root / "jupytext.toml").write_text('cell_metadata_filter = "nbgrader,tags"\n')
+    files = {f"{one}/hidden_tests.py": text for one, text in suites.items()}
+    files |= {f"{one}/visible_tests.py": text for one, text in (visible or {}).items()}
+    for name, text in files.items():
+        path = root / "notes_course" / NAME / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEAD + text)
+    source = notebook_of(notebook)
+    for cell in source.cells:
+        if grade_id(cell).startswith(CHECK):
+            cell.source, cell.metadata["tags"] = STOCK + cell.source, ["active-ipynb"]
+    folder = root / "source" / NAME
+    for name, content in (data or {}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    folder.mkdir(parents=True, exist_ok=True)
+    nbformat.write(source, folder / "notes.ipynb")
+    course = Course(root)
+    list(sync(course))
+    return course
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("notes") / "course"
+    return suite_course(folder, NOTEBOOK, SUITES, DATA, VISIBLE)
+
+
+@contextlib.contextmanager
+def marking(course, kind="auto", limits=None):
+    """What the solution with other cells gets, by exercise: points and the first message."""
+    assignment, ends = course.assignment(NAME), contextlib.ExitStack()
+    judges = Judges(course.root, isolates(kind)[0])
+    worker = Worker(course, judges, limits or Limits())
+    ends.callback(judges.end)
+    ends.callback(worker.end)
+    solved = nbformat.read(assignment.notebook, as_version=4)
+
+    def mark(**answers):
+        cells = [
+            Cell(number, answers.get(grade_id(cell), cell.source))
+            for number, cell in enumerate(solved.cells)
+            if cell.cell_type == "code" and not grade_id(cell).startswith(CHECK)
+        ]
+        found = worker.mark(Task("somebody", NAME, assignment.version()).of(cells))
+        assert not found.report.reason, found.report.reason
+        return {one.name: (one.score, one.tests[0].message) for one in found.report.exercises}
+
+    with ends:
+        yield mark
+
+
+@pytest.fixture(scope="module")
+def marked(course):
+    with marking(course) as mark:
+        yield mark
+
+
+FULL = dict.fromkeys(SUITES, (2.0, ""))
+
+
+@pytest.mark.slow
+def test_right_answers_in_any_style_get_all(marked):
+    assert marked() == FULL
+    for answers in RIGHT:
+        assert marked(**answers) == FULL
+
+
+@pytest.mark.slow
+def test_wrong_answers_lose_their_exercise_and_are_told_what_they_did(marked):
+    for name, answer, said in WRONG:
+        found = marked(**{name: answer})
+        score, message = found.pop(name)
+        assert (score, message[: len(said)]) == (0, said)
+        assert found == {one: full for one, full in FULL.items() if one != name}
+
+
+# ---------------------------------------------------------------- hostile
+
+HOSTILE = [
+    {
+        "table": "def table(prices):\n    while True: print('x' * 10**6)",
+        "cheap": "import os, csv\ndef cheap(limit, path):\n    os.symlink('/etc/passwd', path)",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    plt.plot(range(10**6))",
+        "quiz": "import builtins\nbuiltins.input = input = lambda *_: '9'\ndef quiz():\n    return float(input())",
+    },
+    {
+        "table": "def table(prices):\n    print('x' * 10**8)\n    print(f'secret {prices}')",
+        "cheap": "def cheap(limit, path):\n    for n in range(10**6):\n        open(f'{n}.txt', 'w').write('x')",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    for n in range(1000): plt.text(n, n, 'x')",
+        "quiz": "import builtins\nbuiltins.input = lambda *_: '9'\ndef quiz(read=input):\n    return float(read())",
+    },
+    {
+        "cheap": "import os\ndef cheap(limit, path):\n    while True:\n        os.mkdir('d')\n        os.chdir('d')",
+        "draw": "class Figure:\n    axes = [1, 2]\ndef draw(prices):\n    return Figure()",
+        "quiz": "def quiz():\n    import sys\n    sys.stdin = None\n    return input",
+    },
+    {
+        "cheap": "def cheap(limit, path):\n    file = open(path, 'wb')\n    while True: file.write(b'x' * 10**6)",
+        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    return [plt.figure() for _ in range(10**6)]",
+    },
+]
+
+
+OTHERS = [pytest.param(kind, marks=pytest.mark.catalogue) for kind in ("landlock", "process")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bubblewrap", *OTHERS])
+def test_what_is_hostile_loses_its_own_exercise(course, kind):
+    """Endless text, files and points, links out of the folder, an `input` of its own."""
+    quick = Limits(call_seconds=1.5, planned_seconds=0.7, memory=400 * 2**20)
+    with marking(course, kind, quick) as mark:
+        for answers in HOSTILE:
+            found = mark(**answers)
+            assert {name: score for name, (score, _) in found.items()} == {
+                name: 0 if name in answers else 2 for name in SUITES
+            }, found
+            assert "root:" not in str(found)
+        assert mark() == FULL
+
+
+# ---------------------------------------------------------------- the cookbook
+
+EXERCISE = re.compile(r'(?=@pytest\.mark\.exercise\("(\w+)"\))')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["files-and-prints", "plots"])
+def test_the_worked_example_of_a_page_grades_its_own_solution(tmp_path, page):
+    text = (ROOT / "docs" / f"cookbook-{page}.md").read_text()
+    assert len(text.split()) < 450
+    *cells, tests = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    head, *classes = EXERCISE.split(tests)
+    suites = {name: head + text for name, text in zip(classes[::2], classes[1::2], strict=True)}
+    named = [
+        f'#% solution {name}\n{cell}\n#% tests test-{name} 2\ncheck("{name}")'
+        for name, cell in zip(suites, cells, strict=True)
+    ]
+    course = suite_course(tmp_path / "course", "\n\n".join(named), suites, DATA)
+    with marking(course) as mark:
+        assert mark() == dict.fromkeys(suites, (2.0, ""))
+        untouched = mark(**dict.fromkeys(suites, "raise NotImplementedError()"))
+        assert {name: score for name, (score, _) in untouched.items()} == dict.fromkeys(suites, 0)
+
+
+# ---------------------------------------------------------------- the visible side
+
+SHOWN = {
+    "mean_price": ("mean_price = 4.5", "came out as `False`"),
+    "table": (
+        "def table(prices):\n    print(prices)",
+        "is `{'fig': 0.5}`, wanted `fig: 0.50`.",
+    ),
+    "cheap": ("def cheap(limit, path):\n    open(path, 'w').write('')", "few.txt is empty. Wanted next: `fig`."),
+    "draw": ("def draw(prices):\n    return None", "drew nothing: it gave no figure back, and none is open."),
+    "quiz": ("def quiz():\n    return float(input()) + float(input() or 0) + float(input())", "asks for a third input"),
+}
+
+
+def released(course, **answers):
+    """The release with answers, saved beside its data."""
+    path = course.root / "assignments" / NAME / "notes.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        cell.source = answers.get(grade_id(cell), cell.source)
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_check_in_a_kernel_says_what_was_printed_written_and_drawn(course, monkeypatch):
+    folder = course.root / "assignments" / NAME
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.csv")} == DATA.keys()
+    monkeypatch.chdir(folder)
+    before, visible = sorted(folder.rglob("*")), Visible(course.folder)
+    right, wrong = dict[str, object](), dict[str, object]()
+    for name in SUITES:
+        exec(RIGHT[0][name], right)
+        exec(SHOWN[name][0], wrong)
+    for name, (_, said) in SHOWN.items():
+        assert examine(name, right, visible).passed
+        assert said in examine(name, wrong, visible).result.tests[0].message
+    assert "nothing under the name `mean_price`" in examine("mean_price", {}, visible).result.tests[0].message
+    assert sorted(folder.rglob("*")) == before
+    assert not matplotlib.pyplot.get_fignums()
+
+
+@pytest.mark.slow
+def test_check_of_a_saved_notebook_finds_the_data_beside_it(course, tmp_path):
+    copy = Course(shutil.copytree(course.root, tmp_path / "course"))
+    with open_sandbox() as sandbox:
+        right = list(verdicts(read(released(copy, **RIGHT[0]), copy), sandbox))
+        assert [verdict.result.name for verdict in right if verdict.passed] == list(SUITES)
+        wrong = verdicts(read(released(copy, **{name: answer for name, (answer, _) in SHOWN.items()}), copy), sandbox)
+        assert all(SHOWN[verdict.result.name][1] in verdict.result.tests[0].message for verdict in wrong)
