@@ -107,11 +107,12 @@ OWN = {
             "scale": lambda size: math.sqrt(size.d_model // size.h),
         },
     ],
+    "heads-tied": [{"columns": of_head(lambda head, h: min(head, 1))}],
     "words-cut-among-heads": [{"words": _only_own_part}],
 }
 SIZES = {
     "stops-at-a-length": size_options.SIZES["stops-at-a-length"],
-    "some-heads-only": [{"columns": of_head(lambda head, h, most=most: min(head, most - 1))} for most in (2, 3, 4)],
+    "some-heads-only": [{"columns": of_head(lambda head, h, most=most: min(head, most - 1))} for most in (3, 4)],
 }
 
 
