@@ -114,6 +114,13 @@ def test_whole_numbers_are_equal_or_not():
     assert said(changed(n=[10**9 + 1, 2, 3]), changed(n=[10**9, 2, 3])).startswith("is 1e+09 in column 'n'")
 
 
+def test_cells_may_hold_anything():
+    odd = pd.DataFrame({"o": [np.ones(2), [1, Decimal("1.5")], {"a": 1j}]})
+    expect.table(odd, odd.copy())
+    assert said(odd[::-1].reset_index(drop=True), odd) == "has the right rows, but they stand in another order."
+    assert said(pd.DataFrame({"o": [np.zeros(2), np.ones(2), {}]}), odd).startswith("is another value in column 'o'")
+
+
 def test_a_visible_test_tells_what_is_wanted():
     assert said(changed(n=[1, 2, 4]), tells=True) == (
         "is 4 in column 'n' at row 'Oslo', wanted 3 (1 of 3 values of this column differs)."

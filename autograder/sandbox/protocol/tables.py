@@ -19,7 +19,6 @@ from autograder.sandbox.protocol.objects import NoField, equal_data
 MAX_COLUMNS = 256
 MAX_CELLS = 20_000  # of all columns of a table that are no arrays
 FRAME, SERIES, INDEX, MOMENT, SPAN = KINDS = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta")
-OF_ONE = (SERIES, MOMENT, SPAN)  # that have one column
 CATEGORY = "category"
 ZONE = r"(?=.{1,40}\])[A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?"  # no path to a file
 TIMES = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({ZONE}))?\]", re.ASCII)
