@@ -22,6 +22,7 @@ from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
 from autograder.testing.redaction import redacted
+from autograder.testing.session import Suite
 from autograder.testing.student import Raised, RaisedValueError, Student
 
 WANTED = pd.DataFrame(
@@ -150,6 +151,37 @@ def test_no_column_is_a_place_for_what_a_test_has_passed():
     assert "31415" not in said(changed(n=["31415", "2", "3"]))
     zone = changed(day=WANTED["day"].dt.tz_localize("Etc/GMT+7"))
     assert "GMT" not in said(zone, dtypes=True)
+
+
+SUITE = '''
+import pandas as pd
+import pytest
+
+from autograder.testing import expect
+
+
+@pytest.mark.exercise("f")
+class TestF:
+    def test_series(self, student):
+        """One of its columns."""
+        expect.table(student.f()[0]["detach"], pd.Series({"detach": 1, "dtype": 3}), "Which one?")
+'''
+
+
+def test_names_of_columns_and_rows_are_taken_for_no_attributes(tmp_path):
+    path = tmp_path / "a1" / "hidden_tests.py"
+    path.parent.mkdir()
+    path.write_text(SUITE)
+    frame = pd.DataFrame({"detach": [1, 2], "dtype": [1, 1]}, index=["detach", "dtype"])
+    names = {"f": lambda: (frame, np.ones(2))}
+    with Suite([path]) as suite:
+        (test,) = suite.tests
+        outcome = suite.run(
+            test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ())
+        )
+    assert outcome.told() == (
+        "f(): the result is 2 at row 'dtype', which is not right (1 of 2 values differs). Which one?"
+    )
 
 
 # ---------------------------------------------------------------- other values

@@ -355,7 +355,8 @@ def test_a_generator_is_read_up_to_a_stated_number_of_items():
     mapped = judged(lambda: map(str, [1, 2]))
     assert (list(mapped.value), mapped.value.kind, kind_of(mapped.value)) == (["1", "2"], "map", "a map of 2 values")
     assert mapped.value != ["1", "2"] and not same_value(mapped.value, ["1", "2"])
-    assert same_value(mapped.value, judged(lambda: map(str, [1, 2])).value)
+    assert mapped.value == (again := judged(lambda: (str(n) for n in (1, 2))).value) and same_value(mapped.value, again)
+    assert not same_value(mapped.value, Generated(["1", "2"], "map", more=True))
     assert judged(breaks).error == "KeyError"
     given = answering({"f": lambda numbers: (next(numbers), list(numbers))})(Call("f", [Generated([1, 2, 3])]))
     assert given.value == (1, [2, 3])
