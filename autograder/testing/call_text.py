@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.sandbox.protocol.tables import FRAME, Table
+from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table
 
 
 def call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
@@ -19,7 +19,7 @@ def call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[st
         *((k, v, True) for k, v in kwargs.items()),
     ]:
         keyword = keyword or (named and bool(label))
-        if isinstance(value, Table):
+        if isinstance(value, Table) and value.kind not in (MOMENT, SPAN):
             size = f"{len(value)} x {len(value.parts)}" if value.kind == FRAME else f"{len(value)}"
             written.append(f"{label}={label}" if keyword else label or f"a {value.kind} of {size}")
             shapes += [f"{label} of {size}"] if label else []

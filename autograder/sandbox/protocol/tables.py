@@ -141,6 +141,8 @@ class Table:
         return isinstance(other, Table) and equal_data(self.data(), other.data())
 
     def __repr__(self) -> str:
+        if self.kind in (MOMENT, SPAN):
+            return str(self.parts[0].plain[0])
         return f"Table({', '.join(map(repr, self.names))}; {len(self)} rows)"
 
     def data(self) -> list[Any]:
