@@ -153,10 +153,12 @@ class Table:
 
     def to_pandas(self) -> Any:
         """The same as pandas has it, made once. Raises whatever pandas raises."""
-        from autograder.sandbox.protocol.of_pandas import made_of  # which knows tables
+        from autograder.sandbox.protocol.of_pandas import QUOTABLE, made_of  # which knows tables
 
         if self.made is None:
             self.made = made_of(self)
+            if self.kind in (FRAME, SERIES):
+                self.made.attrs[QUOTABLE] = self.quotable
         return self.made
 
 
