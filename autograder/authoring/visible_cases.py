@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SPAN, items_of
 from autograder.testing.session import Suite
+from autograder.testing.tables import as_table
 
 FLAG = "visible=True"
 HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'
 IMPORTS = "import numpy as np\nimport pytest\nfrom numpy import array, inf, nan\n"
 ALLOWED = {"np", "array", "inf", "nan"}
+# What else a case may be written with, and where that comes from.
+OTHERS = {
+    "pd": "import pandas as pd",
+    "datetime": "import datetime",
+    "deque": "from collections import deque",
+    "Decimal": "from decimal import Decimal",
+    "Fraction": "from fractions import Fraction",
+}
 
 
 def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
@@ -34,13 +45,30 @@ def _text(hidden: Path, assignment: Assignment) -> str:
         tests = {test.name: suite.code_of[test] for test in suite.tests}
     tests = {key: test for key, test in tests.items() if getattr(test, "visible", False)}
     right = getattr(assignment.reference(), name, None)
-    lines = [HEAD, "", IMPORTS, "from autograder.testing import expect", "", ""]
-    lines += [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]
+    lines = [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]
     for key, test in tests.items():
         cases = [_written(case, right, hidden) for case in test.table]
         lines += [f"    {key} = expect.cases(", f"        {test.__doc__!r},", "        ["]
         lines += [*(f"            {case}," for case in cases), "        ],", f"        {test.hint!r},", "    )"]
-    return "\n".join(lines) + "\n"
+    used = [line for word, line in OTHERS.items() if any(re.search(rf"\b{word}[.(]", text) for text in lines)]
+    head = [HEAD, "", *used, IMPORTS, "from autograder.testing import expect", "", ""]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def _code(value: Any) -> str:
+    """A value as code; something of pandas' by its columns."""
+    if type(value) is tuple:
+        return f"({''.join(f'{_code(item)}, ' for item in value).rstrip()})"
+    if (table := as_table(value)) is None:
+        return repr(value)
+    if table.kind in (MOMENT, SPAN):
+        return f"pd.{table.kind}({str(value)!r})"
+    rows = f"pd.Index({items_of(table.rows)!r}, name={table.row_names[0]!r})" if table.rows else ""
+    if table.kind == INDEX:
+        return rows
+    columns = [f"{name!r}: {part.plain!r}" for name, part in zip(table.names, table.parts, strict=True)]
+    held = f"{{{', '.join(columns)}}}" if table.kind == FRAME else repr(table.parts[0].plain)
+    return f"pd.{table.kind}({held}{f', index={rows}' if rows else ''})"
 
 
 def _written(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
@@ -48,11 +76,11 @@ def _written(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
     if not wanted:
         wanted = [right(*given) if isinstance(given, tuple) else right(given)]
     error = wanted[0] if isinstance(wanted[0], type) else None
-    text = f"({given!r}, {error.__name__ if error else repr(wanted[0])})"
+    text = f"({_code(given)}, {error.__name__ if error else _code(wanted[0])})"
     try:
         names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     except SyntaxError:
         names = {""}
-    if names - ALLOWED - {error.__name__ if error else ""}:
+    if names - ALLOWED - OTHERS.keys() - {error.__name__ if error else ""}:
         raise CourseError(f"{hidden}: a visible case holds what cannot be written down: {text}")
     return text

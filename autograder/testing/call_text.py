@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.sandbox.protocol.calls import EVAL, Call, Gives
-from autograder.sandbox.protocol.tables import FRAME, Table
+from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table
 
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
@@ -51,7 +51,7 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
         *((k, v, True) for k, v in kwargs.items()),
     ]:
         keyword = keyword or (named and bool(label))
-        if isinstance(value, Table):
+        if isinstance(value, Table) and value.kind not in (MOMENT, SPAN):
             size = f"{len(value)} x {len(value.parts)}" if value.kind == FRAME else f"{len(value)}"
             written.append(f"{label}={label}" if keyword else label or f"a {value.kind} of {size}")
             shapes += [f"{label} of {size}"] if label else []

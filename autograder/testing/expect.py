@@ -211,7 +211,10 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
         table(got, wanted, hint, what, atol=0.0)
         return
     if type(wanted) in EXACT:
-        _same(got, wanted, hint, what)
+        if type(got) is not type(wanted):
+            fail(f"gave back {kind_of(got)}, which is not asked for.", hint, _kind_as_cause(got), got, symptom="kind")
+        if not same_value(got, wanted):
+            fail(f"{what} is not right.", hint, got=got)
         return
     got, wanted = _two_arrays(got, wanted)
     shape(got, wanted.shape, what=what)
@@ -224,13 +227,6 @@ def _two_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
     """Both as arrays of numbers; of those that only Python has, if they are asked for."""
     kinds = RARE if isinstance(wanted, RARE) else ()
     return [np.asarray(one if isinstance(one, kinds) else numbers(one)) for one in (got, wanted)]
-
-
-def _same(got: Any, wanted: Any, hint: str, what: str) -> None:
-    if type(got) is not type(wanted):
-        fail(f"gave back {kind_of(got)}, which is not asked for.", hint, _kind_as_cause(got), got, symptom="kind")
-    if not same_value(got, wanted):
-        fail(f"{what} is not right.", hint, got=got)
 
 
 def table(

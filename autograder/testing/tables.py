@@ -113,10 +113,10 @@ def _columns(got: Table, wanted: Table, how: How) -> Difference | None:
 def _about_names(got: Table, wanted: Table, tells: bool) -> Iterator[str]:
     missing = [name for name in wanted.names if name not in got.names]
     extra = [name for name in got.names if name not in wanted.names]
-    for name in [name for name in extra if name in wanted.row_names]:
+    for name in [name for name in extra if name is not None and name in wanted.row_names]:
         yield f"{name!r} is a column and should be the index"
         extra.remove(name)
-    for name in [name for name in missing if name in got.row_names]:
+    for name in [name for name in missing if name is not None and name in got.row_names]:
         yield f"{name!r} is the index and should be a column"
         missing.remove(name)
     if missing:
@@ -156,11 +156,10 @@ def _dtypes(got: Table, wanted: Table, how: How) -> Difference | None:
         if (how.dtypes and mine.dtype != right.dtype) or (None not in families and families[0] != families[1]):
             dtypes = _told_dtype(mine.dtype), _told_dtype(right.dtype)
             said = f"has dtype {dtypes[0]}{_in(name)} where {dtypes[1]} is wanted"
-            if dtypes[0] == dtypes[1]:
+            if dtypes[0] == dtypes[1] and families[0] != families[1]:
                 said = f"holds {families[0]}{_in(name)} where {families[1]} are wanted"
-                said = (
-                    said if families[0] != families[1] else f"has another kind of {dtypes[0]}{_in(name)} than asked for"
-                )
+            elif dtypes[0] == dtypes[1]:
+                said = f"has another kind of {dtypes[0]}{_in(name)} than asked for"
             return Difference("dtype", said)
     return None
 
@@ -317,10 +316,9 @@ def _told(wrong: _Wrong, how: How) -> str:
     got = wrong.got.plain[wrong.row]
     if got is None or isinstance(got, bool | int | float | complex | Decimal | Fraction):
         return shown(got)
-    known = how.tells or any(type(one) is type(got) and one == got for one in wrong.wanted.plain)
-    return (
-        shown(got) if known else {"texts": "another text", "times": "another time"}.get(_kind_of(got), "another value")
-    )
+    if how.tells or any(same_value(one, got) for one in wrong.wanted.plain):
+        return shown(got)
+    return {"texts": "another text", "times": "another time"}.get(_kind_of(got), "another value")
 
 
 def shown(value: Any) -> str:

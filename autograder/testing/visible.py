@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,8 @@ def arrives(gradients: Any, names: str) -> None:
 
 def as_text(value: Any) -> str:
     """`[[1, 0.1192], [2, 3]]`: an array as a person writes it down."""
+    if isinstance(value, date | timedelta):
+        return str(value)
     if (table := tables.as_table(value)) is not None:
         columns = [*zip(table.names, table.parts, strict=False), *(("index", level) for level in table.rows or [])]
         listed = [f"{name!r}: [{', '.join(map(as_text, column.plain))}]" for name, column in columns]

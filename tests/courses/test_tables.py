@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 import pytest
 
+from autograder.authoring.visible_cases import visible_files
+from autograder.testing.local import answering
+from autograder.testing.session import Suite
+from autograder.testing.student import Student
 from tests.conftest import ROOT
 from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker
@@ -60,6 +65,40 @@ def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark):
     assert [key for key, (one, _) in found.items() if one.score == one.max_score] == []
     unfitting = {key: told(one) for key, (one, fits) in found.items() if fits is None or fits not in told(one)}
     assert len(unfitting) <= (1 - FITTING) * len(found), "\n".join(f"{key}: {said}" for key, said in unfitting.items())
+
+
+VISIBLE = """
+@pytest.mark.exercise("late")
+class TestLate:
+    test_late = expect.cases("Later orders.", [((ORDERS[3:5], pd.Timestamp("2024-03-01")),), ((ORDERS[:1],
+        pd.Timestamp("2024-01-01")), Fraction(1, 3))], "Later than what?", visible=True)
+"""
+
+
+def test_a_table_of_examples_is_written_down_for_students(tmp_path):
+    """Frames by their columns; the visible test tells what is wanted and what went in."""
+    solution = "def late(orders, day):\n    return orders[orders['day'] > day][['city', 'day']]\n"
+    tests = "import pandas as pd\nfrom fractions import Fraction\n" + VISIBLE
+    course = tables_course(tmp_path / "course", {"late": Exercise(solution, tests, [])})
+    ((path, text),) = visible_files(course.assignment(NAME))
+    path.write_text(text)
+    names = {"pd": pd}
+    exec(solution, names)
+    with Suite([path]) as suite:
+        (test,) = suite.tests
+
+        def told(function):
+            return suite.run(test, Student(answering({"late": function}), lambda name: ("orders", "day")), None).told()
+
+        late = names["late"]
+        said = told(late)
+        assert (
+            "late(orders, day=2024-01-01 00:00:00) with orders of 1 x 5: gave back a table of 1 row and 2 columns"
+            in said
+        )
+        assert "wanted `Fraction(1, 3)`" in said and "DataFrame {'city': ['Paris']" in said
+        said = told(lambda orders, day: late(orders, day).assign(city="Rom"))
+        assert "is 'Rom' in column 'city' at row 4, wanted 'Rome'" in said
 
 
 # ---------------------------------------------------------------- the page

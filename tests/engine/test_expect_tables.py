@@ -22,6 +22,7 @@ from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
 from autograder.testing.redaction import redacted
+from autograder.testing.session import Suite
 from autograder.testing.student import Raised, RaisedValueError, Student
 
 WANTED = pd.DataFrame(
@@ -114,6 +115,13 @@ def test_whole_numbers_are_equal_or_not():
     assert said(changed(n=[10**9 + 1, 2, 3]), changed(n=[10**9, 2, 3])).startswith("is 1e+09 in column 'n'")
 
 
+def test_cells_may_hold_anything():
+    odd = pd.DataFrame({"o": [np.ones(2), [1, Decimal("1.5")], {"a": 1j}]})
+    expect.table(odd, odd.copy())
+    assert said(odd[::-1].reset_index(drop=True), odd) == "has the right rows, but they stand in another order."
+    assert said(pd.DataFrame({"o": [np.zeros(2), np.ones(2), {}]}), odd).startswith("is another value in column 'o'")
+
+
 def test_a_visible_test_tells_what_is_wanted():
     assert said(changed(n=[1, 2, 4]), tells=True) == (
         "is 4 in column 'n' at row 'Oslo', wanted 3 (1 of 3 values of this column differs)."
@@ -143,6 +151,37 @@ def test_no_column_is_a_place_for_what_a_test_has_passed():
     assert "31415" not in said(changed(n=["31415", "2", "3"]))
     zone = changed(day=WANTED["day"].dt.tz_localize("Etc/GMT+7"))
     assert "GMT" not in said(zone, dtypes=True)
+
+
+SUITE = '''
+import pandas as pd
+import pytest
+
+from autograder.testing import expect
+
+
+@pytest.mark.exercise("f")
+class TestF:
+    def test_series(self, student):
+        """One of its columns."""
+        expect.table(student.f()[0]["detach"], pd.Series({"detach": 1, "dtype": 3}), "Which one?")
+'''
+
+
+def test_names_of_columns_and_rows_are_taken_for_no_attributes(tmp_path):
+    path = tmp_path / "a1" / "hidden_tests.py"
+    path.parent.mkdir()
+    path.write_text(SUITE)
+    frame = pd.DataFrame({"detach": [1, 2], "dtype": [1, 1]}, index=["detach", "dtype"])
+    names = {"f": lambda: (frame, np.ones(2))}
+    with Suite([path]) as suite:
+        (test,) = suite.tests
+        outcome = suite.run(
+            test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ())
+        )
+    assert outcome.told() == (
+        "f(): the result is 2 at row 'dtype', which is not right (1 of 2 values differs). Which one?"
+    )
 
 
 # ---------------------------------------------------------------- other values

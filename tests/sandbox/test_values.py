@@ -25,6 +25,7 @@ from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.objects import NoField, Record
 from autograder.sandbox.protocol.scalars import MAX_GENERATED, Generated
 from autograder.sandbox.protocol.tables import Table
+from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
 from autograder.testing.local import Here, answering
@@ -355,7 +356,8 @@ def test_a_generator_is_read_up_to_a_stated_number_of_items():
     mapped = judged(lambda: map(str, [1, 2]))
     assert (list(mapped.value), mapped.value.kind, kind_of(mapped.value)) == (["1", "2"], "map", "a map of 2 values")
     assert mapped.value != ["1", "2"] and not same_value(mapped.value, ["1", "2"])
-    assert same_value(mapped.value, judged(lambda: map(str, [1, 2])).value)
+    assert mapped.value == (again := judged(lambda: (str(n) for n in (1, 2))).value) and same_value(mapped.value, again)
+    assert not same_value(mapped.value, Generated(["1", "2"], "map", more=True))
     assert judged(breaks).error == "KeyError"
     given = answering({"f": lambda numbers: (next(numbers), list(numbers))})(Call("f", [Generated([1, 2, 3])]))
     assert given.value == (1, [2, 3])
@@ -413,6 +415,18 @@ def test_a_function_gets_pandas_own_and_whatever_is_in_lists():
     got = student.f([pandas.DataFrame({"w": ["a", "b", "a"], "x": [1.0, 2.0, 4.0]})], by="w")
     assert got.to_dict() == {"a": 5.0, "b": 2.0}
     assert student.calls.that_gave(got) is student.calls.last
+
+
+def test_each_call_gets_a_frame_of_its_own():
+    pandas = pytest.importorskip("pandas")
+
+    def write(frame, function):
+        frame["n"] = function(1)
+        return frame.attrs
+
+    call = Call("f", [of_pandas.table_from(pandas.DataFrame({"n": [5]})), abs])
+    assert perform({"f": write}, call).value == {}
+    assert perform({"f": lambda frame, _: frame["n"].tolist() * 2}, Call("f", [call.args[0], -1])).value == [5, 5]
 
 
 def test_two_columns_of_one_name_are_told():

@@ -124,7 +124,6 @@ def made_of(table: Table) -> Any:
     else:
         made = pandas.DataFrame(dict(enumerate(parts)), index=rows)
         made.columns = _index(table.labels, table.label_names)
-    made.attrs[QUOTABLE] = table.quotable
     return made
 
 
@@ -162,7 +161,7 @@ def as_given(value: Any) -> Any:
     """With pandas' own things in place of tables, and an iterator in place of what was read out of one."""
 
     def change(one: Any) -> Any:
-        return one.to_pandas() if type(one) is Table else iter(one) if type(one) is Generated else one
+        return made_of(one) if type(one) is Table else iter(one.items) if type(one) is Generated else one
 
     return _changed(value, change)
 

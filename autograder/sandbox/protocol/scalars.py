@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -31,11 +31,11 @@ DECIMAL = re.compile(
 class Generated(Sequence[Any]):
     """The first items of a generator or another iterator, at most `MAX_GENERATED`; no list equals it.
 
-    kind: the name of its type; more: were there more items?
+    kind: the name of its type, which tells no two apart; more: were there more items?
     """
 
     items: list[Any]
-    kind: str = "generator"
+    kind: str = field(default="generator", compare=False)
     more: bool = False
 
     def __getitem__(self, place: Any) -> Any:

@@ -19,7 +19,6 @@ from autograder.sandbox.protocol.objects import NoField, equal_data
 MAX_COLUMNS = 256
 MAX_CELLS = 20_000  # of all columns of a table that are no arrays
 FRAME, SERIES, INDEX, MOMENT, SPAN = KINDS = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta")
-OF_ONE = (SERIES, MOMENT, SPAN)  # that have one column
 CATEGORY = "category"
 ZONE = r"(?=.{1,40}\])[A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?"  # no path to a file
 TIMES = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({ZONE}))?\]", re.ASCII)
@@ -142,6 +141,8 @@ class Table:
         return isinstance(other, Table) and equal_data(self.data(), other.data())
 
     def __repr__(self) -> str:
+        if self.kind in (MOMENT, SPAN):
+            return str(self.parts[0].plain[0])
         return f"Table({', '.join(map(repr, self.names))}; {len(self)} rows)"
 
     def data(self) -> list[Any]:
@@ -152,10 +153,12 @@ class Table:
 
     def to_pandas(self) -> Any:
         """The same as pandas has it, made once. Raises whatever pandas raises."""
-        from autograder.sandbox.protocol.of_pandas import made_of  # which knows tables
+        from autograder.sandbox.protocol.of_pandas import QUOTABLE, made_of  # which knows tables
 
         if self.made is None:
             self.made = made_of(self)
+            if self.kind in (FRAME, SERIES):
+                self.made.attrs[QUOTABLE] = self.quotable
         return self.made
 
 
