@@ -107,8 +107,8 @@ class TestTable:
 class TestCheap:
     def test_file(self, student, reference):
         """The file has the names that are asked for."""
-        got, right = student.cheap.files(2, "cheap.txt"), reference.cheap.files(2, "cheap.txt")
-        expect.text(got["cheap.txt"], right["cheap.txt"], "At most, or less?", what="cheap.txt")
+        got, right = student.cheap.files(2, "cheap.txt"), reference.cheap.files(2, "right.txt")
+        expect.text(got["cheap.txt"], right["right.txt"], "At most, or less?", what="cheap.txt")
 ''',
     "draw": '''
 @pytest.mark.exercise("draw")

@@ -85,6 +85,22 @@ def test_files_are_those_of_one_call(tmp_path, monkeypatch):
         student_of(lambda: [open(f"{n}.txt", "w").close() for n in range(100)]).f.files()
 
 
+def test_files_beside_the_notebook_are_found_and_told_only_if_they_change(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.txt").write_text("2")
+
+    def twice(path):
+        with open("data.txt") as data, open(path, "w") as file:
+            file.write(data.read() * 2)
+
+    student = Student(answering({"f": twice}), lambda name: [])
+    assert student.f.files("out.txt") == {"out.txt": "22"}
+    with pytest.raises(Raised, match="OSError"):  # the reference has none
+        student_of(twice).f.files("out.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["data.txt"]
+    assert (tmp_path / "data.txt").read_text() == "2"
+
+
 def test_a_name_that_is_not_there_is_told():
     with pytest.raises(Missing, match="nothing under the name `other`"):
         student_of(None).value("other")
