@@ -9,31 +9,24 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from autograder.cli.options import Group, SandboxKind, Visibility, must_be_writable, warn
-from autograder.cli.return_marks import return_
-from autograder.cli.term import extend, forget, similar, why, withdraw
-from autograder.cli.written import written
+from autograder.cli.options import Jobs, Kind, Note, SandboxKind, Visibility, Write, must_be_writable, warn
 from autograder.course import find_course
 from autograder.text import alike, shown_name
 
-app = typer.Typer()
+Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
+Roster = Annotated[
+    Path | None, typer.Option(help="A CSV file (id, name, email): who has handed in nothing is named, too.")
+]
 
 
-@app.command(
-    epilog="Example: autograder regrade a1_first --write",
-    rich_help_panel=Group.grading,
-    short_help="After a change of the course: who gains, who loses.",
-)
 def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
-    write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
+    write: Write = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
     student: Annotated[str, typer.Option(help="This student alone, by the id.")] = "",
-    note: Annotated[str, typer.Option(help="Why; it goes into the history.")] = "",
-    jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
-    sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
-    ] = SandboxKind.auto,
+    note: Note = "",
+    jobs: Jobs = 0,
+    sandbox: Kind = SandboxKind.auto,
 ) -> None:
     """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
 
@@ -51,14 +44,6 @@ def regrade(
     again.run(course, assignment, Console(), jobs, sandbox.value, write, student, note)
 
 
-Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
-
-
-@app.command(
-    epilog="Example: autograder roster students.csv",
-    rich_help_panel=Group.term,
-    short_help="Enter who is in the class into the gradebook.",
-)
 def roster(
     file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")],
 ) -> None:
@@ -81,17 +66,6 @@ def roster(
         print(f"submitted/{shown_name(name)}: nobody in the roster has this id")
 
 
-Roster = Annotated[
-    Path | None,
-    typer.Option(help="A CSV file (id, name, email): who has handed in nothing is named, too."),
-]
-
-
-@app.command(
-    epilog="Example: autograder report marks.json --html class.html",
-    rich_help_panel=Group.term,
-    short_help="How the class is doing.",
-)
 def report(
     marks: Marks,
     html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
@@ -150,11 +124,6 @@ def _ids(roster: Path | None) -> list[str]:
     return [person.id for person in read_roster(roster)] if roster else []
 
 
-@app.command(
-    epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml",
-    rich_help_panel=Group.elsewhere,
-    short_help="Marks in the forms that other programs read.",
-)
 def export(
     marks: Marks,
     csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
@@ -204,11 +173,6 @@ def export(
             print(f"wrote {wanted}")
 
 
-@app.command(
-    epilog="Example: autograder bundle a1_first --gradescope a1.zip",
-    rich_help_panel=Group.elsewhere,
-    short_help="What grades elsewhere, such as in Gradescope.",
-)
 def bundle(
     assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
     gradescope: Annotated[
@@ -246,15 +210,3 @@ def bundle(
         print(f"wrote {gradescope}")
     if classroom50 is not None:
         print(f"wrote {write_classroom50(found, classroom50, requirement or ())}")
-
-
-for command, name, example, group, short in (
-    (written, "written", "written a1_first --page written.html", Group.grading, "Grade written answers on one page."),
-    (why, "why", "why ada a1_first", Group.grading, "How a mark came about, in ten lines."),
-    (extend, "extend", "extend ada a1_first --days 3", Group.term, "Give one student more time."),
-    (withdraw, "withdraw", "withdraw row_centred --write", Group.term, "Full marks for an unfair exercise, or none."),
-    (forget, "forget", "forget ada", Group.term, "Delete a student's history."),
-    (similar, "similar", "similar a1_first code", Group.elsewhere, "Code for JPlag, Dolos and compare50."),
-    (return_, "return", "return a1_first --to canvas --marks a1.csv", Group.elsewhere, "Marks and pages back."),
-):
-    app.command(name, epilog=f"Example: autograder {example}", rich_help_panel=group, short_help=short)(command)

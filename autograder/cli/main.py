@@ -15,11 +15,13 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import __version__
-from autograder.cli import instructors
+from autograder.cli import instructors, term
 from autograder.cli.dev import dev
 from autograder.cli.grading import How, grade_class, grade_files, show
-from autograder.cli.options import Group, SandboxKind, must_be_writable, warn
+from autograder.cli.options import CourseFolder, Group, Jobs, Kind, SandboxKind, must_be_writable, warn
+from autograder.cli.return_marks import return_
 from autograder.cli.signals import ended_in_order, interrupted_in_order
+from autograder.cli.written import written
 from autograder.course import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
 from autograder.errors import AutograderError, CourseError, in_words
@@ -45,11 +47,6 @@ def autograder(
     interrupted_in_order()
 
 
-@app.command(
-    epilog="Example: autograder grade submitted/ --json marks.json",
-    rich_help_panel=Group.grading,
-    short_help="Grade notebooks with the hidden tests.",
-)
 def grade(
     paths: Annotated[
         list[Path] | None,
@@ -58,7 +55,7 @@ def grade(
     assignment: Annotated[
         str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
+    jobs: Jobs = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
@@ -77,12 +74,8 @@ def grade(
         str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
     ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
-    sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
-    ] = SandboxKind.auto,
-    folder: Annotated[
-        Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
-    ] = None,
+    sandbox: Kind = SandboxKind.auto,
+    folder: CourseFolder = None,
 ) -> None:
     """Grade notebooks with the hidden tests. Low marks are no failure.
 
@@ -93,19 +86,15 @@ def grade(
     reason) or a mark was left, 2 when the call itself is wrong.
     """
     console = Console(stderr=json_file == Path("-"))
-    course = course_at(folder) if folder else find_course(handed_in=paths or ())
-    if folder is None and not is_around(course) and not _is_known(course, paths or [], assignment):
-        raise no_course(Path.cwd())
-    if assignment is not None:
-        course.assignment(assignment)
+    course = _course_to_grade(folder, paths or [], assignment)
     how = How(jobs, sandbox.value, scheduler, quiet)
+    if gradebook and (paths or json_file):
+        raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
+    if not gradebook and (feedback or force or accept_changes):
+        raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if gradebook:
-        if paths or json_file:
-            raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
         warn(sandbox, course)
         raise typer.Exit(grade_class(course, assignment, how, console, feedback, force, accept_changes))
-    if feedback or force or accept_changes:
-        raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
@@ -114,6 +103,16 @@ def grade(
     reports = grade_files(found, course, how, console, json_file)
     show(reports, console, quiet)
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+
+
+def _course_to_grade(folder: Path | None, paths: list[Path], assignment: str | None) -> Course:
+    """The course in `folder`, else the one around here; another one only if the names of what was handed in say so."""
+    course = course_at(folder) if folder else find_course(handed_in=paths)
+    if folder is None and not is_around(course) and not _is_known(course, paths, assignment):
+        raise no_course(Path.cwd())
+    if assignment is not None:
+        course.assignment(assignment)
+    return course
 
 
 def _is_known(course: Course, paths: list[Path], assignment: str | None) -> bool:
@@ -134,15 +133,8 @@ def _names_in(path: Path) -> Iterator[str]:
             yield from (one.name for one in path.glob(pattern))
 
 
-@app.command(
-    epilog="Example: autograder doctor",
-    rich_help_panel=Group.machine,
-    short_help="Is grading safe on this machine?",
-)
 def doctor(
-    folder: Annotated[
-        Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
-    ] = None,
+    folder: CourseFolder = None,
 ) -> None:
     """What stands between student code and the course on this machine, what that means, and what helps.
 
@@ -163,11 +155,6 @@ def doctor(
     raise typer.Exit(0 if ask.safe(found) else 1)
 
 
-@app.command(
-    epilog="Example: autograder check first.ipynb --watch",
-    rich_help_panel=Group.students,
-    short_help="Run the visible tests on a saved notebook.",
-)
 def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
     json_file: Annotated[
@@ -197,11 +184,6 @@ def check(
         check_notebook.watch(notebook, Console(), course)
 
 
-@app.command(
-    epilog="Example: autograder progress",
-    rich_help_panel=Group.students,
-    short_help="Show how far you are in all assignments.",
-)
 def progress(
     folder: Annotated[
         Path,
@@ -217,11 +199,6 @@ def progress(
     print(printable_lines(repr(page(folder))))
 
 
-@app.command(
-    epilog="Example: autograder demo demo",
-    rich_help_panel=Group.machine,
-    short_help="Grade a small class, from release to feedback.",
-)
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
         "demo"
@@ -235,7 +212,43 @@ def demo(
     run(folder, course, Console())
 
 
-app.add_typer(instructors.app)
+# Each command under its heading in `--help`, with the words there and an example to paste; its name begins the example.
+for group, command, short, example in (
+    (Group.grading, grade, "Grade notebooks with the hidden tests.", "grade submitted/ --json marks.json"),
+    (Group.machine, doctor, "Is grading safe on this machine?", "doctor"),
+    (Group.students, check, "Run the visible tests on a saved notebook.", "check first.ipynb --watch"),
+    (Group.students, progress, "Show how far you are in all assignments.", "progress"),
+    (Group.machine, demo, "Grade a small class, from release to feedback.", "demo demo"),
+    (
+        Group.grading,
+        instructors.regrade,
+        "After a change of the course: who gains, who loses.",
+        "regrade a1_first --write",
+    ),
+    (Group.term, instructors.roster, "Enter who is in the class into the gradebook.", "roster students.csv"),
+    (Group.term, instructors.report, "How the class is doing.", "report marks.json --html class.html"),
+    (
+        Group.elsewhere,
+        instructors.export,
+        "Marks in the forms that other programs read.",
+        "export marks.json --csv exercises.csv --junit marks.xml",
+    ),
+    (
+        Group.elsewhere,
+        instructors.bundle,
+        "What grades elsewhere, such as in Gradescope.",
+        "bundle a1_first --gradescope a1.zip",
+    ),
+    (Group.grading, written, "Grade written answers on one page.", "written a1_first --page written.html"),
+    (Group.grading, term.why, "How a mark came about, in ten lines.", "why ada a1_first"),
+    (Group.term, term.extend, "Give one student more time.", "extend ada a1_first --days 3"),
+    (Group.term, term.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
+    (Group.term, term.forget, "Delete a student's history.", "forget ada"),
+    (Group.elsewhere, term.similar, "Code for JPlag, Dolos and compare50.", "similar a1_first code"),
+    (Group.elsewhere, return_, "Marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
+):
+    name, epilog = example.split()[0], f"Example: autograder {example}"
+    app.command(name, epilog=epilog, rich_help_panel=group, short_help=short)(command)
 app.add_typer(dev, name="dev", rich_help_panel=Group.machine)
 
 

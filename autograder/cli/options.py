@@ -1,11 +1,13 @@
-"""What several commands share: where student code runs, and what is said before the work begins."""
+"""What several commands share: options, and what is said before the work begins."""
 
 from __future__ import annotations
 
 import os
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -48,6 +50,18 @@ class Visibility(StrEnum):
     after_due_date = "after_due_date"
     after_published = "after_published"
     hidden = "hidden"
+
+
+Jobs = Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
+Kind = Annotated[
+    SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
+]
+CourseFolder = Annotated[
+    Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+]
+Student = Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")]
+Write = Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")]
+Note = Annotated[str, typer.Option(help="Why; it goes into the history.")]
 
 
 def must_be_writable(path: Path | None) -> None:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.cli.options import SandboxKind, warn
+from autograder.cli.options import Jobs, Kind, Note, SandboxKind, Student, Write, warn
 from autograder.course import Assignment, check_cell, find_course
 from autograder.discovery import find_submissions
 from autograder.errors import AutograderError
@@ -29,12 +29,10 @@ def withdraw(
         bool, typer.Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
     ] = False,
     back: Annotated[bool, typer.Option("--back", help="It counts again as it did before.")] = False,
-    write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
-    note: Annotated[str, typer.Option(help="Why; it goes into the history.")] = "",
-    jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
-    sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
-    ] = SandboxKind.auto,
+    write: Write = False,
+    note: Note = "",
+    jobs: Jobs = 0,
+    sandbox: Kind = SandboxKind.auto,
 ) -> None:
     """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
 
@@ -85,7 +83,7 @@ def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: 
 
 
 def extend(
-    student: Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")],
+    student: Student,
     assignment: Annotated[str, typer.Argument(help="The assignment that may come later.")],
     days: Annotated[float, typer.Option(help="Days after everybody's due date; 0 takes an extension back.")],
 ) -> None:
@@ -103,7 +101,7 @@ def extend(
 
 
 def why(
-    student: Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")],
+    student: Student,
     assignment: Annotated[str, typer.Argument(help="The assignment whose mark is asked about.")],
 ) -> None:
     """How a mark came about, in ten lines: what happened when, and what the tests say.
@@ -122,7 +120,7 @@ def why(
 
 
 def forget(
-    student: Annotated[str, typer.Argument(help="The student's id.")],
+    student: Student,
 ) -> None:
     """Delete a student's history: marks with their dates, submissions and reports that were kept.
 
