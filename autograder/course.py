@@ -183,11 +183,14 @@ class Assignment:
         """The files beside the notebook, by name, which notebooks find when they are graded. Raises `CourseError`."""
         return files_beside(self.notebook)
 
-    def version(self) -> str:
-        """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code."""
+    def version(self, *parts: str) -> str:
+        """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code.
+
+        parts: folders of the kit, if it is not all of it
+        """
         others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
         files = [self.notebook.parent / name for name in self.beside]
-        return digest_of([self.notebook, self.solution, *files], self.content, others)
+        return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",))
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
@@ -234,8 +237,7 @@ class Course:
 
     def names(self) -> list[str]:
         """The names of its assignments, in order, also of those that cannot be read."""
-        folders = (self.root / "source").iterdir()
-        return sorted(folder.name for folder in folders if folder.is_dir() and not folder.name.startswith("."))
+        return sorted(one.name for one in (self.root / "source").iterdir() if one.is_dir() and one.name[0] != ".")
 
     def assignments(self) -> dict[str, Assignment]:
         """All assignments with one notebook by name, in order; `assignment` says what is wrong with another."""
@@ -283,8 +285,7 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
     there, nor below a folder of submissions; raises `CourseError` if no other is found
     """
     start = (start or Path.cwd()).resolve()
-    found = next(courses_around(start, handed_in), None)
-    if found is not None:
+    for found in courses_around(start, handed_in):
         return found
     raise no_course(start)
 

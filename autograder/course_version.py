@@ -11,12 +11,13 @@ STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's
 RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
 
 
-def digest_of(files: Sequence[Path], folder: Path, others: Collection[str]) -> str:
+def digest_of(files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",)) -> str:
     """A digest of `files`, of what the course has for the assignment in `folder` and for all, and of the engine's code.
 
     others: the names of the other assignments, beside it
+    parts: the engine's folders that count; all of it if none is named
     """
-    digest = hashlib.sha256(_kit_version().encode())
+    digest = hashlib.sha256("".join(map(_kit_version, parts)).encode())
     of_others = {folder.parent / name for name in others}
     shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
     for path in sorted([*files, *filter(is_stamped, shared)]):
@@ -31,10 +32,10 @@ def is_stamped(path: Path) -> bool:
 
 
 @functools.cache
-def _kit_version() -> str:
-    """A word that changes with the engine's code; read once, as the running code is."""
+def _kit_version(part: str) -> str:
+    """A word that changes with a part of the engine's code; read once, as the running code is."""
     digest = hashlib.sha256()
     kit = Path(__file__).parent
-    for path in sorted(filter(is_stamped, kit.rglob("*"))):
+    for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):
         digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

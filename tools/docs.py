@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -62,6 +63,21 @@ KEYS = {
         "message": "call, place, what came, and what to think about next; empty if passed",
         "stopped": "true if the code gave no answer: a loop, an exit, a crash, too much memory",
     },
+}
+SIZES = "## How large it is\n"
+# What the lines of each package of the engine are for.
+LINES_FOR = {
+    "sandbox": "two backends, one protocol, and all that hostile code may try at their boundary",
+    "nbgrader": "its converters made careful, gradebook, regrades, history; Canvas, Moodle and Gradescope",
+    "testing": "what a suite says: calls are recorded, compared, and told in a student's words",
+    "cli": "the commands, the doctor's trial, and what the terminal shows",
+    "diagnosis": "names for wrong answers: known mistakes, mutants of them, relations",
+    "judge": "one submission: cells, attempts, credit where an earlier exercise was wrong",
+    "reports": "class report, rubric, pictures, written answers, exports",
+    "authoring": "new courses and exercises, checks of a course, releases",
+    "student": "`check`, `hint`, `explore` and progress in the notebook",
+    "worker": "a class side by side, here or on other machines, and runs that go on after an interruption",
+    "": "submissions and courses as values, read within bounds",
 }
 COMMANDS_HEAD = "`autograder --version` prints the version. Each command explains itself if you add `--help`.\n"
 JSON_HEAD = """\
@@ -161,12 +177,30 @@ def pages() -> dict[Path, str]:
     """Every page that is made, with its text."""
     docs = ROOT / "docs"
     return {
+        docs / "architecture.md": with_sizes(docs / "architecture.md"),
         docs / "reference-command-line.md": command_line(),
         docs / "reference-json.md": json_reference(),
         docs / "security.md": security(),
         docs / "processes.svg": diagrams.processes(),
         docs / "packages.svg": diagrams.packages(ROOT / "pyproject.toml"),
     }
+
+
+def with_sizes(page: Path) -> str:
+    """The page with the lines of each package of the engine at its end, in hundreds. Raises if a package has no row."""
+    lines: Counter[str] = Counter()
+    for path in (ROOT / "autograder").rglob("*.py"):
+        place = path.relative_to(ROOT / "autograder").parts
+        lines[place[0] if len(place) > 1 else ""] += len(path.read_text(encoding="utf-8").splitlines())
+    if lines.keys() != LINES_FOR.keys():
+        raise CourseError(f"{__file__}: LINES_FOR and the packages differ in {lines.keys() ^ LINES_FOR.keys()}")
+    rows = [
+        f"| {f'`{name}`' if name else 'modules beside them'} | {round(lines[name], -2):,} | {told} |"
+        for name, told in LINES_FOR.items()
+    ]
+    whole = f"{SIZES}\nIn hundreds, docstrings and blank lines with them: {round(lines.total(), -2):,} in all.\n\n"
+    head = page.read_text(encoding="utf-8").partition(SIZES)[0]
+    return head + whole + "\n".join(["| package | lines | for |", "| --- | --- | --- |", *rows, ""])
 
 
 def security() -> str:

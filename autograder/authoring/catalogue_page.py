@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from autograder import content
+from autograder.authoring.visible_names import keep_visible_names
 from autograder.course import Assignment, Course
-from autograder.diagnosis import fingerprints
+from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
@@ -18,6 +19,7 @@ from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
 from autograder.testing.local import Here
 
+ANSWERED_BY = ("diagnosis", "judge", "sandbox", "testing")  # folders of the engine on which an answer depends
 Row = tuple[Assignment, Mistake, ExerciseResult]
 # What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.
 HEAD = """\
@@ -47,17 +49,29 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
     return judge(material, Here(names), exercises)[0]
 
 
-def keep_fingerprints(course: Course) -> Iterator[Path]:
-    """Keep fingerprints of what hypotheses answer to hidden tests, beside the exercises; yields each file written."""
+def keep(course: Course, everything: bool = False) -> Iterator[Path]:
+    """Keep what wrong functions answer, beside the exercises; yields each file written.
+
+    everything: also what was made from the same inputs
+    """
     for assignment in course.assignments().values():
-        material = material_of(assignment, keeps=False)
-        assert material.hypotheses is not None
-        with material.suite:
-            for exercise in material.suite.exercises():
-                if "torch" in sys.modules:
-                    sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
-                material.hypotheses.prepare(exercise, asks_all=True)
-        yield fingerprints.write(assignment.content, material.hypotheses.fingerprints())
+        inputs = assignment.version(*ANSWERED_BY)
+        has_names = visible_fingerprints.is_fresh(assignment.content) or not all(map(Path.is_file, assignment.visible))
+        if everything or not has_names or fingerprints.made_from(assignment.content) != inputs:
+            yield from keep_visible_names(assignment)
+            yield fingerprints.write(assignment.content, _fingerprints(assignment), inputs)
+
+
+def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerprints]:
+    """What hypotheses answer to hidden tests."""
+    material = material_of(assignment, keeps=False)
+    assert material.hypotheses is not None
+    with material.suite:
+        for exercise in material.suite.exercises():
+            if "torch" in sys.modules:
+                sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
+            material.hypotheses.prepare(exercise, asks_all=True)
+    return material.hypotheses.fingerprints()
 
 
 def page(found: Iterable[Row]) -> str:

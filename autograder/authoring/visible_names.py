@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment, Course, Exercise
+from autograder.course import Assignment, Exercise
 from autograder.diagnosis import visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.judge.attempt import attempt
@@ -23,11 +23,10 @@ from autograder.testing.session import Suite
 from autograder.testing.student import has_chance
 
 
-def keep_visible_names(course: Course) -> Iterator[Path]:
-    """Keep what names mistakes by their answers to visible tests, beside these; yields each file written."""
-    for assignment in course.assignments().values():
-        if all(path.is_file() for path in assignment.visible):
-            yield visible_fingerprints.write(assignment.content, dict(_visible_rows(assignment)))
+def keep_visible_names(assignment: Assignment) -> Iterator[Path]:
+    """Keep what names mistakes by their answers to visible tests, if there are any, beside these; yields the file."""
+    if all(path.is_file() for path in assignment.visible):
+        yield visible_fingerprints.write(assignment.content, dict(_visible_rows(assignment)))
 
 
 def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:

@@ -128,17 +128,20 @@ def catalogue(
     pages: Annotated[
         Path | None, typer.Option(help="Write two pages into this folder instead, with a row for each known mistake.")
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also where nothing has changed.")] = False,
 ) -> None:
     """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
 
-    With --pages, judge every known mistake by hidden tests and visible tests, and say which of them it fails.
+    It passes over assignments of which nothing has changed. With --pages, judge every known mistake by hidden tests and
+    visible tests, and say which of them it fails.
     """
-    from autograder.authoring import catalogue_page, visible_names, visible_page
+    from autograder.authoring import catalogue_page, visible_page
 
     course = find_course()
     if pages is None:
-        for path in (*visible_names.keep_visible_names(course), *catalogue_page.keep_fingerprints(course)):
-            print(f"wrote {path}")
+        written = [print(f"wrote {path}") for path in catalogue_page.keep(course, everything)]
+        if not written:
+            print("nothing has changed since it was kept; --all does it anew")
         return
     pages.mkdir(parents=True, exist_ok=True)
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-tests.md", visible_page)):

@@ -40,7 +40,7 @@ EXACT = Context(prec=2 * MAX_DIGITS)
 DIGITS = 5  # behind the point, of an input; honest ones differ by 1e-15 from machine to machine
 UNIT = 1e-5  # prints are kept as whole multiples of it, a tenth of what tells two of them apart
 LARGEST = 1e13  # so that they fit into eight bytes
-WHAT_IT_IS = "what it is of"  # the entry that holds the digests
+WHAT_IT_IS, MADE_FROM = "what it is of", "made from"  # entries that hold digests
 _weights = np.random.default_rng(17).normal(size=MOST)
 
 
@@ -159,8 +159,8 @@ def _rounded(value: Any) -> Any:
     return (value.detach() * 10**DIGITS).round() / 10**DIGITS + 0.0
 
 
-def write(folder: Path, fingerprints: Mapping[str, Fingerprints]) -> Path:
-    """Keep the fingerprints of an assignment's exercises in its `folder`; the file."""
+def write(folder: Path, fingerprints: Mapping[str, Fingerprints], made_from: str = "") -> Path:
+    """Keep the fingerprints of an assignment's exercises, and a digest of what they were made from, in its `folder`."""
     path = folder / FILE
     arrays = {
         f"{name}.{part}": np.rint(np.clip(np.nan_to_num(getattr(one, part)), -LARGEST, LARGEST) / UNIT).astype(np.int64)
@@ -169,24 +169,36 @@ def write(folder: Path, fingerprints: Mapping[str, Fingerprints]) -> Path:
     }
     words = [_stamp(folder), *(f"{name} {one.of}" for name, one in fingerprints.items())]
     held = io.BytesIO()
-    np.savez_compressed(held, allow_pickle=False, **{WHAT_IT_IS: np.array(words)}, **arrays)
+    told = {WHAT_IT_IS: np.array(words), MADE_FROM: np.array(made_from)}
+    np.savez_compressed(held, allow_pickle=False, **told, **arrays)
     path.write_bytes(held.getvalue())
     return path
 
 
+def arrays_in(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a file by name; none if it is not there, or cannot be read."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as kept:
+            return dict(kept)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return {}
+
+
+def made_from(folder: Path) -> str:
+    """The digest of what the file in `folder` was made from; empty if it does not say."""
+    return str(arrays_in(folder / FILE).get(MADE_FROM, ""))
+
+
 def read(folder: Path) -> dict[str, Fingerprints]:
     """The fingerprints of an assignment's exercises; none if there is no file, or the catalogue has changed since."""
-    try:
-        with open(folder / FILE, "rb") as file, np.load(file, allow_pickle=False) as kept:
-            stamp, *words = (str(word) for word in kept[WHAT_IT_IS])
-            if stamp != _stamp(folder):
-                return {}
-            return {
-                name: Fingerprints(of, *(kept[f"{name}.{part}"] * UNIT for part in ("right", "singles", "pairs")))
-                for name, of in (word.split() for word in words)
-            }
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    kept = arrays_in(folder / FILE)
+    stamp, *words = map(str, kept.get(WHAT_IT_IS, [""]))
+    if stamp != _stamp(folder):
         return {}
+    return {
+        name: Fingerprints(of, *(kept[f"{name}.{part}"] * UNIT for part in ("right", "singles", "pairs")))
+        for name, of in map(str.split, words)
+    }
 
 
 def _stamp(folder: Path) -> str:

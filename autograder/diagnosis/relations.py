@@ -106,9 +106,8 @@ def relations(
     for kind in (*of_course, *KINDS):
         if (found := kind.among(asked, wrong)) is not None:
             yield found
-    yield from _one_layout(asked, wrong)
-    yield from _up_to_a_size(asked, wrong)
-    yield from _without_effect(asked, wrong)
+    for find in (_one_layout, _up_to_a_size, _without_effect):
+        yield from find(asked, wrong)
     if (found := ITEMS_ZERO.among(asked, wrong)) is not None:  # last: a size at which code stops is more
         yield found
 
@@ -142,19 +141,6 @@ def _coarse(value: Any) -> Any:
 def arrays_given(call: Call) -> list[np.ndarray]:
     """The arrays among a call's arguments."""
     return arrays([*call.args, *call.kwargs.values()])
-
-
-def _has_length_one(call: Call) -> bool:
-    """But for truth values: an axis of theirs is 1 long to broadcast."""
-    return any(1 in a.shape for a in arrays_given(call) if a.dtype.kind != "b")
-
-
-def _lies_otherwise(call: Call) -> bool:
-    return any(not a.flags.c_contiguous for a in arrays_given(call))
-
-
-def _has_none(call: Call) -> bool:
-    return any(value is None for value in [*call.args, *call.kwargs.values()])
 
 
 # The most telling first: the first that explains all that is wrong is told.
@@ -233,15 +219,19 @@ KINDS: tuple[Kind, ...] = (
         "gradient-missing", forms.gradients, "Which step on the way gives a tensor that autograd knows nothing of?"
     ),
     OfCalls(
-        "lengths-of-one", _has_length_one, "All is right but where an axis has length 1.",
+        # An axis of truth values is 1 long to broadcast.
+        "lengths-of-one", lambda call: any(1 in a.shape for a in arrays_given(call) if a.dtype.kind != "b"),
+        "All is right but where an axis has length 1.",
         "What happens to an axis of length one?",
     ),
     OfCalls(
-        "memory-layout", _lies_otherwise, "All is right but for arrays that do not lie in order in memory.",
+        "memory-layout", lambda call: any(not a.flags.c_contiguous for a in arrays_given(call)),
+        "All is right but for arrays that do not lie in order in memory.",
         "Does a step of yours read memory as it lies, as .view does?", with_another=True,
     ),
     OfCalls(
-        "without-an-argument", _has_none, "All is right but where an argument is None.",
+        "without-an-argument", lambda call: any(value is None for value in [*call.args, *call.kwargs.values()]),
+        "All is right but where an argument is None.",
         "What does your code do where it is not given?",
     ),
     *(OfAnswer(*one) for one in tables.AFTER),

@@ -14,14 +14,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, digest, fingerprint_of
+from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, arrays_in, digest, fingerprint_of
 from autograder.diagnosis.naming import Diagnosis
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer
@@ -88,23 +87,17 @@ def write(folder: Path, rows: Mapping[bytes, bytes]) -> Path:
 
 def read(folder: Path) -> VisibleNames:
     """The names beside an assignment's visible tests; none if there is no file, or it cannot be read."""
-    try:
-        with open(folder / FILE, "rb") as file, np.load(file, allow_pickle=False) as kept:
-            places, texts = kept["places"].tobytes(), kept["texts"].tobytes()
-            ends = [0, *kept["ends"].tolist()]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    kept = arrays_in(folder / FILE)
+    if not kept.keys() >= {"places", "texts", "ends"}:
         return VisibleNames({})
+    places, texts, ends = kept["places"].tobytes(), kept["texts"].tobytes(), [0, *kept["ends"].tolist()]
     one_each = [places[i : i + PLACE] for i in range(0, len(places), PLACE)]
     return VisibleNames(dict(zip(one_each, map(texts.__getitem__, map(slice, ends, ends[1:])), strict=True)))
 
 
 def is_fresh(folder: Path) -> bool:
     """Is the file of the catalogues and visible tests that stand beside it?"""
-    try:
-        with open(folder / FILE, "rb") as file, np.load(file, allow_pickle=False) as kept:
-            return str(kept["stamp"]) == _stamp(folder)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return False
+    return str(arrays_in(folder / FILE).get("stamp", "")) == _stamp(folder)
 
 
 def _stamp(folder: Path) -> str:

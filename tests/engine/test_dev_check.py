@@ -16,6 +16,7 @@ from autograder.submission import grade_id
 from autograder.testing.session import Suite
 from tests.conftest import ROOT, copy_course
 from tests.helpers.in_process import COURSE, judged_alone
+from tests.helpers.small_course import EXERCISE, NAME, command, small_course
 from tests.helpers.terminal import autograder
 
 A1 = "a1_scaled_dot_product"
@@ -273,3 +274,23 @@ def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
     replace(a1.suites[0], "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
     with Suite(a1.suites) as after:
         assert len(after.tests) == count + 1
+
+
+def test_a_catalogue_is_asked_again_only_where_something_has_changed(tmp_path):
+    course = small_course(tmp_path / "course")
+    kept = [course.assignment(NAME).content / name for name in ("visible_fingerprints.npz", "fingerprints.npz")]
+    wrote = "".join(f"wrote {path}\n" for path in kept)
+
+    def said(*words):
+        return command(course, "dev", "catalogue", *words)[1].replace("\n/", "/")
+
+    assert said() == wrote
+    assert said() == "nothing has changed since it was kept; --all does it anew\n"
+    assert said("--all") == wrote
+    for file in (f"{EXERCISE}/hidden_tests.py", f"{EXERCISE}/visible_tests.py", f"{EXERCISE}/mistakes.py"):
+        with (course.assignment(NAME).content / file).open("a") as changed:
+            changed.write("\n# another one\n")
+        assert said() == wrote, file
+    kept[0].unlink()
+    assert said() == wrote
+    assert said() != wrote
