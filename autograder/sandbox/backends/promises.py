@@ -1,4 +1,4 @@
-"""What the sandbox promises. A test in `tests/sandbox/test_sandbox.py` has each promise's name."""
+"""What the sandbox promises. A test in `tests/sandbox/test_promises_*.py` has each promise's name."""
 
 from __future__ import annotations
 

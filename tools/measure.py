@@ -1,0 +1,195 @@
+"""A class graded by commands in fresh processes: seconds a submission, memory and scores, for `tools.benchmark`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import psutil
+from nbgrader.api import Gradebook
+
+from autograder.course import CHECK, CONFIG, Course
+from autograder.discovery import find_submissions
+from autograder.report import Report
+from autograder.submission import code_cells, read_notebook
+from autograder.testing.recording import Recording
+from autograder.worker.executors import DaskExecutor, LocalExecutor
+from autograder.worker.pool import WorkerPool
+from autograder.worker.task import Marked, Task
+from tests.helpers.otter import Otter
+from tools.drawn_class import GRADED
+
+ROOT = Path(__file__).resolve().parents[1]
+STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
+
+
+Scores = dict[tuple[str, str, str], float]  # by student, assignment and exercise
+
+
+@dataclass
+class Timed:
+    """Seconds a submission in each round, the largest memory of the whole process tree in MiB, and the scores."""
+
+    seconds: list[float] = field(default_factory=list)
+    memory: float = 0.0
+    scores: Scores = field(default_factory=dict)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tuple[float, float]:
+    """Seconds of a command, and its tree's largest memory (proportional shares added up)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(words, cwd=course.root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with watched(process.pid) as peak:
+        process.wait()
+    return time.perf_counter() - start, max(peak, default=0.0)
+
+
+@contextlib.contextmanager
+def watched(pid: int) -> Iterator[list[float]]:
+    """Memory of a process tree, looked at twice a second."""
+    sizes: list[float] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.5):
+            with contextlib.suppress(psutil.Error):
+                tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+                total = 0
+                for one in tree:
+                    with contextlib.suppress(psutil.Error):
+                        total += one.memory_full_info().pss
+                sizes.append(total / 2**20)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    yield sizes
+    done.set()
+    thread.join()
+
+
+def stock(course: Course) -> list[tuple[str, ...]]:
+    """Commands that grade the class with nbgrader's own preprocessors and kernel."""
+    (course.root / CONFIG).write_text(STOCK)
+    return [("nbgrader", "autograde", name, "--force") for name in GRADED]
+
+
+def plugin(course: Course) -> list[tuple[str, ...]]:
+    shutil.copy(ROOT / CONFIG, course.root / CONFIG)
+    return [("nbgrader", "autograde", name, "--force") for name in GRADED]
+
+
+def gradebook(jobs: int) -> list[tuple[str, ...]]:
+    return [("autograder", "grade", "--gradebook", "--force", "--quiet", "--jobs", str(jobs))]
+
+
+def as_json(jobs: int) -> list[tuple[str, ...]]:
+    return [("autograder", "grade", "submitted", "--json", "marks.json", "--quiet", "--jobs", str(jobs))]
+
+
+def with_otter(course: Course, folder: Path) -> Timed:
+    """The class graded by Otter-Grader, one notebook after another."""
+    otter, result, took = Otter(folder), Timed(), []
+    for name in GRADED:
+        otter.convert(course, name)
+        for notebook in sorted((course.root / "submitted").glob(f"*/{name}/*.ipynb")):
+            seconds, memory = timed(course, *otter.command(notebook, name), env=otter.around())
+            took.append(seconds)
+            result.memory = max(result.memory, memory)
+            student = notebook.parent.parent.name
+            result.scores |= {(student, name, exercise): score for exercise, score in otter.points().items()}
+    result.seconds.append(sum(took) / len(took))
+    print(f"otter run {result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
+    return result
+
+
+def floor(course: Course) -> float:
+    """Seconds a submission where its cells, the reference and the suite's calls run in one process, nothing between."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tools.measure import floor_here; floor_here()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=course.root, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def floor_here() -> None:
+    """The body of `floor`."""
+    import numpy as np
+    import torch
+
+    from autograder.judge.judging import judge
+    from autograder.judge.process import material_of
+    from autograder.testing.local import Here
+
+    torch.set_num_threads(1)
+    course = Course(Path.cwd())
+    found = find_submissions([Path("submitted")], course)
+    materials = {
+        name: replace(material_of(course.assignment(name)), recording=Recording(), hypotheses=None) for name in GRADED
+    }
+    start = time.perf_counter()
+    for one in found:
+        names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+        for cell in code_cells(read_notebook(one.path)):
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+                exec(cell.source, names)
+        judge(materials[one.assignment], Here(names), course.assignment(one.assignment).exercises)
+    print((time.perf_counter() - start) / len(found))
+
+
+def measure(course: Course, commands: list[tuple[str, ...]], count: int, rounds: int) -> Timed:
+    result = Timed()
+    for _ in range(rounds):
+        shutil.rmtree(course.root / "autograded", ignore_errors=True)
+        took = [timed(course, *command) for command in commands]
+        result.seconds.append(sum(seconds for seconds, _ in took) / count)
+        result.memory = max(result.memory, *(memory for _, memory in took))
+        result.scores = scores_in_json(course) if "--json" in commands[0] else scores_in_gradebook(course)
+        print(" ".join(commands[0][:3]), f"{result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
+    return result
+
+
+def scores_in_json(course: Course) -> Scores:
+    reports = json.loads((course.root / "marks.json").read_text())
+    return {(r["student"], r["assignment"], e["name"]): e["score"] for r in reports for e in r["exercises"]}
+
+
+def scores_in_gradebook(course: Course) -> Scores:
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
+        return {
+            (submission.student.id, assignment.name, grade.name.removeprefix(CHECK)): grade.auto_score
+            for assignment in gradebook.assignments
+            for submission in assignment.submissions
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+            if grade.name.startswith(CHECK)
+        }
+
+
+def no_work(task: Task) -> Marked:
+    """What a worker of the simulation does."""
+    return Marked(Report(task.student, task.assignment))
+
+
+def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]:
+    """Seconds and MiB that handing out `count` tasks without work adds to this process, through the usual path."""
+    executor = DaskExecutor(ROOT, "auto", scheduler) if scheduler else LocalExecutor(ROOT, "auto", jobs)
+    executor.work = no_work
+    workers = WorkerPool(ROOT, executor)
+    cells = ("x" * 20_000,)  # as much text as a notebook of a4 holds
+    tasks = (Task(f"student-{number}", "a1_scaled_dot_product", "", cells) for number in range(count))
+    before, start = psutil.Process().memory_info().rss, time.perf_counter()
+    with contextlib.closing(workers):
+        done = sum(1 for _ in workers.mark(tasks))
+        assert done == count
+        return time.perf_counter() - start, (psutil.Process().memory_info().rss - before) / 2**20
