@@ -8,12 +8,10 @@ from pathlib import Path
 import nbformat
 from nbgrader.api import Gradebook
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.nbgrader import api
-from autograder.submission import grade_id
+from autograder.authoring.sample_class import fill, mistake, model_answers
 from tests.conftest import ROOT, copy_course
 from tests.helpers.browser import Tab, chromium, lab
-from tests.helpers.small_course import command
+from tests.helpers.classes import class_with_pages
 
 A1, UNSCALED = "a1_scaled_dot_product", "no-scaling"
 WIDTH = 940  # pixels, as wide as a page of documentation
@@ -50,28 +48,16 @@ def main() -> None:
 
 def graded_class(course):
     """The class has handed in; marks, feedback, the class report and the page of written answers are made."""
-    assignment = course.assignment(A1)
-    assert api(course.root).generate_assignment(A1)["success"]
-    released = course.root / "assignments" / A1 / assignment.notebook.name
+    assignment, handed_in = course.assignment(A1), {}
     right = model_answers(assignment)
     for number, (student, mistakes) in enumerate(CLASS.items()):
         answers = {} if mistakes is None else dict(right)
         for name, exercise in (mistakes or {}).items():
             answers |= mistake(assignment, name, exercise)
-        notebook = fill(released, answers)
-        (answer,) = [cell for cell in notebook.cells if grade_id(cell) == "written-roles"]
-        answer.source = SAID[number % len(SAID)]
-        hand_in(notebook, course.root / "submitted", student, assignment)
+        handed_in[student] = answers, SAID[number % len(SAID)], (), ""
+    class_with_pages(course, assignment, handed_in)
+    released = course.root / "assignments" / A1 / assignment.notebook.name
     nbformat.write(fill(released, right | mistake(assignment, UNSCALED, "attention_scores")), course.root / "tab.ipynb")
-    beside = ("--gradebook", "--submitted", "submitted", "--feedback", "feedback")
-    for words in (
-        ("grade", "--gradebook", "--feedback"),
-        ("written", A1, "--page", "written.html"),
-        ("grade", "submitted", "--json", "marks.json"),
-        ("report", "marks.json", "--html", "class.html", *beside),
-    ):
-        code, said = command(course, *words)
-        assert code == 0, said
 
 
 def submission_of(course, student):

@@ -1,4 +1,4 @@
-"""What `tools.find_ready_made` calls suspects with: arguments that belong together, and numbers that should come out."""
+"""What `tools.find_ready_made` calls suspects with: arguments that belong together, and what should come out."""
 
 from __future__ import annotations
 

@@ -11,13 +11,12 @@ from datetime import datetime
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.nbgrader import api
-from autograder.submission import grade_id
+from autograder.authoring.sample_class import mistake, model_answers
 from tests.conftest import copy_course
 from tests.helpers.accessible import violations, violations_of
 from tests.helpers.browser import Tab
-from tests.helpers.small_course import A_POINT_FOR_LATENESS, book_of, command
+from tests.helpers.classes import class_with_pages
+from tests.helpers.small_course import A_POINT_FOR_LATENESS, book_of
 
 pytestmark = pytest.mark.slow
 A1 = "a1_scaled_dot_product"
@@ -59,29 +58,13 @@ def graded(tmp_path_factory):
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(A_POINT_FOR_LATENESS)
     assignment = course.assignment(A1)
-    assert api(course.root).generate_assignment(A1)["success"]
     with book_of(course) as book:
         book.update_or_create_assignment(A1, duedate=datetime(2027, 3, 1, 12))
-    released = course.root / "assignments" / A1 / assignment.notebook.name
-    right = model_answers(assignment)
+    right, more = model_answers(assignment), (CODE, CODE.partition("%")[0], "1 / 0")
     wrong = right | mistake(assignment, "no-scaling", "attention_scores") | {"softmax": RAISES}
-    for student, answers in {"ada": right, "sam": wrong, "juno": {}}.items():
-        notebook = fill(released, answers)
-        if answers:
-            (cell,) = [one for one in notebook.cells if grade_id(one) == "written-roles"]
-            cell.source = WORDS
-            notebook.cells += [nbformat.v4.new_code_cell(text) for text in (CODE, CODE.partition("%")[0], "1 / 0")]
-        path = hand_in(notebook, course.root / "submitted", student, assignment)
-        path.with_name("timestamp.txt").write_text(f"2027-03-0{2 if student == 'sam' else 1} 11:00:00 UTC")
-    beside = ("--gradebook", "--submitted", "submitted", "--feedback", "feedback")
-    for words in (
-        ("grade", "--gradebook", "--feedback"),
-        ("written", A1, "--page", "written.html"),
-        ("grade", "submitted", "--json", "marks.json"),
-        ("report", "marks.json", "--html", "class.html", *beside),
-    ):
-        code, said = command(course, *words)
-        assert code == 0, said
+    early, late = "2027-03-01 11:00:00 UTC", "2027-03-02 11:00:00 UTC"
+    handed_in = {"ada": (right, WORDS, more, early), "sam": (wrong, WORDS, more, late), "juno": ({}, "", (), early)}
+    class_with_pages(course, assignment, handed_in)
     return course.root
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import nbformat
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.nbgrader import api
+from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
-from tests.helpers.small_course import EXERCISE, WRONG, small_course, submit
+from tests.helpers.small_course import EXERCISE, WRONG, command, small_course, submit
 from tests.helpers.terminal import autograder
 
 SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
@@ -54,3 +56,31 @@ def report_of_a_class(folder):
     done = autograder("grade", folder / "submitted", "--json", folder / "marks.json")
     assert done.returncode == 1, done.stderr
     return folder / "marks.json"
+
+
+def class_with_pages(course, assignment, handed_in):
+    """A class with every page there is: feedback, written answers (`written.html`), the class report (`class.html`).
+
+    handed_in: for each student the answers by exercise, the text of the written answer ("" leaves it), more code cells,
+        and the time of handing in ("" for none)
+    """
+    assert api(course.root).generate_assignment(assignment.name)["success"]
+    released = course.root / "assignments" / assignment.name / assignment.notebook.name
+    for student, (answers, words, more, when) in handed_in.items():
+        notebook = fill(released, answers)
+        if words:
+            (cell,) = [one for one in notebook.cells if grade_id(one) == "written-roles"]
+            cell.source = words
+        notebook.cells += map(nbformat.v4.new_code_cell, more)
+        path = hand_in(notebook, course.root / "submitted", student, assignment)
+        if when:
+            path.with_name("timestamp.txt").write_text(when)
+    beside = ("--gradebook", "--submitted", "submitted", "--feedback", "feedback")
+    for words in (
+        ("grade", "--gradebook", "--feedback"),
+        ("written", assignment.name, "--page", "written.html"),
+        ("grade", "submitted", "--json", "marks.json"),
+        ("report", "marks.json", "--html", "class.html", *beside),
+    ):
+        code, said = command(course, *words)
+        assert code == 0, said
