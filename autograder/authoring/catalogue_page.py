@@ -19,7 +19,7 @@ from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
 from autograder.testing.local import Here
 
-ANSWERED_BY = ("diagnosis", "judge", "sandbox", "testing")  # folders of the engine on which an answer depends
+ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which an answer depends
 Row = tuple[Assignment, Mistake, ExerciseResult]
 # What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.
 HEAD = """\
