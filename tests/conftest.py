@@ -41,7 +41,8 @@ DEAR = {"marks", "chromium", "jupyterlab"}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first, then the longer ones, so that no worker is left alone with a long one."""
     for item in items:
-        if not DEAR.isdisjoint(getattr(item, "fixturenames", ())):
+        # What `make catalogue` runs is slow, too: `-m "not slow"` takes the place of the `-m` of addopts.
+        if item.get_closest_marker("catalogue") or not DEAR.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     tests = Counter(item.path for item in items)

@@ -96,10 +96,10 @@ arrays. It cannot reach tests, solutions, marks or other students' work.
 ![The worker, the zygote, and the two backends with the processes behind them](processes.svg)
 
 [A table](#what-holds-with-which-backend) says what a submission keeps to. Each promise has a test
-of its name in `tests/sandbox/test_promises_*.py`, which runs with each backend that has a tick. [The
-sandbox's own page](#what-the-sandbox-says-of-itself) says how it is done and what is not covered.
-`tests/sandbox/test_red_team.py` attacks both backends. `tests/sandbox/test_fork_server.py` says how
-processes are forked, ended and started again.
+of its name in `tests/sandbox/test_promises_*.py`, which runs with each backend that has a tick.
+[The sandbox's own page](#what-the-sandbox-says-of-itself) says how it is done and what is not
+covered. `tests/sandbox/test_red_team.py` attacks both backends.
+`tests/sandbox/test_fork_server.py` says how processes are forked, ended and started again.
 
 **People see text afterwards.** Feedback pages, formgrader and the class report show no HTML, no
 script and no fetched picture of a submission (`tests/nbgrader/test_sanitise.py`,

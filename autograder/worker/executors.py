@@ -25,6 +25,7 @@ from autograder.worker.worker import Judges, Worker
 WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
 WORKER_SECONDS, LAST_WORKER_SECONDS = 3, 57  # until a word, and then until the end, if a cluster has no worker
+ANSWER_SECONDS = 20  # for a scheduler
 
 
 # ---------------------------------------------------------------- here
@@ -215,7 +216,7 @@ def connect(address: str) -> Any:
     for name in ("distributed", "distributed.client"):  # what is lost is said here, in one sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout="20s")
+        client = Client(address, timeout=f"{ANSWER_SECONDS}s")
     except (OSError, ValueError) as error:
         raise MachineError(f"no Dask scheduler answers at {address} ({error})") from None
     # A scheduler alone does nothing, and says nothing.

@@ -100,6 +100,7 @@ def test_most_ways_to_write_a_block_can_be_taken_apart():
     assert sum(taken_out("rotation", make(D_MODEL, H, G, D_FF)) is not None for make in BLOCKS) >= 0.6 * len(BLOCKS)
 
 
+@pytest.mark.slow
 def test_our_runs_are_those_of_the_notebook():
     """The beginning of a run, as the notebook's own cells make it, is the one that is kept."""
     names, ours = notebook_names(), block_parts.ours()

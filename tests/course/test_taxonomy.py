@@ -21,6 +21,7 @@ def told(assignment: Assignment) -> list[tuple[Fault, ExerciseResult]]:
     return [(fault, judged_alone(assignment, exercises[fault.exercise], fault.code)) for fault in faults_of(assignment)]
 
 
+@pytest.mark.slow
 def test_each_of_the_52_operators_is_in_an_exercise_or_says_why_in_none():
     used = {fault.operator for assignment in ASSIGNMENTS for fault in faults_of(assignment)}
     nowhere = {name for name, operator in operators().items() if "nowhere" in operator}

@@ -99,6 +99,7 @@ def add_cells(course, text):
     nbformat.write(notebook, path)
 
 
+@pytest.mark.slow
 def test_a_suite_and_cells_of_asserts_judge_in_one_notebook_and_in_one_file_with_a_table(course):
     """`dev new --minimal` writes one file of tests; what is visible of it is written into another by `dev sync`."""
     written = list(add_exercise(course, NAME, "median", minimal=True))

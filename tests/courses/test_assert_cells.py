@@ -106,6 +106,7 @@ def mark(fresh, sandbox):
     return marked
 
 
+@pytest.mark.slow
 def test_right_work_gets_all_and_each_disaster_costs_its_own_cell(mark):
     results, _ = mark("right")
     assert {name: score for name, (score, _) in results.items()} == {

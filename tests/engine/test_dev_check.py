@@ -125,6 +125,7 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_mutants_that_make_no_code_are_found_before_a_class_meets_them(a1):
     """A hypothesis's code is made when it is in question, which may be in the midst of a run."""
     catalogue = a1.content / "softmax" / "mistakes.py"
@@ -192,6 +193,7 @@ def softmax(factor=1):
 """
 
 
+@pytest.mark.slow
 def test_a_catalogued_mutant_is_a_known_mistake_and_the_others_are_hypotheses(a1):
     for path in a1.mistakes:
         path.unlink()
@@ -213,6 +215,7 @@ def test_a_catalogued_name_that_is_no_mutant_is_an_error_that_says_where(a1):
         read_catalogue(a1.mistakes)
 
 
+@pytest.mark.slow
 def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
     replace(a1.content / "softmax" / "hidden_tests.py", 'exercise("softmax")', 'exercise("soft_max")')
     found = [str(finding) for finding in course_check.suite_covers(a1)]

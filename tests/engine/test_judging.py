@@ -152,6 +152,7 @@ def test_two_early_mistakes_are_paid_for_once_each(sandbox):
     assert attend.with_reference == ("attention_scores", "softmax")
 
 
+@pytest.mark.slow
 def test_slow_calls_are_waited_for_one_by_one(sandbox):
     """The limit is a call's, and not that of an exercise whose answers travel together."""
     slow = "    import time\n    time.sleep(0.02)\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
@@ -193,6 +194,7 @@ def test_a_second_loop_is_waited_for_less_and_what_is_right_beside_it_is_full(sa
     assert results["torch_scaled_dot_product_attention"].score == 6
 
 
+@pytest.mark.slow
 def test_a_cell_that_shows_what_is_known_to_loop_is_hardly_waited_for(sandbox, monkeypatch):
     """Each picture of a looping function waited ten seconds for it; the first one tells that it loops."""
     waited, run_cell = {}, Notebook._run_cell

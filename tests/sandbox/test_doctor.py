@@ -154,6 +154,7 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, 
     assert said.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["pair", "send", "send_with_descriptors"])
 def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
     """Whatever it is that finds no room: starting the sandbox, talking to it, or passing a socket on."""
@@ -201,6 +202,7 @@ def test_a_bubblewrap_with_a_known_fault_is_named(tmp_path, monkeypatch, version
     assert all(one.state == LESS and one.found.startswith(version) and "or newer" in one.remedy for one in found)
 
 
+@pytest.mark.slow
 def test_another_package_called_autograder_is_not_safe(doctor, tmp_path, monkeypatch):
     """PyPI has one. If both are installed, their files lie in one folder, or one of them hides the other."""
     assert "the only package of this name" in doctor()[0]

@@ -75,6 +75,7 @@ def marks(marker, count=2):
 # ---------------------------------------------------------------- what the kernel counts by user
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_what_a_daemon_of_nobodys_holds_in_flight_costs_nobody_a_mark(marker):
     with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as holder:

@@ -68,6 +68,7 @@ def test_a_self_check_in_another_cell_is_fine(marker):
     assert report.score == report.max_score
 
 
+@pytest.mark.slow
 def test_libraries_look_at_every_module_and_find_the_stand_in_harmless(sandbox):
     """PyTorch asks each module for its `__file__` when it registers an operator; so do `inspect` and `warnings`."""
     package = student_package("autograder")
@@ -192,6 +193,7 @@ class MultiHeadAttention(nn.Module):
     assert all(exercise.score == exercise.max_score for exercise in others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

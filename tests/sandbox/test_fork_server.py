@@ -306,6 +306,7 @@ def test_without_bubblewrap_what_a_cell_leaves_running_holds_up_nothing(sandbox_
         assert time.monotonic() - start < 5
 
 
+@pytest.mark.slow
 def test_who_closes_a_notebook_waits_until_its_processes_have_ended():
     with Sandbox(kind="bubblewrap") as own:
         running = own.open(["x = 1"])

@@ -188,6 +188,7 @@ def test_a_message_over_the_limit_is_refused_before_it_is_read():
             frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
 
 
+@pytest.mark.slow
 @given(anything)
 def test_a_message_of_too_many_things_is_refused_wherever_they_are(data):
     """Whatever stands before them, and however it is encoded."""
