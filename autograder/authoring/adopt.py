@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from autograder.authoring.course_check import mark
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError, SubmissionError
-from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.source_notebook import Notebook, notebook_at
 from autograder.submission import read_notebook
-from autograder.worker.worker import Judges, Worker
+from autograder.worker.worker import Worker, one_worker
 
 GAINED = (
     "a crash, a loop or too much memory costs its own test cell, in a sandbox without a network",
@@ -40,11 +39,7 @@ class Adopted:
 
 def adopt(course: Course) -> Iterator[Adopted]:
     """What works, what is lost and what is gained, for each folder in source/."""
-    with contextlib.ExitStack() as ends:
-        judges = Judges(course.root, isolates("auto")[0])
-        worker = Worker(course, judges)
-        ends.callback(judges.end)
-        ends.callback(worker.end)
+    with one_worker(course) as worker:
         for name in course.names():
             try:
                 assignment = course.assignment(name)

@@ -6,7 +6,6 @@ course's own stubs, solutions and known mistakes, through the same marking as a 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import numpy as np
 
 from autograder.authoring import notebook_checks, paired_scripts
 from autograder.authoring.catalogue_page import result_of
@@ -26,9 +24,8 @@ from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.report import ExerciseResult, Picture, Report
-from autograder.reports.side_by_side import beside, differing
-from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.report import ExerciseResult, Report
+from autograder.reports.side_by_side import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.example import example_in
@@ -37,7 +34,7 @@ from autograder.testing.recording import record
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.worker.task import Task
-from autograder.worker.worker import Judges, Worker
+from autograder.worker.worker import Worker, one_worker
 
 FIRST = "Mend this first."
 KNOWN_MARKS = {"exercise", "weight", "watched", "random", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
@@ -63,11 +60,7 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
     names = only or course.names()
     if unknown := [name for name in names if name not in course.names()]:
         course.assignment(unknown[0])
-    with contextlib.ExitStack() as ends:
-        judges = Judges(course.root, isolates("auto")[0])
-        worker = Worker(course, judges)
-        ends.callback(judges.end)
-        ends.callback(worker.end)
+    with one_worker(course) as worker:
         for name in names:
             try:
                 assignment = course.assignment(name)
@@ -275,13 +268,8 @@ def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding
         return
     if drawn is None:
         yield Finding(path, result.name, "the solution gives no such picture", "Are arguments, rows and columns right?")
-    elif drawn.wanted and differing(beside(*_as_arrays(drawn), drawn.rows, drawn.columns)):
+    elif drawn.wanted and differing(beside(*drawn_arrays(drawn), drawn.rows, drawn.columns)):
         yield Finding(path, result.name, "its wanted numbers are not what the solution gives", "Correct them.")
-
-
-def _as_arrays(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
-    kind = bool if picture.boolean else float
-    return np.array(picture.matrices, dtype=kind), np.array(picture.wanted, dtype=kind)
 
 
 def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:

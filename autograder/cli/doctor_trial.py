@@ -25,12 +25,12 @@ from autograder.reports.plain_text import points
 from autograder.sandbox.backends.places import open_to_all
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callbacks import Questions
 from autograder.text import one_line
 from autograder.worker.task import Task
-from autograder.worker.worker import Judges, Worker
+from autograder.worker.worker import Worker, one_worker
 
 # What students import: modules of Python itself, some of which load a compiled file, and the two libraries.
 IMPORTED = (
@@ -49,21 +49,13 @@ def trial(course: Course | None) -> Iterator[Condition]:
     """What came of imports, an endless loop and an answer: with a course, the model answer to its first assignment."""
     try:
         with contextlib.ExitStack() as opened:
-            worker = _worker(opened, course) if course else None
+            worker = opened.enter_context(one_worker(course)) if course else None
             students = worker.students if worker else opened.enter_context(open_sandbox())
             yield _imports(students)
             yield _loop(students)
             yield _model_answer(worker) if worker else _answer(students)
     except MachineError as error:
         yield _failed("trial", str(error), "no submission can be run", "see the lines above, then ask again")
-
-
-def _worker(opened: contextlib.ExitStack, course: Course) -> Worker:
-    judges = Judges(course.root, isolates("auto")[0])
-    opened.callback(judges.end)
-    worker = Worker(course, judges)
-    opened.callback(worker.end)
-    return worker
 
 
 @contextlib.contextmanager

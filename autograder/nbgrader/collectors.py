@@ -7,7 +7,6 @@ reads what "Download submissions" gives, put into `downloaded/a1_first/archive/`
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import re
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.nbgrader.gradebook_rows import due_date
 from autograder.nbgrader.system_collector import GROUPS, METADATA, Owner, SystemCollector, can_be_a_folder
 
 DUE = 'nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets it, then collect again'
@@ -76,10 +75,7 @@ class Canvas(SystemCollector):
         coursedir = getattr(self.parent, "coursedir", None)
         if coursedir is None:
             return ""
-        with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-            due = None
-            with contextlib.suppress(MissingEntry):
-                due = book.find_assignment(coursedir.assignment_id).duedate
+        due = due_date(coursedir, coursedir.assignment_id)
         if due is None:
             name = coursedir.assignment_id
             self.log.warning("%s has no due date, so that late work is not told apart; %s", name, DUE.format(name=name))

@@ -14,7 +14,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 from autograder.course import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.gradebook_rows import assign_penalty
+from autograder.nbgrader.gradebook_rows import assign_penalty, due_date
 
 FILE = "DUE.txt"  # beside a released notebook in the exchange
 NONE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'
@@ -33,13 +33,10 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
     Returns when it is due. Raises `AutograderError` if there is no due date, or nobody of this name.
     """
     coursedir, name = nbgrader.coursedir, assignment.name
+    due = due_date(coursedir, name)
+    if due is None:
+        raise AutograderError(NONE.format(name=name))
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        try:
-            due: datetime | None = book.find_assignment(name).duedate
-        except MissingEntry:
-            due = None
-        if due is None:
-            raise AutograderError(NONE.format(name=name))
         try:
             book.find_student(student)
         except MissingEntry:
@@ -76,11 +73,7 @@ def with_due_line(page: str, line: str) -> str:
 def release(self: Any) -> None:
     """nbgrader's own, and beside the notebook a file that says when it is due."""
     _release(self)
-    with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
-        try:
-            due = book.find_assignment(self.coursedir.assignment_id).duedate
-        except MissingEntry:
-            due = None
+    due = due_date(self.coursedir, self.coursedir.assignment_id)
     if due is not None:
         path = Path(self.dest_path, FILE)
         path.write_text(f"{self.coursedir.assignment_id} is due {shown(due)}.\n", encoding="utf-8")

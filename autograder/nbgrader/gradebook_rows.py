@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,14 @@ def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
             counts = f"{known[cell]:g} in the gradebook, which counts here" if cell in known else "not in the gradebook"
             remedy = look if graded else f"{take} takes that over"
             yield f"{name}: {cell.removeprefix(CHECK)} is worth {points:g} in source/ and {counts}; {remedy}"
+
+
+def due_date(coursedir: Any, assignment: str) -> datetime | None:
+    """When an assignment is due, in UTC; None if the gradebook does not say."""
+    with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        due: datetime | None = book.find_assignment(assignment).duedate
+        return due
+    return None
 
 
 def students_late(coursedir: Any, assignment: str) -> set[str]:

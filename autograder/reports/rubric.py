@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
-import numpy as np
-
 from autograder.report import ExerciseResult, TestResult
 from autograder.reports.heatmap import heatmap
 from autograder.reports.html import block, paragraph, with_code
 from autograder.reports.plain_text import MARKS, notes, points, summary
-from autograder.reports.side_by_side import beside, differing, in_words
+from autograder.reports.side_by_side import beside, differing, drawn_arrays, in_words
 
 STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
 
@@ -37,30 +35,29 @@ def _picture(result: ExerciseResult) -> str:
     picture = result.picture
     if picture is None:
         return ""
-    kind = bool if picture.boolean else float
-    own = np.array(picture.matrices, dtype=kind)
+    own, wanted = drawn_arrays(picture)
     name = f"<code>{escape(result.name)}</code>"
     if not picture.wanted:
         drawn = heatmap(own, rows=picture.rows, columns=picture.columns).plain_html()
         return paragraph(f"What your {name} gives for a small example:") + drawn
-    pictures = beside(own, np.array(picture.wanted, dtype=kind), picture.rows, picture.columns)
+    pictures = beside(own, wanted, picture.rows, picture.columns)
     said = paragraph(f"{name} on a small example, yours and what it asks for{in_words(differing(pictures))}")
     drawn = "".join(one.plain_html() for one in pictures)
     return f'{said}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
 
 
-def table(result: ExerciseResult, with_points: bool, message: Callable[[TestResult], str] | None = None) -> str:
+def table(
+    result: ExerciseResult,
+    with_points: bool,
+    message: Callable[[TestResult], str] = lambda test: with_code(test.message),
+) -> str:
     """The tests as an HTML table; a student's visible tests have no points. `message` makes HTML of a test's."""
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
-    rows = "".join(_row(test, with_points, message or _message) for test in result.tests)
+    rows = "".join(_row(test, with_points, message) for test in result.tests)
     # JupyterLab gives all columns of a table one width if it is not told otherwise.
     style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-
-
-def _message(test: TestResult) -> str:
-    return with_code(test.message)
 
 
 def _row(test: TestResult, with_points: bool, message: Callable[[TestResult], str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from autograder.report import Picture
 from autograder.reports.heatmap import Heatmap, heatmap
 
 # What is asked for has two digits after the point, rounded: half a hundredth, and float32's own rounding.
@@ -23,6 +24,12 @@ def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], colu
     if own.shape == wanted.shape:  # NaN differs from everything
         marked = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
     return [replace(heatmap(own, rows, columns, "yours"), full=full, marked=marked), right]
+
+
+def drawn_arrays(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    """A student's matrices and those that are asked for, as `beside` takes them; empty if nothing is asked for."""
+    kind = bool if picture.boolean else float
+    return np.array(picture.matrices, dtype=kind), np.array(picture.wanted, dtype=kind)
 
 
 def differing(pictures: Sequence[Heatmap]) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from html import escape
 
-import numpy as np
 from msgspec import structs
 
 from autograder.content import Visible
@@ -15,7 +14,7 @@ from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import plain_text, rubric
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.html import block, paragraph, with_code
-from autograder.reports.side_by_side import beside, differing, in_words
+from autograder.reports.side_by_side import beside, differing, drawn_arrays, in_words
 from autograder.student import message
 from autograder.testing.example import example_in
 from autograder.text import printable_lines
@@ -195,9 +194,7 @@ class CheckResult:
         example = example_in(self.visible.picture_of(self.result.name))
         if example is None or example.wanted is None or not self.result.started:
             return []
-        own = None
-        if self.picture is not None:
-            own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
+        own = drawn_arrays(self.picture)[0] if self.picture is not None else None
         return beside(own, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
 
 

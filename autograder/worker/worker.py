@@ -5,9 +5,10 @@ Here a submission is bytes. What the student's code said is read by the judge al
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from msgspec import structs
@@ -21,7 +22,7 @@ from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import Preparation
-from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
+from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren, isolates
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.secret import secret_of
 from autograder.worker.task import Marked, Task, failed
@@ -158,6 +159,17 @@ class Worker:
             except (frames.WireError, BadVerdict) as error:
                 raise _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})")) from None
         raise _Lost(OUTSIDE.format(how="opened the notebook again and again"))
+
+
+@contextlib.contextmanager
+def one_worker(course: Course) -> Iterator[Worker]:
+    """A worker with judges of its own, in the sandbox that works here, for whoever marks a few notebooks."""
+    with contextlib.ExitStack() as ends:
+        judges = Judges(course.root, isolates("auto")[0])
+        ends.callback(judges.end)
+        worker = Worker(course, judges)
+        ends.callback(worker.end)
+        yield worker
 
 
 def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
