@@ -11,8 +11,6 @@ than what is explained. Equal answers are strong evidence: a suite's inputs are 
 arrays of twelve and more. Right answers are never diagnosed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -57,7 +55,7 @@ class Diagnosis:
     causes: tuple[Cause, ...]
     evidence: str = ""
     is_relation: bool = False
-    at_random: Diagnosis | None = None
+    at_random: "Diagnosis | None" = None
 
 
 NON_DETERMINISTIC = Diagnosis(
@@ -82,7 +80,7 @@ class Rule:
 
     name: str
     reason: str
-    find: Callable[[Case], Diagnosis | None]
+    find: "Callable[[Case], Diagnosis | None]"
 
 
 class Case:

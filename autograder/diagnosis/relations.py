@@ -9,8 +9,6 @@ What only one subject knows, a course adds in the `relations.py` of its folder, 
     RELATIONS = (OfAnswer("unsorted", unsorted, "Which of two neighbours should come first?"),)
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -5,7 +5,6 @@ A `hint` is the next step for the student: a question or a place to look, one se
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,10 +15,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.report import Message
-from autograder.sandbox.protocol.objects import Form, Other, Record
+from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.scalars import WRITERS, Generated
 from autograder.testing import tables
 from autograder.testing.comparing import float_of, same_value
+from autograder.testing.kinds import kind_as_cause
+from autograder.testing.kinds import kind_of as kind_of
 from autograder.testing.student import Missing, NotStarted, Raised, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
@@ -85,7 +86,7 @@ def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
     if not isinstance(got, np.ndarray):
         said = f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a NumPy array')}."
-        fail(said, hint, _kind_as_cause(got), got, symptom="kind")
+        fail(said, hint, kind_as_cause(got), got, symptom="kind")
     return got
 
 
@@ -93,7 +94,7 @@ def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
     if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
         said = f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a PyTorch tensor')}."
-        fail(said, hint, _kind_as_cause(got), got, symptom="kind")
+        fail(said, hint, kind_as_cause(got), got, symptom="kind")
     return np.asarray(got.detach().numpy())
 
 
@@ -110,7 +111,7 @@ def _came_back(what: str) -> str:
 def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
     """`got` as a tuple of two; fails where it is something else."""
     if not isinstance(got, tuple) or len(got) != 2:
-        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=_kind_as_cause(got), got=got, symptom="kind")
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=kind_as_cause(got), got=got, symptom="kind")
     return got[0], got[1]
 
 
@@ -120,49 +121,7 @@ def numbers(value: Any) -> Any:
         return value
     if hasattr(value, "detach"):
         return value.detach().numpy()
-    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=_kind_as_cause(value), got=value, symptom="kind")
-
-
-def kind_of(got: Any) -> str:
-    """What a value is, in words."""
-    if got is None:
-        return "None (is there a `return`?)"
-    if isinstance(got, Other):
-        return _kind_of_other(got)
-    if (table := tables.as_table(got)) is not None:
-        return tables.named(table)
-    if isinstance(got, np.ndarray):
-        return f"an array of shape {got.shape}"
-    if hasattr(got, "detach"):
-        return f"a tensor of shape {tuple(got.shape)}"
-    if isinstance(got, Generated):
-        return f"{'an' if got.kind[0] in 'aeiou' else 'a'} {got.kind} of {'more than ' * got.more}{len(got)} values"
-    if isinstance(got, tuple | list | set | frozenset | deque):
-        return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
-    if isinstance(got, Record):
-        return f"something of type {got.type_name}"
-    if isinstance(got, dict):
-        return f"a dict of {len(got)} value{'' if len(got) == 1 else 's'}"
-    return f"a value of type {type(got).__name__}"
-
-
-def _kind_as_cause(got: Any) -> str:
-    """Tests that meet the same kind of thing, of whatever size, fail for one reason."""
-    return re.sub(r"\d+", "", kind_of(got))
-
-
-def _kind_of_other(got: Other) -> str:
-    """What did not cross the sandbox's boundary."""
-    match got.form:
-        case Form.TYPE:
-            return f"something of type {got.type_name}"
-        case Form.ARRAY:
-            return f"an array of {got.type_name}"
-        case Form.TENSOR:
-            return f"a tensor of {got.type_name}"
-        case Form.TOO_LARGE:
-            return f"{got.form.value}, {got.type_name}"
-    return str(got.form.value)
+    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=kind_as_cause(value), got=value, symptom="kind")
 
 
 def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:
@@ -212,7 +171,7 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
         return
     if type(wanted) in EXACT:
         if type(got) is not type(wanted):
-            fail(f"gave back {kind_of(got)}, which is not asked for.", hint, _kind_as_cause(got), got, symptom="kind")
+            fail(f"gave back {kind_of(got)}, which is not asked for.", hint, kind_as_cause(got), got, symptom="kind")
         if not same_value(got, wanted):
             fail(f"{what} is not right.", hint, got=got)
         return
@@ -256,7 +215,7 @@ def table(
         raise TypeError("what is wanted is no table of pandas'")
     if mine is None:
         said = f"{_came_back('')} {kind_of(got)}, not {tables.named(right).partition(' of ')[0]}."
-        fail(said, hint, _kind_as_cause(got), got, symptom="kind")
+        fail(said, hint, kind_as_cause(got), got, symptom="kind")
     how = tables.How(row_order, column_order, dtypes, index, tables.WITHIN if atol is None else atol, tells)
     if (found := tables.difference(mine, right, how)) is not None:
         symptom = found.sort if found.sort in ("kind", "shape", "dtype") else ""
@@ -373,7 +332,7 @@ def figure(got: Any, wanted: Any, hint: str = "", words: bool = False, atol: flo
 def _check_kind(got: Any) -> None:
     """Fails where `got` has no shape to speak of."""
     if not hasattr(got, "shape"):
-        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got), got=got, symptom="kind")
+        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=kind_as_cause(got), got=got, symptom="kind")
 
 
 def place_of(index: tuple[int, ...]) -> str:

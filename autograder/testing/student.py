@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.report import Message
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
@@ -39,6 +38,14 @@ from autograder.testing.chance import Chances, Draws
 from autograder.testing.comparing import numbers
 from autograder.testing.effects import Files, figure_of, files_of, no_input
 from autograder.testing.shape_errors import told
+from autograder.testing.student_errors import Forbidden as Forbidden
+from autograder.testing.student_errors import HeldTooMuch as HeldTooMuch
+from autograder.testing.student_errors import Missing as Missing
+from autograder.testing.student_errors import NotStarted as NotStarted
+from autograder.testing.student_errors import Raised as Raised
+from autograder.testing.student_errors import RaisedValueError as RaisedValueError
+from autograder.testing.student_errors import Stopped as Stopped
+from autograder.testing.student_errors import StudentError as StudentError
 from autograder.text import raised
 
 FORBIDDEN = (
@@ -55,56 +62,6 @@ STOPPED = {
 
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
 BY_HAND = "stopped by hand"  # a cause
-
-
-class StudentError(Exception):
-    """The student's code gave no value to judge; the text is the message for the report.
-
-    `cause` is what tests that fail for one reason have in common, if not their words. `parts` are those of the text,
-    if a visible test says it.
-    """
-
-    cause = ""
-    parts: Message | None = None
-
-
-class NotStarted(StudentError):
-    """The stub is untouched. `its_own` is set if the exercise itself says so, and nothing that it calls."""
-
-    its_own = False
-
-
-class Missing(StudentError):
-    """The name is not defined in the notebook."""
-
-
-class Raised(StudentError):
-    """The student's code raised an exception.
-
-    types: the names of its class and of those that it is derived from
-    """
-
-    types: tuple[str, ...] = ()
-
-
-class RaisedValueError(Raised, ValueError):
-    """The student's code raised a ValueError, as some exercises ask."""
-
-
-class Stopped(StudentError):
-    """A call did not return in time, or ended its process."""
-
-
-class HeldTooMuch(StudentError):
-    """The student's code held more memory at once than it may; `held` is how many bytes, beside its arguments."""
-
-    def __init__(self, held: float) -> None:
-        super().__init__(f"held {held / 1e6:.1f} MB of memory at once.")
-        self.held = held
-
-
-class Forbidden(StudentError):
-    """The student's code called what it should write."""
 
 
 @dataclass(frozen=True)

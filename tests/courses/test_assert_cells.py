@@ -156,7 +156,7 @@ def test_no_answer_can_be_given_beforehand(mark):
         "import ast\nclass Drop(ast.NodeTransformer):\n    def visit_Assert(self, node): return ast.Pass()\n"
         "get_ipython().ast_transformers.append(Drop())\n"
     )
-    for name, more in {"sends": sends, "drops": drops, "leaves": "import os\nos._exit(0)\n"}.items():
+    for name, more in {"sends": sends, "drops": drops, "ends": "import os\nos._exit(0)\n"}.items():
         results, _ = mark(
             name, middle=f"{wrong}try:\n" + "".join(f"    {x}\n" for x in more.splitlines()) + "except Exception: pass"
         )

@@ -6,9 +6,8 @@ This is the one place where they become bytes.
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.checks import as_shape, decoded, named, nothing_else
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.kinds import Gives as Gives
 from autograder.sandbox.protocol.kinds import Kind as Kind
@@ -214,7 +214,7 @@ class _Instance(_Fields):
     parameters: Any
 
     def read(self) -> Instance:
-        return Instance(_decoded(self.args, list), _named(self.kwargs), _named(self.parameters))
+        return Instance(decoded(self.args, list), named(self.kwargs), named(self.parameters))
 
 
 class _Step(_Fields):
@@ -286,16 +286,16 @@ def call_of(body: bytes) -> Call:
     """The call in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _CallMessage, "a call")
     one, effect = message.call, message.effect or _Effect(Gives.VALUE, None)
-    with _nothing_else("a call"):
+    with nothing_else("a call"):
         return Call(
             one.name,
-            _decoded(one.args, list),
-            _named(one.kwargs),
+            decoded(one.args, list),
+            named(one.kwargs),
             None if one.instance is None else one.instance.read(),
-            None if one.seeds is None else _decoded(one.seeds, list),
+            None if one.seeds is None else decoded(one.seeds, list),
             one.build,
             one.lenient,
-            [Step(step.method, _decoded(step.args, list)) for step in one.steps],
+            [Step(step.method, decoded(step.args, list)) for step in one.steps],
             one.memory,
             one.forbidden,
             None if one.chance is None else Chance(**msgspec.structs.asdict(one.chance)),
@@ -322,7 +322,7 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
 def answer_of(body: bytes) -> Reply | Failure:
     """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _AnswerMessage, "an answer")
-    with _nothing_else("an answer"):
+    with nothing_else("an answer"):
         if not isinstance(message.failure, UnsetType):
             return _failure(message.failure)
         if not isinstance(message.reply, UnsetType):
@@ -331,9 +331,9 @@ def answer_of(body: bytes) -> Reply | Failure:
 
 
 def _reply(one: _Reply) -> Reply:
-    shapes = {name: _shape(shape) for name, shape in _named(one.shapes).items()}
-    gradients = None if one.gradients is None else _decoded(one.gradients, list)
-    inputs, parameters = _decoded(one.inputs, list), _named(one.parameters)
+    shapes = {name: as_shape(sizes) for name, sizes in named(one.shapes).items()}
+    gradients = None if one.gradients is None else decoded(one.gradients, list)
+    inputs, parameters = decoded(one.inputs, list), named(one.parameters)
     return Reply(decode(one.value), inputs, gradients, parameters, shapes, one.dropped)
 
 
@@ -343,32 +343,3 @@ def _failure(one: _Failure) -> Failure:
     lines = tuple(Line(line.function[:80], line.number, line.text[:160]) for line in one.lines[:MAX_LINES])
     types = tuple(name[:80] for name in one.types[:MAX_TYPES])
     return Failure(one.kind, one.text[:MAX_WORDS], one.error[:40], lines, types)
-
-
-@contextlib.contextmanager
-def _nothing_else(what: str) -> Iterator[None]:
-    """Whatever the values in a message are, `WireError` alone is raised."""
-    try:
-        yield
-    except (RecursionError, ValueError, TypeError, OverflowError) as error:
-        raise WireError(f"not {what} ({type(error).__name__})") from None
-
-
-def _shape(data: Any) -> tuple[int, ...]:
-    if type(data) is not list or any(type(size) is not int or size < 0 for size in data):
-        raise WireError("not a shape")
-    return tuple(data)
-
-
-def _decoded(data: Any, kind: type) -> Any:
-    value = decode(data)
-    if type(value) is not kind:
-        raise WireError(f"not a {kind.__name__}")
-    return value
-
-
-def _named(data: Any) -> dict[str, object]:
-    found: dict[str, object] = _decoded(data, dict)
-    if any(type(key) is not str for key in found):
-        raise WireError("not named values")
-    return found

@@ -9,9 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-import sys
 import traceback
-import tracemalloc
 import types
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -36,7 +34,7 @@ from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import MAY_HOLD, as_given
 from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle
-from autograder.sandbox.sandboxed import chance, dropout, effects, figures
+from autograder.sandbox.sandboxed import chance, effects, figures, watching
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
 
 KINDS = (
@@ -47,10 +45,6 @@ KINDS = (
 )  # fmt: skip
 MAX_ERROR_TEXT = 400
 ABSENT = object()
-
-
-class TooMuchHeld(Exception):
-    """More memory was held at once than a call may hold."""
 
 
 class NoParameter(AttributeError):
@@ -88,12 +82,12 @@ def perform(
             folder = names.get(FOLDER)
             if folder:
                 around.enter_context(contextlib.chdir(folder))
-            _surround(around, call, watched, seen, dropped)
+            watching.surround(around, call, watched, seen, dropped)
             reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
             if (value := read_out(reply.value)) is not reply.value:
                 reply = replace(reply, value=value)
         return Failure(Kind.FORBIDDEN, seen[0]) if seen else replace(reply, dropped=bool(dropped))
-    except TooMuchHeld as error:
+    except watching.TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
     except BaseException as error:
         return describe(error, names)
@@ -117,83 +111,6 @@ def _put_back(names: MutableMapping[str, Any], hidden: Mapping[str, object]) -> 
             names.pop(name, None)
         else:
             names[name] = own
-
-
-# ---------------------------------------------------------------- watching
-
-
-def _surround(
-    around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str], dropped: list[str]
-) -> None:
-    """Enter what a call asks for.
-
-    seen, dropped: get the names of PyTorch's watched functions that are called meanwhile, and of dropouts that are on
-    """
-    if torch := sys.modules.get("torch"):
-        # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
-        around.enter_context(torch.enable_grad())
-        around.enter_context(dropout.noted(dropped, off=call.lenient))
-        if watched:
-            around.enter_context(_watch_class(torch)(seen, tuple(watched)))
-    if call.chance is not None:
-        around.enter_context(chance.seeded(call.chance.seed))
-    if call.lenient:
-        around.enter_context(_lenient())
-    if call.memory is not None:
-        around.enter_context(_holding_at_most(call.memory))
-
-
-@contextlib.contextmanager
-def _lenient() -> Iterator[None]:
-    """Meanwhile `.view` goes on as `.reshape` if it cannot."""
-    import torch
-
-    view = torch.Tensor.view
-
-    def view_or_reshape(tensor: Any, *shape: Any) -> Any:
-        try:
-            return view(tensor, *shape)
-        except RuntimeError:
-            return tensor.reshape(*shape)
-
-    torch.Tensor.view = view_or_reshape
-    try:
-        yield
-    finally:
-        torch.Tensor.view = view
-
-
-@contextlib.contextmanager
-def _holding_at_most(memory: int) -> Iterator[None]:
-    """Afterwards, was more than `memory` bytes held at once? NumPy tells Python's own count of memory what it takes."""
-    is_counted = tracemalloc.is_tracing()  # by student code
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        yield
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        if not is_counted:
-            tracemalloc.stop()
-    if peak - before > memory:
-        raise TooMuchHeld(peak - before)
-
-
-@functools.cache
-def _watch_class(torch: Any) -> Any:
-    class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-        def __init__(self, seen: list[str], watched: tuple[str, ...]) -> None:
-            super().__init__()
-            self.seen, self.watched = seen, watched
-
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            name = getattr(func, "__name__", "")
-            if any(part in name for part in self.watched):
-                self.seen.append(name)
-            return func(*args, **(kwargs or {}))
-
-    return Watch
 
 
 # ---------------------------------------------------------------- errors
