@@ -15,7 +15,6 @@ Who answers is decided by a function behind: a process in the sandbox, or this p
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,8 @@ from autograder.report import Message
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
 from autograder.sandbox.protocol.tables import Table
-from autograder.testing.call_text import call_text
+from autograder.testing.call_text import ParameterNames as ParameterNames
+from autograder.testing.call_text import as_written as as_written
 from autograder.testing.comparing import numbers
 from autograder.testing.shape_errors import told
 from autograder.text import raised
@@ -105,9 +105,6 @@ class Gradients:
     inputs: list[Any]
     parameters: dict[str, object] = field(default_factory=dict)
     after: list[Any] = field(default_factory=list)
-
-
-ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
 
 @dataclass(frozen=True)
@@ -258,29 +255,6 @@ class Function:
 
 def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
     return Call(name, args, kwargs, steps=[Step(method, given) for method, *given in steps])
-
-
-def as_written(call: Call, names: ParameterNames) -> str:
-    """`median(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
-    if call.instance is None:
-        return (
-            _steps_text(call, names) if call.steps else call_text(call.args, call.kwargs, names(call.name), call.name)
-        )
-    made = call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
-    if call.build:
-        return made
-    forward = names(f"{call.name}.forward")
-    made += "".join(f".{EVAL}()" for step in call.steps if step.method == EVAL)
-    before = [call_text(step.args, {}, forward, "") for step in call.steps if step.method != EVAL]
-    return made + ", then ".join([*before, call_text(call.args, call.kwargs, forward, "")])
-
-
-def _steps_text(call: Call, names: ParameterNames) -> str:
-    """`Cache(4), then append(k) with k (2, 3) 5 times, then len()`."""
-    made = call_text(call.args, call.kwargs, names(call.name), call.name)
-    done = [call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
-    counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]
-    return ", then ".join([made, *(text if count == 1 else f"{text} {count} times" for text, count in counted)])
 
 
 def names_of(student: Student) -> ParameterNames:
