@@ -63,7 +63,8 @@ def _table_from(value: Any) -> Table | Other:
     levels = [] if is_numbered and parts and kind != INDEX else _levels(index)
     cells = sum(len(part) for part in (*parts, *levels) if not _is_array(part.dtype))
     if len(parts) > MAX_COLUMNS or cells > MAX_CELLS or len(index) > MAX_ROWS:
-        return Other(f"a {kind} of {' x '.join(map(str, value.shape))}", Form.TOO_LARGE)
+        article = "an" if kind == INDEX else "a"
+        return Other(f"{article} {kind} of {' x '.join(map(str, value.shape))}", Form.TOO_LARGE)
     parts = [] if kind == INDEX else [*map(_column, parts)]
     names = ([*map(_name, labels.names)], [*map(_name, index.names)] if levels else [None])
     table = Table.of(kind, [*map(_column, _levels(labels))], parts, [*map(_column, levels)] or None, *names)
