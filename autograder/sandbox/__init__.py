@@ -103,8 +103,8 @@ Not covered:
   is one of the libraries', with eight numbers of two digits at most, three such texts an exercise,
   and none once the reference has answered something there (`testing.quoting`). Types and lines of a
   traceback must stand in the code. Shapes and one wrong value a test are the student's own, too:
-  code that hides an input in them can show some bytes of it. Of what a call prints or writes one line
-  a test is quoted, by the rule for exceptions.
+  code that hides an input in them can show some bytes of it. Of what a call prints or writes one
+  line a test is quoted, by the rule for exceptions.
 - Tables of answers: one case of each test of values has one of four inputs, by the course's secret
   and the notebook's cells (`testing.variants`). Without a secret anybody can compute them. Tests
   that pass models or token ids keep their inputs.
@@ -112,4 +112,5 @@ Not covered:
   outside, those that end meanwhile every 10 milliseconds (`sandboxed.memory_watch`).
 - What a student's process says of itself: it reports gradients, arguments after a call, and what a
   call printed, wrote or drew. They are judged against the function on the trusted side, and whoever
-  forges right ones has found another way to compute them. Names and shapes of a module's parameters are its word."""
+  forges right ones has found another way to compute them. Names and shapes of a module's parameters
+  are its word."""
