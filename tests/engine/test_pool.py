@@ -22,6 +22,7 @@ from autograder.nbgrader import api
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.one_run import LOCK
 from autograder.submission import grade_id
+from autograder.worker import executors
 from tests.helpers.classes import class_of
 from tests.helpers.small_course import NAME, NOTEBOOK, command, submit
 from tests.helpers.terminal import grade
@@ -172,7 +173,8 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
     assert json.loads(whole.read_text()) == marks
 
 
-def test_what_does_not_go_together_says_so(course):
+def test_what_does_not_go_together_says_so(course, monkeypatch):
+    monkeypatch.setattr(executors, "ANSWER_SECONDS", 2)
     for words, sentence in (
         (("--gradebook", "submitted"), "leave PATH and --json away"),
         (("--force", "submitted"), "go with --gradebook"),
