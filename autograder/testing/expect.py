@@ -133,10 +133,7 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
 
 
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
-    """Same shape, and same values within `atol` (by default what honest work needs in the coarser dtype).
-
-    NaN equals NaN, and infinity infinity.
-    """
+    """Same shape, and same finite values within `atol` (by default what honest work needs in the coarser dtype)."""
     if tables.as_table(wanted) is not None:
         table(got, wanted, hint, what, atol=atol)
         return
@@ -147,12 +144,11 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
     shape(got, wanted.shape, what=what)
     if atol is None:
         atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
+    finite(got, hint, what)
     kind = complex if "c" in (got.dtype.kind, wanted.dtype.kind) else float
     found, right = got.astype(kind), wanted.astype(kind)
-    same = (found == right) | (np.isnan(found) & np.isnan(right))
-    _finite(got, same, hint, what)
     with np.errstate(all="ignore"):
-        wrong = ~same & ~(np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right)))
+        wrong = ~(np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right)))
     if wrong.any():
         _wrong_at(got, wanted, wrong, hint, what)
 
@@ -224,12 +220,8 @@ def table(
 
 def finite(got: Any, hint: str = "", what: str = "the result") -> None:
     """No NaN, no infinity."""
-    _finite(np.asarray(numbers(got)), False, hint, what)
-
-
-def _finite(got: np.ndarray, besides: np.ndarray | bool, hint: str, what: str) -> None:
-    """The same but for places where it may be."""
-    bad = ~np.isfinite(got) & ~np.asarray(besides)
+    got = np.asarray(numbers(got))
+    bad = ~np.isfinite(got)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         fail(f"{what}{place_of(index)} is {number_of(got[index])}.", hint, got=got)

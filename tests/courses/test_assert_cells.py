@@ -207,7 +207,7 @@ def test_what_the_table_calls_stopped_is_stopped_and_what_it_calls_possible_is(m
 def test_what_one_submission_leaves_the_next_does_not_find(mark):
     leaves = "from pathlib import Path\nimport subprocess\nPath('left.txt').write_text('40')\n"
     finds = "import os\ndef middle(numbers):\n    return 2 if os.path.exists('left.txt') else 0"
-    mark("leaves", middle=f"{leaves}subprocess.Popen(['sleep', '99'])\ndef middle(numbers):\n    return 2")
+    mark("left", middle=f"{leaves}subprocess.Popen(['sleep', '99'])\ndef middle(numbers):\n    return 2")
     results, _ = mark("finds", middle=finds)
     assert results["middle-odd"][0] == 0
 
