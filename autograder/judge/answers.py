@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from autograder.judge.exercise_calls import CallsOutside, is_measured, read
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
+from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import CallsHere
@@ -145,7 +146,8 @@ class TestsAnswers:
             few = self._says_few(str(found.value))
             return replace(found, value=as_said(found.value, cells, bool(questions.asked) or not few, names))
         if not self._says_few((found.error, found.text, found.lines)):
-            return replace(found, text="", lines=())
+            error = found.error if found.error in KINDS else "Exception"  # whose name may be chosen, too
+            return replace(found, text="", lines=(), error=error)
         return found
 
     def _says_few(self, said: object) -> bool:

@@ -63,7 +63,7 @@ def redacted(
         return answer
     if answer.kind in (Kind.MEMORY, Kind.NO_INPUT):
         return Failure(answer.kind, coarse(answer.text))
-    may_be_told = {*KINDS, *reference} | (set() if asked else known.names)
+    may_be_told = {*KINDS, *reference} | (set() if asked else known.functions)
     told = (one for one in (answer.error, *answer.types) if one in may_be_told)
     error = next(told, "Exception")
     if answer.kind is Kind.FORBIDDEN:
