@@ -334,7 +334,8 @@ def _not_one(folder: Path) -> str:
 
 
 def _notebooks(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.ipynb"))
+    # JupyterLab saves into `.~name.ipynb`, and renames that.
+    return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
 
 
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:

@@ -157,6 +157,8 @@ def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):
         Course(tmp_path).of_exercise("median")
     with pytest.raises(CourseError, match=r"no assignment 'b2' in .*; there are b1"):
         Course(tmp_path).assignment("b2")
+    shutil.copy(assignment.notebook, assignment.notebook.with_name(".~c.ipynb"))  # as JupyterLab does while it saves
+    assert Course(tmp_path).assignment("b1").notebook == assignment.notebook
     shutil.copy(assignment.notebook, assignment.notebook.with_name("c.ipynb"))
     with pytest.raises(CourseError, match="an assignment has one notebook, this folder has 2"):
         Course(tmp_path).assignment("b1")
