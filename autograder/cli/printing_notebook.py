@@ -88,7 +88,7 @@ class _PrintingCalls(CallsOutside):
         if self._sock is not None:
             with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
                 until = time.monotonic() + SECONDS
-                frames.send(self._sock, messages.Calls((), printed=True), until)
+                frames.send(self._sock, messages.Calls(printed=True), until)
                 said = frames.receive(self._sock, until, frames.Allowance(BYTES, BYTES), form=messages.Printed)
                 self._printed.write(said.printed)
         super().close()

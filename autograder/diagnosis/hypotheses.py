@@ -227,7 +227,7 @@ def _answering(names: dict[str, Any]) -> Callable[[Call], Answer]:
 
 def _of_data(answer: Answer) -> Answer:
     """An answer without the functions among its inputs, which are other objects on the other side of a sandbox."""
-    if not isinstance(answer, Reply):
+    if not isinstance(answer, Reply) or answer.inputs is None:
         return answer
     return replace(answer, inputs=[value for value in answer.inputs if not isinstance(value, Other)])
 

@@ -21,6 +21,7 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.ending import Ending
+from autograder.sandbox.protocol.messages import Calls
 from autograder.testing.callbacks import Questions
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class CallsOutside:
             if measured:
                 self._notebook.grown(begins=True)
             deadline = self._deadline(seconds)
-            frames.send(self._sock, {"calls": packed}, deadline)
+            frames.send_with(self._sock, Calls(len(packed)), packed, deadline)
             for call, body in calls:
                 if body is not None:
                     self.questions.begin(call)

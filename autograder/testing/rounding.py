@@ -135,9 +135,7 @@ def _moved(data: Any, chance: np.random.Generator) -> Any:
     if not _is_array(data) or data[1] not in BOUND:
         return [_moved(item, chance) for item in data]
     moved = _moved_numbers(_array(data), chance)
-    if moved.ndim > 1 and chance.integers(2):
-        moved = np.asfortranarray(moved)
-    return [data[0], *encode(moved)[1:]]
+    return [data[0], *encode(np.asfortranarray(moved))[1:]]
 
 
 def _moved_numbers(numbers: np.ndarray, chance: np.random.Generator) -> np.ndarray:

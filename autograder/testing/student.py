@@ -148,6 +148,7 @@ class Student:
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
         if isinstance(answer, Reply):
+            answer = replace(answer, inputs=call.positional if answer.inputs is None else answer.inputs)
             if has_pandas:
                 return replace(answer, value=for_suite(answer.value), inputs=for_suite(answer.inputs))
             return answer
@@ -202,7 +203,7 @@ class Function(Draws):
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
-        return self._reply(Call(self.name, args, kwargs)).inputs
+        return self._reply(Call(self.name, args, kwargs)).inputs or []
 
     def gradients(self, *args: Any, seeds: Sequence[Any], **kwargs: Any) -> Gradients:
         """Output, and gradients of sum(output * seed) by each floating tensor among `args`."""
@@ -234,7 +235,7 @@ class Function(Draws):
         before += [] if after is None else [Step("__call__", after)]
         seeds = None if seeds is None else list(seeds)
         reply = self._reply(Call(self.name, args, kwargs, made, seeds, steps=before))
-        return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
+        return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs or [])
 
     def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
         """Make an object with `args` and `kwargs`, call its methods in turn; the value of the last.
@@ -245,7 +246,7 @@ class Function(Draws):
 
     def inputs_after_use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> list[Any]:
         """The arguments of all steps, one after the other, as they are afterwards."""
-        return self._reply(_using(self.name, steps, args, kwargs)).inputs
+        return self._reply(_using(self.name, steps, args, kwargs)).inputs or []
 
     def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
         """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once.

@@ -85,6 +85,7 @@ class Call:
     chance: how it draws, if its answer is to be a sample
     gives: what the reply has as its value
     typed: the lines that `input()` reads meanwhile; None: it is as it was
+    arrived: `positional` as encoded, if the call came as bytes: by this it shows whether an argument was written into
     """
 
     name: str
@@ -100,6 +101,14 @@ class Call:
     chance: Chance | None = None
     gives: Gives = Gives.VALUE
     typed: Sequence[str] | None = None
+    arrived: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def positional(self) -> list[Any]:
+        """The arguments that a reply tells of: `args`, or those of the steps if it is an object that is used."""
+        if self.steps and self.instance is None:
+            return [value for step in self.steps for value in step.args]
+        return list(self.args)
 
     def given(self) -> list[Any]:
         """Every argument, the constructor's and those of steps among them."""
@@ -149,13 +158,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a call gave. `inputs` are the arguments afterwards; gradients are None if nothing flows.
+    """What a call gave. Gradients are None if nothing flows.
 
+    inputs: the call's `positional` afterwards; None if they are what they were
     dropped: was a dropout on?
     """
 
     value: Any
-    inputs: list[Any] = field(default_factory=list)
+    inputs: list[Any] | None = field(default_factory=list)
     gradients: list[Any] | None = None
     parameters: dict[str, object] = field(default_factory=dict)  # gradients by a module's parameters
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of a module's parameters
@@ -287,9 +297,11 @@ def call_of(body: bytes) -> Call:
     message = frames.parse(body, _CallMessage, "a call")
     one, effect = message.call, message.effect or _Effect(Gives.VALUE, None)
     with nothing_else("a call"):
+        args = decoded(one.args, list)
+        used = one.steps and one.instance is None
         return Call(
             one.name,
-            decoded(one.args, list),
+            args,
             named(one.kwargs),
             None if one.instance is None else one.instance.read(),
             None if one.seeds is None else decoded(one.seeds, list),
@@ -301,6 +313,7 @@ def call_of(body: bytes) -> Call:
             None if one.chance is None else Chance(**msgspec.structs.asdict(one.chance)),
             effect.gives,
             effect.typed,
+            ["list", [value for step in one.steps for value in step.args[1]]] if used else one.args,
         )
 
 
@@ -313,9 +326,8 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
         return frames.body(_AnswerMessage(failure))
     gradients = None if answer.gradients is None else encode(answer.gradients)
     shapes = encode({name: list(shape) for name, shape in answer.shapes.items()})
-    reply = _Reply(
-        encode(answer.value), encode(answer.inputs), gradients, encode(answer.parameters), shapes, answer.dropped
-    )
+    inputs = None if answer.inputs is None else encode(answer.inputs)
+    reply = _Reply(encode(answer.value), inputs, gradients, encode(answer.parameters), shapes, answer.dropped)
     return frames.body(_AnswerMessage(reply=reply))
 
 
@@ -333,7 +345,8 @@ def answer_of(body: bytes) -> Reply | Failure:
 def _reply(one: _Reply) -> Reply:
     shapes = {name: as_shape(sizes) for name, sizes in named(one.shapes).items()}
     gradients = None if one.gradients is None else decoded(one.gradients, list)
-    inputs, parameters = decoded(one.inputs, list), named(one.parameters)
+    inputs = None if one.inputs is None else decoded(one.inputs, list)
+    parameters = named(one.parameters)
     return Reply(decode(one.value), inputs, gradients, parameters, shapes, one.dropped)
 
 

@@ -281,9 +281,9 @@ class ExerciseEnded(Message, frozen=True):
 
 
 class Calls(Message, frozen=True):
-    """Calls as bytes, each of which is answered in order; then `Printed`, if that is asked for."""
+    """So many calls come next, each a frame, and are answered in order; then `Printed`, if that is asked for."""
 
-    calls: tuple[bytes, ...]
+    calls: int = 0
     printed: bool = False
 
 

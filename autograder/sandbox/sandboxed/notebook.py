@@ -217,17 +217,17 @@ class _Exercise:
         with contextlib.suppress(frames.Closed):
             while True:
                 asked = frames.receive(self.sock, form=messages.Calls)
-                self._answer(asked.calls)
+                self._answer([frames.receive_body(self.sock) for _ in range(asked.calls)])
                 if asked.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
     def _answer(self, calls: Sequence[bytes]) -> None:
         """Answer calls in order; answers travel together as long as nobody waits for one."""
-        waiting, since = bytearray(), time.monotonic()
+        waiting, since = list[bytes](), time.monotonic()
 
         def flush() -> None:
             nonlocal since
-            frames.send_bytes(self.sock, bytes(waiting))
+            frames.send_all(self.sock, waiting)
             waiting.clear()
             since = time.monotonic()
 
@@ -238,7 +238,7 @@ class _Exercise:
         removal.asked.ask = ask
         for body in calls:
             answer = perform(self.names, call_of(body), ask, self.exercise.substituted, self.exercise.watched)
-            waiting += frames.framed(_sendable(answer))
+            waiting.append(frames.framed(_sendable(answer)))
             if time.monotonic() - since > PATIENCE:
                 flush()
         flush()

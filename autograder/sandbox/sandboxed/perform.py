@@ -33,7 +33,7 @@ from autograder.sandbox.protocol.calls import (
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import MAY_HOLD, as_given
 from autograder.sandbox.protocol.scalars import read_out
-from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.protocol.values import Handle, encode
 from autograder.sandbox.sandboxed import chance, effects, figures, watching
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
 
@@ -86,7 +86,10 @@ def perform(
             reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
             if (value := read_out(reply.value)) is not reply.value:
                 reply = replace(reply, value=value)
-        return Failure(Kind.FORBIDDEN, seen[0]) if seen else replace(reply, dropped=bool(dropped))
+        if seen:
+            return Failure(Kind.FORBIDDEN, seen[0])
+        inputs = None if encode(reply.inputs) == call.arrived else reply.inputs
+        return replace(reply, inputs=inputs, dropped=bool(dropped))
     except watching.TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
     except BaseException as error:
@@ -174,7 +177,7 @@ def _used(cls: Any, call: Call) -> Reply:
         made = cls(*call.args, **call.kwargs)
         for step in call.steps:
             value = len(made) if step.method == LEN else getattr(made, step.method)(*step.args)
-    return Reply(value, [arg for step in call.steps for arg in step.args])
+    return Reply(value, call.positional)
 
 
 @contextlib.contextmanager
