@@ -79,8 +79,9 @@ def _one_column(one: ComparedCall) -> str:
     if found is None or found.sort != "value":
         return ""
     got, wanted = both
-    wrong = [name for name in wanted.names if difference(got.only(name), wanted.only(name), How(index=False))]
-    if len(both[1].parts) < 2 or len(wrong) == len(both[1].parts):
+    names = wanted.names if len(wanted.parts) > 1 else []  # one column, as of a series, may be called anything
+    wrong = [name for name in names if difference(got.only(name), wanted.only(name), How(index=False))]
+    if len(wrong) == len(names):
         return f"What comes back has the right form, but it {found.text}."
     return f"All columns are right but {', '.join(map(repr, wrong))}: what comes back {found.text}."
 

@@ -186,6 +186,7 @@ def by_month(orders):
             ("return orders.groupby(orders['day'].dt.to_period('M').dt.to_timestamp())['amount'].sum()[::-1]", "another order"),
             ("return dict(orders.groupby(orders['day'].dt.to_period('M').dt.to_timestamp())['amount'].sum())", "a dict of"),
             ("return orders.set_index('day')['amount'].resample('ME').sum()", "index"),
+            ("return orders.groupby(orders['day'].dt.to_period('M').dt.to_timestamp())['price'].sum()", "right form"),
         ],
     ),
     "with_share": Exercise(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import time
 
 import msgpack
@@ -28,9 +29,10 @@ from autograder.sandbox.protocol.calls import (
 )  # fmt: skip
 from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.sandboxed.perform import describe
+from autograder.sandbox.sandboxed.perform import describe, perform
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
+from autograder.testing.student import Student
 from tests.helpers.messages import anything
 
 plain = st.recursive(
@@ -282,3 +284,30 @@ def test_of_an_endless_recursion_the_last_lines_are_told():
     with pytest.raises(RecursionError) as raised:
         names["softmax"](1)
     assert describe(raised.value, names).lines == (Line("softmax", 2, ""),) * 3
+
+
+def _written_into(x):
+    x[0] = 9.0
+    return x.sum()
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_arguments_travel_back_only_where_they_were_changed(size):
+    call = call_of(Call("f", [np.ones(size), "a word"]).as_bytes)
+    for function, inputs in ((lambda x, word: x.sum(), None), (lambda x, word: _written_into(x), [9.0, 1.0])):
+        reply = answer_of(answer_bytes(perform({"f": function}, call)))
+        assert reply.inputs is None if inputs is None else reply.inputs[0][:2].tolist() == inputs
+        student = Student(lambda _, reply=reply: reply, lambda name: None)
+        after = student.f.inputs_after(np.ones(size), "a word")
+        assert after[0][0] == (9.0 if inputs else 1.0) and after[1] == "a word"
+
+
+def test_frames_that_are_sent_together_arrive_one_by_one():
+    bodies = [b"", b"small", bytes(3 * frames.SMALL), b"x" * 7, bytes(500_000), b"last"]
+    ours, theirs = frames.pair()
+    with ours, theirs:
+        sender = threading.Thread(target=frames.send_with, args=(ours, {"calls": len(bodies)}, bodies))
+        sender.start()
+        assert frames.receive(theirs) == {"calls": len(bodies)}
+        assert [frames.receive_body(theirs) for _ in bodies] == bodies
+        sender.join()
