@@ -46,7 +46,7 @@ class AnsweredCall:
     def of(cls, call: Call, answer: Answer) -> AnsweredCall:
         """The same with its key."""
         passed = tuple(filter(callable, call.given()))
-        return cls(call, _of_data(answer) if passed else answer, (call.as_bytes, passed))
+        return cls(call, _of_data(call, answer) if passed else answer, (call.as_bytes, passed))
 
     @cached_property
     def is_whole(self) -> bool:
@@ -220,16 +220,17 @@ def _answering(names: dict[str, Any]) -> Callable[[Call], Answer]:
         if not any(map(callable, call.given())):
             return in_bytes(call)
         with quiet():
-            return _of_data(answer_of(answer_bytes(perform(names, call.with_given(_copied)))))
+            return _of_data(call, answer_of(answer_bytes(perform(names, call.with_given(_copied)))))
 
     return answer
 
 
-def _of_data(answer: Answer) -> Answer:
+def _of_data(call: Call, answer: Answer) -> Answer:
     """An answer without the functions among its inputs, which are other objects on the other side of a sandbox."""
-    if not isinstance(answer, Reply) or answer.inputs is None:
+    if not isinstance(answer, Reply):
         return answer
-    return replace(answer, inputs=[value for value in answer.inputs if not isinstance(value, Other)])
+    inputs = call.positional if answer.inputs is None else answer.inputs
+    return replace(answer, inputs=[one for one in inputs if not isinstance(one, Other) and not callable(one)])
 
 
 def _copied(value: Any) -> Any:
