@@ -17,7 +17,7 @@ LISTS = ("legend", "texts", "lines", "points", "bars", "images")
 
 def no_input(number: int) -> str:
     """What is told of code that asks for more input than is typed in: for which one, counted from 1."""
-    time = TIMES[number - 1] if 0 < number <= len(TIMES) else f"a {number}th "
+    time = TIMES[number - 1] if 0 < number <= len(TIMES) else "yet another "
     there = "none is" if number <= 1 else f"only {number - 1} {'is' if number == 2 else 'are'}"
     return f"asks for {time}input, and {there} typed in. How often does it call `input`?"
 

@@ -115,11 +115,11 @@ def _written_out(array: np.ndarray) -> str:
 
 def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
     """`code` with what `known` must be multiplied by and what is added to it to give `array`; empty if it does not."""
-    one, other = known.flat[0], known.flat[-1]
     if not np.isfinite(array).all():
         return ""
-    if known.size < 2 or one == other:
+    if known.size < 2 or known.flat[0] == known.flat[-1]:
         return code if np.array_equal(array, known) else ""
+    one, other = known.flat[0], known.flat[-1]
     factor = (array.flat[-1] - array.flat[0]) / (other - one)
     more = array.flat[0] - factor * one
     if factor == 0 or not np.allclose(array, factor * known + more, rtol=CLOSE, atol=CLOSE * max(1.0, abs(factor))):

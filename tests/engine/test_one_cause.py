@@ -369,6 +369,12 @@ def test_a_line_of_code_has_the_same_input(name, old, new):
     assert checked
 
 
+def test_code_that_makes_an_empty_input_is_told():
+    notes, empty = reproduce.Notes(), np.empty((0, 3))
+    notes.add(empty, "np.empty((0, 3))")
+    assert notes.line(Call("f", (empty,)), lambda name: ["x"]) == "x = np.empty((0, 3))"
+
+
 def test_a_line_has_nothing_that_did_not_come_from_the_suite():
     answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
     notes = reproduce.Notes()
