@@ -85,7 +85,6 @@ class Call:
     chance: how it draws, if its answer is to be a sample
     gives: what the reply has as its value
     typed: the lines that `input()` reads meanwhile; None: it is as it was
-    arrived: `positional` as encoded, if the call came as bytes: by this it shows whether an argument was written into
     """
 
     name: str
@@ -101,14 +100,12 @@ class Call:
     chance: Chance | None = None
     gives: Gives = Gives.VALUE
     typed: Sequence[str] | None = None
-    arrived: Any = field(default=None, compare=False, repr=False)
 
     @property
     def positional(self) -> list[Any]:
         """The arguments that a reply tells of: `args`, or those of the steps if it is an object that is used."""
-        if self.steps and self.instance is None:
-            return [value for step in self.steps for value in step.args]
-        return list(self.args)
+        used = self.steps and self.instance is None
+        return [value for step in self.steps for value in step.args] if used else list(self.args)
 
     def given(self) -> list[Any]:
         """Every argument, the constructor's and those of steps among them."""
@@ -210,7 +207,6 @@ Ask = Callable[[Call], Reply | Failure]  # takes a question to the other side
 
 # ---------------------------------------------------------------- bytes
 
-
 # As lists, in this order. Values are tagged lists, which `values` reads within its limits.
 
 
@@ -297,11 +293,9 @@ def call_of(body: bytes) -> Call:
     message = frames.parse(body, _CallMessage, "a call")
     one, effect = message.call, message.effect or _Effect(Gives.VALUE, None)
     with nothing_else("a call"):
-        args = decoded(one.args, list)
-        used = one.steps and one.instance is None
         return Call(
             one.name,
-            args,
+            decoded(one.args, list),
             named(one.kwargs),
             None if one.instance is None else one.instance.read(),
             None if one.seeds is None else decoded(one.seeds, list),
@@ -313,7 +307,6 @@ def call_of(body: bytes) -> Call:
             None if one.chance is None else Chance(**msgspec.structs.asdict(one.chance)),
             effect.gives,
             effect.typed,
-            ["list", [value for step in one.steps for value in step.args[1]]] if used else one.args,
         )
 
 
@@ -346,8 +339,7 @@ def _reply(one: _Reply) -> Reply:
     shapes = {name: as_shape(sizes) for name, sizes in named(one.shapes).items()}
     gradients = None if one.gradients is None else decoded(one.gradients, list)
     inputs = None if one.inputs is None else decoded(one.inputs, list)
-    parameters = named(one.parameters)
-    return Reply(decode(one.value), inputs, gradients, parameters, shapes, one.dropped)
+    return Reply(decode(one.value), inputs, gradients, named(one.parameters), shapes, one.dropped)
 
 
 def _failure(one: _Failure) -> Failure:

@@ -76,6 +76,7 @@ def perform(
             return Failure(Kind.MISSING, call.name)
         if call.gives is Gives.NAME:
             return Reply(figures.as_data(target))
+        before = encode(call.positional)
         seen: list[str] = []
         dropped: list[str] = []
         with contextlib.ExitStack() as around:
@@ -88,7 +89,7 @@ def perform(
                 reply = replace(reply, value=value)
         if seen:
             return Failure(Kind.FORBIDDEN, seen[0])
-        inputs = None if encode(reply.inputs) == call.arrived else reply.inputs
+        inputs = None if encode(reply.inputs) == before else reply.inputs
         return replace(reply, inputs=inputs, dropped=bool(dropped))
     except watching.TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
