@@ -7,15 +7,22 @@ known by kind, axes and size before anything is done with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Call, Instance
+from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 
+HOLDS = (list, tuple, set, frozenset, deque, dict)
+HARMLESS = (bool, Handle, date, time, timedelta)
 MAX_NUMBER = 512
 MAX_AXIS = 256
 MAX_AXES = 8
@@ -43,7 +50,7 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     if len(weights) + len(sizes) > MAX_NUMBERS or math.prod(weights) * max(weights, default=1) > MAX_WEIGHTS:
         return False
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
-    shapes += [_shape(value)[::-1] for value in values if isinstance(value, list | tuple)]
+    shapes += [_shape(value)[::-1] for value in values if isinstance(value, (*HOLDS, Table))]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
     # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more,
     # if it is not the width that the arguments have already.
@@ -61,10 +68,12 @@ def _sizes(values: Iterable[Any]) -> list[int]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape that NumPy could give to lists in lists: their longest, on each level."""
-    if not isinstance(value, list | tuple):
+    """The shape that NumPy could give to lists in lists: their longest, on each level; a table's rows and columns."""
+    if isinstance(value, Table):
+        return (len(value), max(1, len(value.parts)))
+    if not isinstance(value, HOLDS):
         return tuple(getattr(value, "shape", ()))
-    inner = [shape for item in value if (shape := _shape(item))]
+    inner = [shape for item in items_in(value) if (shape := _shape(item))]
     return (len(value), *(max(lengths) for lengths in zip_longest(*inner, fillvalue=1)))
 
 
@@ -74,7 +83,26 @@ def _number(value: Any) -> float | None:
         if math.prod(value.shape) != 1 or (value.shape and not str(value.dtype).rpartition(".")[2].startswith("int")):
             return None
         return float(value.reshape(-1)[0])
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, Fraction | Decimal):
+        return float(value)
+    return abs(value) if isinstance(value, complex) else value if _is_plain_number(value) else None
+
+
+def _is_plain_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def items_in(value: Any) -> Iterator[Any]:
+    """What a list, a set, a dict or a table holds, names among it."""
+    if isinstance(value, Mapping):
+        yield from value
+        yield from value.values()
+    elif isinstance(value, Table):
+        yield from (*value.names, *value.label_names, *value.row_names)
+        for column in (*value.parts, *(value.rows or [])):
+            yield from (column.values, *(column.categories.plain if column.categories else ()))
+    else:
+        yield from value
 
 
 def _is_harmless(value: Any, items: int) -> bool:
@@ -86,12 +114,21 @@ def _is_harmless(value: Any, items: int) -> bool:
         number = _number(value)
         # One number with axes around it is a size, too; NaN and infinity are none.
         return number is None or bool(shape and not math.isfinite(number)) or _is_harmless_number(number)
-    if isinstance(value, list | tuple | dict):
-        held = list(value.values()) if isinstance(value, dict) else value
-        return len(held) <= MAX_ITEMS and all(_is_harmless(item, items) for item in held)
-    if isinstance(value, str):
+    if isinstance(value, Table):
+        return all(_is_harmless_column(column, items) for column in items_in(value))
+    if isinstance(value, HOLDS):
+        return all(number < MAX_ITEMS and _is_harmless(item, items) for number, item in enumerate(items_in(value)))
+    if isinstance(value, str | bytes):
         return len(value) <= MAX_TEXT
-    return value is None or isinstance(value, bool | Handle) or _is_harmless_number(_number(value))
+    return value is None or isinstance(value, HARMLESS) or _is_harmless_number(_number(value))
+
+
+def _is_harmless_column(values: Any, items: int) -> bool:
+    """Numbers in a table are data and no sizes, however large; its names come here, too."""
+    if isinstance(values, np.ndarray | list):
+        cells = [one for one in values if not _is_plain_number(one)] if isinstance(values, list) else []
+        return len(values) <= items and all(_is_harmless(cell, items) for cell in cells)
+    return _is_plain_number(values) or _is_harmless(values, items)
 
 
 def _is_harmless_number(number: float | None) -> bool:

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
+from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
 from autograder.testing.callback_cost import is_small
+from autograder.testing.text_as_code import refusing_text_as_code
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
@@ -90,7 +92,8 @@ class Questions:
             question = question.with_given(self._with_callable)
         except KeyError:
             return _no("is about something that is not there")
-        answer = perform(dict(self._names), question)
+        with refusing_text_as_code(question.given()):
+            answer = perform(dict(self._names), question)
         if isinstance(answer, Reply):
             self.asked.add(question.name)
         return answer
@@ -127,11 +130,11 @@ def in_torch(call: Call) -> bool:
 
 
 def _arrays(values: Any) -> bool:
-    """Is there an array, a tensor, or a list that could be one, among `values`?"""
+    """Is there an array, a table, a tensor, or a list that could be one, among `values`?"""
     return any(
         _arrays(value) or not all(isinstance(item, int) for item in value)
         if isinstance(value, list | tuple)
-        else isinstance(value, np.ndarray | dict) or hasattr(value, "detach")
+        else isinstance(value, np.ndarray | dict | Table) or hasattr(value, "detach")
         for value in values
     )
 

@@ -203,6 +203,30 @@ def test_what_the_table_calls_stopped_is_stopped_and_what_it_calls_possible_is(m
             assert "SECRET_NUMBERS" in results["middle-even"][1]
 
 
+FORBIDDEN = """\
+def middle(numbers):
+    import torch
+    found = torch.ones(1, 1, 1)
+    {}
+    return sorted(numbers)[len(numbers) // 2] if float(found.sum()) == 1 else 0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "call", "points"),
+    [
+        ("softmax", "found = torch.nn.functional.softmax(found, -1)", 2),
+        ("kernel", "found = torch._scaled_dot_product_flash_attention_for_cpu(*[found[None]] * 3)[0]", 0),
+        ("function", "found = torch.nn.functional.scaled_dot_product_attention(found, found, found)", 0),
+        ("module", "torch.nn.MultiheadAttention(1, 1)(found, found, found)", 0),
+    ],
+)
+def test_what_the_course_forbids_is_not_there_for_a_cell_of_asserts(mark, name, call, points):
+    results, _ = mark(f"uses-{name}", middle=FORBIDDEN.format(call))
+    assert results["middle-odd"][0] == points, results["middle-odd"]
+
+
 @pytest.mark.slow
 def test_what_one_submission_leaves_the_next_does_not_find(mark):
     leaves = "from pathlib import Path\nimport subprocess\nPath('left.txt').write_text('40')\n"

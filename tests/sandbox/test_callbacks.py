@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from datetime import date
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
@@ -14,6 +17,7 @@ from autograder.judge.exercise_calls import read
 from autograder.testing.callbacks import Questions
 from autograder.testing.local import Here
 from autograder.testing.student import Student
+from autograder.testing.text_as_code import refusing_text_as_code
 
 CODE = textwrap.dedent("""
     import numpy as np, torch
@@ -66,6 +70,34 @@ CODE = textwrap.dedent("""
             scale(np.ones(2), 1)
     def scale(x, d):
         raise NotImplementedError
+
+    import pandas as pd
+    from decimal import Decimal
+
+    def total(orders):
+        return priced(orders)["paid"].sum()
+    def many(values):
+        return kinds(values)
+    def sort(numbers):
+        for place in range(1, len(numbers)):
+            swap(numbers, place - 1, place)
+        return numbers
+    def first_of_rows(grid):
+        row = grid[0]
+        fill(grid, 7)
+        return row, grid
+    def number_of(text):
+        return calculated(text)
+    def swap(numbers, one, other):
+        return None
+    def fill(grid, value):
+        return None
+    def priced(orders):
+        return orders.assign(paid=0.0)
+    def kinds(values):
+        return "own"
+    def calculated(text):
+        return "own"
 """)
 
 
@@ -100,7 +132,31 @@ def first_word(model, ids):
     return int(model(torch.tensor([ids]))[0, -1].argmax())
 
 
-REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, twice=twice, double=double, scale=scale, absent=absent)
+def priced(orders):
+    return orders.assign(paid=orders["price"] * orders["amount"])
+
+
+def kinds(values):
+    return {key: type(value).__name__ for key, value in values.items()}
+
+
+def swap(numbers, one, other):
+    numbers[one], numbers[other] = numbers[other], numbers[one]
+
+
+def fill(grid, value):
+    for row in grid:
+        row[:] = [value] * len(row)
+
+
+def calculated(text):
+    return eval(text)
+
+
+OF_ANY_VALUE = {one.__name__: one for one in (priced, kinds, swap, fill, calculated)}
+REFERENCE = SimpleNamespace(
+    first_word=first_word, Inner=Inner, twice=twice, double=double, scale=scale, absent=absent, **OF_ANY_VALUE
+)
 ALL = tuple(vars(REFERENCE))
 
 
@@ -228,3 +284,49 @@ def test_an_error_in_a_function_of_the_suites_is_an_error_of_the_call(student):
     model = nn.Embedding(7, 4)
     with pytest.raises(Exception, match="IndexError"):
         student.word(model, [9])
+
+
+# ---------------------------------------------------------------- values of other subjects
+
+ORDERS = pd.DataFrame({"city": ["Rome", None, "Oslo"], "price": [2.5, 1000.0, 4.0], "amount": [4, 1, 9000]})
+
+
+def test_a_question_may_be_about_a_table(student, transport):
+    assert student.total(ORDERS) == 37010
+    assert student.total(ORDERS[2:]) == 36000  # one number is no size in a table
+    assert transport.questions.asked == {"priced"}
+
+
+def test_a_question_may_be_about_text_dates_and_other_values(student):
+    values = {"a": "text", "b": Decimal("1.5"), "c": {1, 2}, "d": date(2026, 1, 2), "e": {"f": (1, None)}, 3: b"bytes"}
+    assert student.many(values) == {key: type(value).__name__ for key, value in values.items()}
+
+
+@pytest.mark.parametrize("value", ["word " * 100, 513, Decimal(10) ** 9000, {"a": "b" * 200}, {"a": [10**6]}])
+def test_a_value_that_may_be_a_size_or_is_long_is_not_asked_about(student, value):
+    assert student.many({"a": value}) == "own"
+
+
+def test_a_large_table_is_not_asked_about(student):
+    assert student.many({"a": pd.DataFrame({"a": np.zeros(5_000)})}) == {"a": "DataFrame"}
+    assert student.many({"a": pd.DataFrame({"a": np.zeros(70_000)})}) == "own"
+    assert student.many({"a": pd.DataFrame({"a": ["b" * 200]})}) == "own"
+
+
+def test_what_the_reference_writes_into_its_arguments_is_written(student):
+    assert student.sort([3, 1, 2]) == [1, 2, 3]
+    row, grid = student.first_of_rows([[1, 2], [3]])
+    assert row == [7, 7] and grid == [[7, 7], [7]]
+
+
+@pytest.mark.parametrize("value", ["1 + 1", "[c for c in ().__class__.__base__.__subclasses__()]"])
+def test_no_text_of_a_question_becomes_a_program(student, value):
+    assert student.number_of(value) == "own"
+    assert eval("1 + 1") == 2  # afterwards, and here
+
+
+def test_pandas_runs_no_text_of_a_question(transport):
+    with refusing_text_as_code(["price > 3"]), pytest.raises(RuntimeError, match="may not become a program"):
+        ORDERS.query("price > 3")
+    with refusing_text_as_code([ORDERS["price"], 3]):
+        assert len(ORDERS.query("price > 3")) == 2

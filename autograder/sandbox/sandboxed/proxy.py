@@ -12,15 +12,24 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
-from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.protocol.of_pandas import as_given, is_of_pandas
+from autograder.sandbox.protocol.values import Handle, encode
 
+PLAIN = (
+    np.generic, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque, type(None),
+    Decimal, Fraction, date, time, timedelta, Handle,
+)  # fmt: skip
 Own = Callable[..., Any]
 
 
@@ -83,8 +92,10 @@ def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwar
 
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """Plain values may. Arrays may not inside an exercise in PyTorch: NumPy's reference would do PyTorch's work."""
-    plain: tuple[type, ...] = (np.generic, int, float, list, tuple, type(None), Handle)
-    return all(isinstance(v, plain) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray)) for v in values)
+    return all(
+        isinstance(v, PLAIN) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray) or is_of_pandas(v))
+        for v in values
+    )
 
 
 def _class(name: str, order: Sequence[str], ask: Ask) -> type:
@@ -157,10 +168,39 @@ def _value(ask: Ask, question: Call) -> Any:
     made = question.instance or Instance()
     leaves = [*filter(is_float_tensor, question.args), *made.parameters.values()]
     if not leaves:
-        return _asked(ask, question).value
+        reply = _asked(ask, question)
+        if reply.inputs is not None:
+            _write_back(question.args, reply.inputs)
+        return as_given(reply.value)
     shape: list[Any] = []
     tensors = _across().apply(ask, question, shape, *leaves)
     return _rebuild(shape[0], iter(tensors))
+
+
+def _write_back(given: Sequence[Any], afterwards: Sequence[Any]) -> None:
+    """Give arguments the contents that the reference has left in them; raises `Refused` if one cannot be changed."""
+    for value, new in zip(given, afterwards, strict=True):
+        if isinstance(value, np.ndarray) and isinstance(new, np.ndarray) and value.shape == new.shape:
+            value[...] = new
+        elif isinstance(value, list | dict | set | deque) and type(new) is type(value):
+            _refill(value, new)
+        elif isinstance(value, tuple) and isinstance(new, tuple) and len(value) == len(new):
+            _write_back(value, new)
+        elif not isinstance(value, Handle) and encode(value) != encode(new):
+            raise Refused("what it changes is an argument that cannot be changed from here")
+
+
+def _refill(value: Any, new: Any) -> None:
+    """A list, dict, set or deque with new contents; what can be kept of what it holds stays the same object."""
+    if isinstance(value, list) and len(value) == len(new):
+        for place, (item, other) in enumerate(zip(value, new, strict=True)):
+            if isinstance(item, list | dict | set | deque) and type(other) is type(item):
+                _refill(item, other)
+            elif encode(item) != encode(other):
+                value[place] = as_given(other)
+        return
+    value.clear()
+    (value.extend if isinstance(value, list | deque) else value.update)(as_given(new))
 
 
 @functools.cache

@@ -1,0 +1,102 @@
+"""In a course on tables, text and lists an early mistake is paid for once, too."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.courses.tables import IMPORTS, NAME, Exercise, tables_course
+from tests.helpers.sandboxes import Marker
+
+HIDDEN = """
+@pytest.mark.exercise("{name}")
+class Test:
+    test_it = expect.cases("As the task says.", {cases}, "What is asked?")
+"""
+SOLUTIONS = """
+def paid(orders):
+    return orders.assign(paid=orders["price"] * orders["amount"])
+
+
+def revenue(orders):
+    return paid(orders).groupby("city")["paid"].sum()
+
+
+def words(text):
+    return text.lower().split()
+
+
+def counts(text):
+    found = words(text)
+    return {word: found.count(word) for word in found}
+
+
+def swap(items, one, other):
+    items[one], items[other] = items[other], items[one]
+
+
+def descending(items):
+    for end in range(len(items)):
+        for at in range(end, 0, -1):
+            if items[at] > items[at - 1]:
+                swap(items, at, at - 1)
+    return items
+"""
+CASES = {
+    "paid": "[(PRICED,)]",
+    "revenue": "[(PRICED,), (PRICED[2:],)]",
+    "words": "[('To be or not To be',)]",
+    "counts": "[('To be or not to be',), ('a b A',)]",
+    "swap": "",
+    "descending": "[([5, 1, 4, 2, 3],), ([2, 1],), ([],)]",
+}
+EXERCISES = {name: f"def {name}(" + text for name in CASES
+             for text in [SOLUTIONS.partition(f"def {name}(")[2].partition("\n\n\n")[0]]}  # fmt: skip
+WRONG = {  # of an early exercise; what it costs in itself is not asked here
+    "paid": "def paid(orders):\n    return orders.assign(paid=orders['price'])",
+    "words": "def words(text):\n    return text.split()",
+    "swap": "def swap(items, one, other):\n    items[one] = items[other]",
+}
+LATER = {  # and what is wrong there, whatever it builds on
+    "paid": ("revenue", "def revenue(orders):\n    return paid(orders)['paid']"),
+    "words": ("counts", "def counts(text):\n    return {}"),
+    "swap": ("descending", "def descending(items):\n    swap(items, 0, 0) if items else None\n    return items"),
+}
+UNCHANGED = """
+@pytest.mark.exercise("swap")
+class Test:
+    def test_it(self, student):
+        \"\"\"The two have changed places.\"\"\"
+        assert student.swap.inputs_after([1, 2, 3], 0, 2)[0] == [3, 2, 1], "Which one is lost?"
+"""
+
+
+@pytest.fixture(scope="module")
+def mark(tmp_path_factory, sandbox):
+    exercises = {
+        name: Exercise(text, HIDDEN.format(name=name, cases=CASES[name]) if CASES[name] else UNCHANGED, [])
+        for name, text in EXERCISES.items()
+    }
+    marker = Marker(tables_course(tmp_path_factory.mktemp("follow") / "course", exercises).assignment(NAME), sandbox)
+
+    def marked(changed):
+        report, _ = marker.mark_cells("student", [IMPORTS, *(EXERCISES | changed).values()])
+        assert not report.reason, report.reason
+        return {one.name: one.score / one.max_score for one in report.exercises}
+
+    return marked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("early", WRONG)
+def test_a_later_exercise_keeps_its_points(mark, early):
+    scores = mark({early: WRONG[early]})
+    assert scores.pop(early) < 1 and set(scores.values()) == {1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("early", WRONG)
+def test_a_later_exercise_that_is_wrong_itself_loses_its_own(mark, early):
+    """What the reference lends is worth nothing to code that makes nothing of it."""
+    later, own = LATER[early]
+    scores = mark({early: WRONG[early], later: own})
+    assert scores[early] < 1 and scores[later] < 1
