@@ -3,8 +3,8 @@
 `check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
 weights, `explore(draw, d_k=...)` puts a slider over pictures, `progress()` shows how far one is; for training a small
 model there are `news`, `news_training`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head`,
-`block_parts` and `word_by_word`; `novel` is real text, and `trained_decoder` a small model that has read it. All load
-on first use.
+`block_parts` and `word_by_word`; `novel` is real text, `novel_training` lets a model read it, and
+`trained_decoder` is a small model that has. All load on first use.
 
 `hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
 """
@@ -14,7 +14,8 @@ import importlib
 __version__ = "0.1.0"
 __all__ = [
     "block_parts", "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve",
-    "news", "news_training", "novel", "own_or_plain", "progress", "trained_decoder", "without_head", "word_by_word",
+    "news", "news_training", "novel", "novel_training", "own_or_plain", "progress", "trained_decoder",
+    "without_head", "word_by_word",
 ]  # fmt: skip
 
 _OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress")
@@ -27,13 +28,14 @@ _HOMES = {
     "news": "news",
     "news_training": "news_training",
     "novel": "novel",
+    "novel_training": "novel_training",
     "own_or_plain": "plain_decoder",
     "trained_decoder": "trained_decoder",
     "without_head": "ablation",
     "word_by_word": "ablation",
 }
 # Of these a notebook takes the whole module.
-_MODULES = ("block_parts", "copycat", "news", "news_training", "novel", "trained_decoder")
+_MODULES = ("block_parts", "copycat", "news", "news_training", "novel", "novel_training", "trained_decoder")
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Our own runs of assignment 8, section 13, as data: `python -m tools.block_losses`, some six minutes on one core.
+"""Our own runs of assignment 8, section 13, as data: `python -m tools.block_losses`, some ten minutes on one core.
 
 The cells are those of the notebook, with its solutions; a run for each part and each seed.
 """
@@ -12,12 +12,13 @@ import nbformat
 import torch
 from torch import nn
 
-from attention_course.helpers import block_parts, news, news_training
+from attention_course.helpers import block_parts, news, news_training, novel_training, trained_decoder
 from autograder.course import Course
 from tests.conftest import ROOT
 
 SEEDS = (0, 1, 2)
-CELLS = ("block-trained", "block-runs")  # of the notebook: the model and its training, and the table
+CELLS = ("block-trained", "block-reads")  # of the notebook: a model and its training, on the news and on the novel
+A5 = "assignment 5"  # its decoder, which reads the novel, too
 
 
 def notebook_names() -> dict[str, Any]:
@@ -26,13 +27,28 @@ def notebook_names() -> dict[str, Any]:
     cells = {cell["id"]: cell["source"] for cell in nbformat.read(assignment.notebook, as_version=4).cells}
     names = dict(vars(assignment.reference())) | {"torch": torch, "nn": nn, "grading": False}
     names |= {"news": news, "news_training": news_training, "block_parts": block_parts}
-    exec(cells[CELLS[0]], names)
+    names |= {"novel_training": novel_training}
+    for cell in CELLS:
+        exec(cells[cell], names)
     return names
+
+
+def of_assignment_5(seed: int) -> float:
+    """What assignment 5's decoder loses on held-out chapters, trained in the same way."""
+    torch.manual_seed(seed)
+    model = Course(ROOT).assignment("a5_transformer_decoder").reference().TransformerDecoder(**trained_decoder.SIZES)
+    novel_training.train(model, notebook_names()["READ"], seed)
+    return novel_training.held_out_loss(model)
 
 
 def main() -> None:
     """Train without each part, once for each seed, and write the losses."""
-    train = notebook_names()["train_without"]
+    names = notebook_names()
+    train, read = names["train_without"], names["read_without"]
+    of_novel = {part: [round(read(part, seed), 4) for seed in SEEDS] for part in block_parts.PARTS}
+    of_novel[A5] = [round(of_assignment_5(seed), 4) for seed in SEEDS]
+    print(of_novel, flush=True)
+    block_parts.OF_NOVEL.write_text(json.dumps(of_novel, indent=1) + "\n", encoding="utf-8")
     runs: dict[str, dict[str, Any]] = {}
     for part in block_parts.PARTS:
         found = [train(part, seed) for seed in SEEDS]

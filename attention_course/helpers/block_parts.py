@@ -3,7 +3,7 @@
     block_parts.without("norm", ModernDecoderBlock(64, 4, 2, 80), rotate, d_head=16)
 
 The block goes on as it is written. Hooks on its layers undo what the part does, just before or after it matters.
-`ours()` has the losses of our own runs; `python -m tools.block_losses` writes them.
+`ours()` and `ours_on_the_novel()` have the losses of our own runs; `python -m tools.block_losses` writes them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 FILE = Path(__file__).with_name("block_losses.json")
+OF_NOVEL = Path(__file__).with_name("novel_losses.json")
 PARTS = ("nothing", "rotation", "norm", "gate", "groups")
 LONGEST = 64  # words of a text that positions are undone for
 EPS = 1e-5
@@ -27,6 +28,12 @@ BRANCHES = {"attention": ("W_Q", "W_K", "W_V"), "feed-forward": ("W_gate", "W_up
 def ours() -> dict[str, Any]:
     """Our runs by part: `numbers` to learn, and for each seed the losses `begun`, `early` and `held_out`."""
     runs: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return runs
+
+
+def ours_on_the_novel() -> dict[str, list[float]]:
+    """Our held-out losses on the novel, one for each seed: by part, and of the decoder of assignment 5."""
+    runs: dict[str, list[float]] = json.loads(OF_NOVEL.read_text(encoding="utf-8"))
     return runs
 
 

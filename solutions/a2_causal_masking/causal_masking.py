@@ -211,8 +211,8 @@ def padding_mask(lengths, max_length):
 # stands behind the words lies in their future anyway. A *reader*, who may look ahead, would stumble over it.
 
 # %% [markdown]
-# Some line texts up at their *ends* and put the padding in front. Then a query on padding has nothing before it but padding: under a
-# causal mask its row is all no, and your functions meet a query that **may attend to nothing**.
+# Some programs put the padding *in front* of the words, so that all texts end in the same column. Then a query on padding has
+# nothing before it but padding. Under a causal mask its row is all no, and your functions meet a query that **may attend to nothing**.
 
 # %% tags=["active-ipynb"]
 # at_the_end = np.array([False, False, True, True, True])  # (5,): real words, padding in front
@@ -530,3 +530,11 @@ def torch_masked_attention(query, key, value, mask=None):
 #
 # **What you can do now.** You can let a word see its past alone, hide padding in a batch of texts, and do both without a single NaN. With that,
 # attention can be trained to write.
+
+# %% tags=["active-ipynb"]
+# from attention_course import grading
+#
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

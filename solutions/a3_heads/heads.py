@@ -508,3 +508,11 @@ def torch_concat_heads(heads):
 # ---
 #
 # **What you can do now.** You can cut wide matrices into heads and put them together again, and you know which wrong cuts have the right shape.
+
+# %% tags=["active-ipynb"]
+# from attention_course import grading
+#
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

@@ -595,3 +595,11 @@ class MultiHeadAttention(nn.Module):
 # ---
 #
 # **What you can do now.** You can write multi-head attention, the layer itself, as a function and as a PyTorch module with weights that learn.
+
+# %% tags=["active-ipynb"]
+# from attention_course import grading
+#
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

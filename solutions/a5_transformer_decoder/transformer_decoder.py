@@ -380,7 +380,8 @@ class MultiHeadAttention(nn.Module):
 # | $\operatorname{LayerNorm}_2$ | $(1, -1)$ | $(-1, 1)$ |
 # | feed-forward: below zero to zero, times 10 | $(10, 0)$ | $(0, 10)$ |
 # | $x$ + attention + feed-forward | $(14, 0)$ | $(0, 12)$ |
-#
+
+# %% [markdown]
 # **The members have these names**, so that weights can be copied by name: `norm_1`, `attention`, `norm_2`, `feed_forward`. The last is
 # an `nn.Sequential` of `nn.Linear`, `nn.ReLU`, `nn.Linear`. PyTorch's `nn.LayerNorm` does what your `layer_norm` does; its `weight` is
 # $\gamma$ and its `bias` $\beta$.
@@ -510,8 +511,9 @@ class DecoderBlock(nn.Module):
 # | three norms, $\gamma$ and $\beta$ each | $3 \cdot 16 = 48$ |
 # | output | $8 \cdot 11 + 11 = 99$ |
 # | together | 771 |
-#
-# How the weights start out is not graded. `nn.Embedding` starts with numbers around 1, which is large once multiplied by
+
+# %% [markdown]
+# **How the weights start out** is not graded. `nn.Embedding` starts with numbers around 1, which is large once multiplied by
 # $\sqrt{d_{model}}$; `nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)` starts it where the positions are not drowned out.
 #
 # You may call `DecoderBlock` and `positional_encoding` from above. If one of them still has a mistake, this exercise is judged as if it
@@ -860,3 +862,9 @@ class TransformerDecoder(nn.Module):
 #
 # **What you can do now.** You can build the model behind today's language models, from token ids to logits, make its
 # tokens from a text, and train it until it writes. In the next assignment one learns to summarise.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import progress
+#
+#     progress()   # all nine assignments, by what your own checks have found

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import block_parts, news, news_training
+from autograder import block_parts, news, news_training, novel_training
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
@@ -113,6 +113,25 @@ def test_our_runs_are_those_of_the_notebook():
     assert sum(losses) / 20 == pytest.approx(ours["groups"]["begun"][0], abs=0.02)
 
 
+@pytest.mark.slow
+def test_our_runs_on_the_novel_are_those_of_the_notebook():
+    names, ours = notebook_names(), block_parts.ours_on_the_novel()
+    assert list(ours) == [*block_parts.PARTS, "assignment 5"]
+    assert names["read_without"]("nothing") == pytest.approx(ours["nothing"][0], abs=0.03)
+
+
+def test_a_model_that_knows_nothing_of_the_novel_is_unsure_among_all_tokens():
+    """And a few steps make it less so."""
+    names = notebook_names()
+    torch.manual_seed(0)
+    model = names["Reader"]("nothing")
+    untrained = novel_training.held_out_loss(model)
+    assert untrained == pytest.approx(math.log(novel_training.VOCABULARY), abs=0.5)
+    losses = novel_training.train(model, 250, until=40)
+    assert len(losses) == 40 and losses[-1] < untrained - 0.3
+    assert len(novel_training.tokens()[0]) > 190_000
+
+
 def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
     names = notebook_names()
 
@@ -121,10 +140,11 @@ def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
             raise NotImplementedError
 
     names["ModernDecoderBlock"] = Undone
-    exec(cells_of(A8)["block-runs"].source, names)
-    said = capsys.readouterr().out
-    assert "This table waits for `ModernDecoderBlock` and `rotate`" in said
-    assert "nothing  " not in said
+    for cell in ("block-runs", "block-reads-runs"):
+        exec(cells_of(A8)[cell].source, names)
+        said = capsys.readouterr().out
+        assert "This table waits for `ModernDecoderBlock` and `rotate`" in said
+        assert "nothing  " not in said
 
 
 def test_texts_are_those_of_the_exercise_and_the_ready_loss_is_right(capsys):

@@ -13,7 +13,7 @@ from tests.helpers.notebook_numbers import captions, computed, is_among, names_i
 A6 = COURSE.assignment("a6_transformer_summarizer")
 # What takes long is not run: each is asked for by another test.
 LEFT_OUT = {
-    "a7_attention_and_convolution": frozenset({"how-far-you-are"}),
+    **dict.fromkeys([a.name for a in ASSIGNMENTS], frozenset({"how-far-you-are"})),
     "a9_looking_at_heads": frozenset({"your-own-training", "all-silenced", "how-far-you-are"}),
 }
 
@@ -21,8 +21,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 def test_numbers_in_the_text_are_those_of_the_code(assignment):
     table, texts, wrong = table_of(assignment), texts_of(assignment), []
-    left_out = LEFT_OUT.get(assignment.name, frozenset())
-    names = names_in(assignment, left_out, grading=assignment.name[:2] != "a9")
+    names = names_in(assignment, LEFT_OUT[assignment.name], grading=assignment.name[:2] != "a9")
     assert not set(table) - set(texts)
     for name, text in texts.items():
         row = table.get(name, {})
@@ -68,9 +67,11 @@ def test_what_a6_says_of_the_model_that_was_trained_here(tmp_path):
     assert before < 0.6 < after < 2  # 1 in 500, 1 in 100
     whole, *without = [percents(line)[2] for line in said["needed"].splitlines()[1:]]  # the column of where
     assert whole > 99
-    assert min(without) == without[4 + 1] < 94  # head 1 of layer 1: nine of ten
+    others = [share for head, share in enumerate(without) if head != 4 + 1]
+    assert min(without) == without[4 + 1] < 94 <= min(others)  # head 1 of layer 1: nine of ten; any other 96
     one, two, three = (percents(line)[2] for line in said["several"].splitlines())
     assert one > two > three
+    assert 50 < two < 80  # 64
     assert three < 40  # a fifth
     told = said["your-own-article"].splitlines()
     assert told[0] == "mira wins the chess cup in oslo"
