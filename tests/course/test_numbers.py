@@ -73,6 +73,9 @@ def test_what_a6_says_of_the_model_that_was_trained_here(tmp_path):
     assert one > two > three
     assert 50 < two < 80  # 64
     assert three < 40  # a fifth
+    (model, listed), (of_new, none) = [percents(line) for line in said["vowels-read"].splitlines()[:2]]
+    assert 64 <= model <= 76 and listed == 81  # 70
+    assert 5 <= of_new <= 17 and none == 0  # 11
     told = said["your-own-article"].splitlines()
     assert told[0] == "mira wins the chess cup in oslo"
     assert told[1] in known_mixtures()
