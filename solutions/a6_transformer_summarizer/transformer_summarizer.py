@@ -873,6 +873,35 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # likely that do not fit, and `top_p` can only cut off what is less likely still.
 
 # %% [markdown]
+# ### Where much may follow
+#
+# A summary leaves little to chance. How a novel goes on leaves a lot: `trained_decoder`, which you know from assignment 2, has read *Pride and Prejudice*, and
+# after *Elizabeth was* it holds no token for likelier than 0.055. Let it write, with your probabilities. **Predict first:** what will it write if it is
+# nearly greedy?
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from attention_course import trained_decoder
+#
+#     def drawn_prose(beginning, seed, **knobs):
+#         """The beginning, and thirty tokens drawn after it."""
+#         tokens, generator, text = trained_decoder.tokenizer().tokens, torch.Generator().manual_seed(seed), beginning
+#         for _ in range(30):
+#             logits = torch.tensor(trained_decoder.read(text).logits[-1])       # (1024,)
+#             drawn = torch.multinomial(next_word_probabilities(logits, **knobs), 1, generator=generator)
+#             text += tokens[drawn.item()]
+#         return text
+#
+#     for knobs in ({"temperature": 0.1}, {"temperature": 1.0}, {"top_p": 0.8}, {"temperature": 2.0}, {"temperature": 2.0, "top_k": 10}):
+#         print(knobs, *(drawn_prose('"My dear Mr. Bennet,"', seed, **knobs) for seed in (0, 1)), sep="\n   ")
+
+# %% [markdown]
+# **What to notice.** Nearly greedy, it says *I am sure I am sure* without end: a text that always takes the likeliest step runs in a circle
+# ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), where `top_p` comes from). At temperature 1 it gets out of it, and makes up a word now and then.
+# With `top_p=0.8` there are fewer of those. At 2 English falls to pieces, and `top_k=10` holds it together. So where one word is right, take the likeliest, and
+# where many are, draw.
+
+# %% [markdown]
 # ## 8. `cross_attention`
 #
 # Article and summary are one text for your model, and its words look back at all of it. There is an older way to summarise, or to translate: two

@@ -17,7 +17,8 @@ from tests.helpers.in_process import COURSE
 from tools import novel as novel_tool
 from tools import trained_decoder as training_tool
 
-A2, A5 = (COURSE.assignment(name) for name in ("a2_causal_masking", "a5_transformer_decoder"))
+NAMES = "a2_causal_masking", "a5_transformer_decoder", "a6_transformer_summarizer"
+A2, A5, A6 = (COURSE.assignment(name) for name in NAMES)
 SENTENCE = "Elizabeth smiled at Mr. Darcy."
 
 
@@ -76,6 +77,16 @@ def test_a_text_comes_back_from_its_tokens():
 
 
 # ---------------------------------------------------------------- the trained decoder
+
+
+def test_nearly_greedy_it_runs_in_a_circle_and_drawing_leads_out_of_it():
+    """As assignment 6 tells."""
+    names = dict(vars(A6.reference())) | {"grading": True}
+    source = cells(A6)["drawn-novel"].replace("if not grading:", "if True:").partition("    for knobs in")[0]
+    exec(source, names)
+    circle, livelier = (names["drawn_prose"]('"My dear Mr. Bennet,"', 0, temperature=t) for t in (0.1, 1.0))
+    assert circle.count("I am sure") > 5
+    assert "I am sure" not in livelier
 
 
 @pytest.fixture(scope="module")
