@@ -20,7 +20,7 @@ from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
-from autograder.testing.callback_cost import is_small
+from autograder.testing.callback_cost import HOLDS, is_small
 from autograder.testing.text_as_code import refusing_text_as_code
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
@@ -130,11 +130,11 @@ def in_torch(call: Call) -> bool:
 
 
 def _arrays(values: Any) -> bool:
-    """Is there an array, a table, a tensor, or a list that could be one, among `values`?"""
+    """Is there an array, a table, a tensor, or a list or the like that could be one, among `values`?"""
     return any(
-        _arrays(value) or not all(isinstance(item, int) for item in value)
-        if isinstance(value, list | tuple)
-        else isinstance(value, np.ndarray | dict | Table) or hasattr(value, "detach")
+        isinstance(value, np.ndarray | dict | Table)
+        or hasattr(value, "detach")
+        or (isinstance(value, HOLDS) and (_arrays(value) or not all(isinstance(item, int) for item in value)))
         for value in values
     )
 

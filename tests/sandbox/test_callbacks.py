@@ -32,6 +32,10 @@ CODE = textwrap.dedent("""
     def tensors_to_numpys(q):
         return double(q)
 
+    def numbers_in_a_queue(q):
+        from collections import deque
+        return torch.tensor(double(deque(q.tolist())))
+
     def twice(q):
         return 0 * q
     def double(x):
@@ -224,7 +228,7 @@ def test_a_function_in_pytorch_is_answered_for_with_gradients_also_by_keyword(st
     torch.testing.assert_close(got.inputs[0], torch.full((2, 3), 2.0))
 
 
-@pytest.mark.parametrize("handing_on", ["numpy_in_torch", "tensors_to_numpys"])
+@pytest.mark.parametrize("handing_on", ["numpy_in_torch", "tensors_to_numpys", "numbers_in_a_queue"])
 def test_numpys_reference_does_no_exercise_in_pytorch(student, transport, handing_on):
     """Else handing tensors on to NumPy would earn the marks of an exercise in PyTorch."""
     got = getattr(student, handing_on)(torch.ones(2))
