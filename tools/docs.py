@@ -120,6 +120,11 @@ reads them as numbers, with the parser of safetensors. Names, shapes and dtype m
 solution's decoder, or the notebook's decoder of PyTorch's own layers. That decoder then runs with
 them (`tests/sandbox/test_saved_model.py`).
 
+**What student code asks the reference** is answered in the judge, if it is small
+(`testing/callback_cost.py`). Text in a question may not become a program there: meanwhile `eval`,
+`exec` and pandas' `query` are refused for text, and the question has no answer
+(`testing/text_as_code.py`, `tests/sandbox/test_callbacks.py`).
+
 **Which backend works here?** `autograder doctor` says it, and what helps if none does. In
 containers (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners,
 Gradescope) bubblewrap rarely works. Landlock works if the kernel has it.
