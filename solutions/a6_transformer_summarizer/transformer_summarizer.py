@@ -635,7 +635,8 @@ class TransformerDecoder(nn.Module):
 #     letter_masks = torch.tensor([mask + [False] * (longest - len(mask)) for _, mask in pairs])            # (N, L)
 #
 #     torch.manual_seed(0)
-#     speller = own_or_plain(TransformerDecoder, vocab_size=29, d_model=64, num_heads=4, d_ff=128, num_layers=2, max_length=32)
+#     sizes = {"vocab_size": 29, "d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 2, "max_length": 32}
+#     speller = own_or_plain(TransformerDecoder, **sizes)
 #     spelling_losses = news_training.train(speller, letter_ids, letter_masks, steps=1500)
 #     print(f"{len(met):,} words; loss at the end {sum(spelling_losses[-50:]) / 50:.2f}")
 
@@ -892,7 +893,8 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 #             text += tokens[drawn.item()]
 #         return text
 #
-#     for knobs in ({"temperature": 0.1}, {"temperature": 1.0}, {"top_p": 0.8}, {"temperature": 2.0}, {"temperature": 2.0, "top_k": 10}):
+#     settings = [{"temperature": 0.1}, {"temperature": 1.0}, {"top_p": 0.8}, {"temperature": 2.0}, {"temperature": 2.0, "top_k": 10}]
+#     for knobs in settings:
 #         print(knobs, *(drawn_prose('"My dear Mr. Bennet,"', seed, **knobs) for seed in (0, 1)), sep="\n   ")
 
 # %% [markdown]

@@ -82,7 +82,7 @@ def test_a_text_comes_back_from_its_tokens():
 def test_nearly_greedy_it_runs_in_a_circle_and_drawing_leads_out_of_it():
     """As assignment 6 tells."""
     names = dict(vars(A6.reference())) | {"grading": True}
-    source = cells(A6)["drawn-novel"].replace("if not grading:", "if True:").partition("    for knobs in")[0]
+    source = cells(A6)["drawn-novel"].replace("if not grading:", "if True:").partition("    settings = ")[0]
     exec(source, names)
     circle, livelier = (names["drawn_prose"]('"My dear Mr. Bennet,"', 0, temperature=t) for t in (0.1, 1.0))
     assert circle.count("I am sure") > 5
