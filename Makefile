@@ -40,8 +40,8 @@ demo: install
 lab: install
 	$(BIN)/jupyter lab
 
-# Three at a time, for most tests wait for another process. A file's tests share a course. In the order of conftest.py.
-TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
+# Three at a time, for most tests wait for another process. In the groups and the order of conftest.py.
+TOGETHER := -n 3 --dist loadgroup --no-loadscope-reorder
 
 test: install lint
 	$(BIN)/python -m pytest $(TOGETHER)

@@ -36,17 +36,25 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Fixtures that take seconds before the first test that asks for them begins.
 DEAR = {"marks", "chromium", "jupyterlab"}
+SHARING = {"course", "browser"}  # shelves
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, then the longer ones, so that no worker is left alone with a long one."""
+    """Put tests that share what is dear on one of `make test`'s workers, and begin with the longest groups."""
     for item in items:
         # What `make catalogue` runs is slow, too: `-m "not slow"` takes the place of the `-m` of addopts.
         if item.get_closest_marker("catalogue") or not DEAR.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path not in slow, -tests[item.path]))
+        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
+    slow = {_group(item.path) for item in items if item.get_closest_marker("slow")}
+    tests = Counter(_group(item.path) for item in items)
+    items.sort(key=lambda item: (_group(item.path) not in slow, -tests[_group(item.path)]))
+
+
+def _group(path: Path) -> str:
+    """Its shelf, if that shares the loaded assignments or the browser; otherwise the file, which shares a course."""
+    shelf = path.parent.name
+    return shelf if shelf in SHARING else str(path)
 
 
 @pytest.fixture(scope="session")

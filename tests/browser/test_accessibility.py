@@ -112,6 +112,7 @@ display(heatmap([[[1.0, -1.0], [0.5, 0.0]]] * 3), explore(lambda n: heatmap([[1.
 """
 
 
+@pytest.mark.catalogue
 def test_what_students_see_in_jupyterlab(jupyterlab, chromium):
     """The output of a check that fails, of one that passes and of one that has to wait, hints, pictures, a slider."""
     course, address = jupyterlab

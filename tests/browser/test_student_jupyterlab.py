@@ -98,6 +98,7 @@ def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
     assert cell.locator("[stroke-dasharray]").count() == 0
 
 
+@pytest.mark.catalogue
 def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
     tab = sit_down(A1, model_answers(A1))
     words = tab.page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
@@ -162,6 +163,7 @@ def test_a_slip_is_told_on_the_page_as_everywhere(sit_down, assignment):
         assert " ".join(part.split()) in shown
 
 
+@pytest.mark.catalogue
 def test_keyboard_alone(sit_down):
     """From the first cell to a tick, a hint, a slider and Validate, without a mouse."""
     tab = sit_down(A1)
@@ -228,6 +230,7 @@ def stand_side_by_side(pictures):
     assert one["x"] + one["width"] < other["x"]
 
 
+@pytest.mark.catalogue
 def test_the_dark_theme_is_as_readable_and_w_o_grows_with_the_heads_which_stand_side_by_side(sit_down):
     answers = model_answers(A4) | {
         "output_projection": "def output_projection(heads, W_O):\n    return heads[0] @ W_O[:2]"

@@ -29,6 +29,7 @@ WALKS = {f"a{n}": importlib.import_module(f"tests.browser.walks.a{n}").WALK for 
 IN_THE_BROWSER = "a7"
 
 
+@pytest.mark.catalogue
 def test_each_slip_is_named_by_the_first_thing_shown(jupyterlab, chromium):
     course, address = jupyterlab
     walk = WALKS[IN_THE_BROWSER]

@@ -113,7 +113,7 @@ def test_our_runs_are_those_of_the_notebook():
     assert sum(losses) / 20 == pytest.approx(ours["groups"]["begun"][0], abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.catalogue
 def test_our_runs_on_the_novel_are_those_of_the_notebook():
     names, ours = notebook_names(), block_parts.ours_on_the_novel()
     assert list(ours) == [*block_parts.PARTS, "assignment 5"]

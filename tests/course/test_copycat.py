@@ -226,7 +226,7 @@ def test_the_notebooks_slider_shows_the_fall_and_both_heads_appear():
 # ---------------------------------------------------------------- making it
 
 
-@pytest.mark.slow
+@pytest.mark.catalogue
 def test_the_command_makes_a_model_as_good(tmp_path):
     """A quarter of the steps, to be quick; the heads are those of the whole, if not yet as sure."""
     to = tmp_path / "short.safetensors"

@@ -8,6 +8,7 @@ import pytest
 
 from autograder.student.check import examine
 from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.selection import one_in
 from tests.helpers.slips import BY_NAME, cells, checked, first_line, judged, names_of, slips
 
 RIGHT, WRONG = 0.92, 0.005  # shares of slips, in each half
@@ -23,7 +24,7 @@ def test_there_are_slips_enough_and_each_changes_its_exercise():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("half", one_in(2, [0, 1]))
 def test_the_first_line_names_the_slip_or_its_place(half):
     found = [(slip, result, judged(slip, result)) for slip in slips(half) for result in [checked(slip)]]
     count, all_of_them = Counter(kind for _, _, kind in found), len(found)

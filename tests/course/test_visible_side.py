@@ -18,10 +18,12 @@ from autograder.student.check import examine
 from autograder.testing.example import example_in
 from tests.helpers.accepted import CASES as ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, marks_of
+from tests.helpers.selection import one_in
 
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+some = pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS), ids=lambda a: a.name)
 
 
 @cache
@@ -34,21 +36,21 @@ def right(name):
 
 
 @pytest.mark.slow
-@each
+@some
 def test_every_known_mistake_is_caught_or_not_shown_with_a_reason(assignment):
     for row in rows_of(assignment):
         assert row.checked or row.seen or len(row.reason) > 20, (row.mistake.exercise, row.mistake.name)
 
 
 @pytest.mark.slow
-@each
+@some
 def test_what_is_not_shown_is_there_and_not_caught(assignment):
     left = [(name, one) for name, table in visible_page.not_shown(assignment).items() for one in table]
     caught = {(row.mistake.exercise, row.mistake.name): row.checked or row.seen for row in rows_of(assignment)}
     assert [key for key in left if caught.get(key, True)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.catalogue
 def test_nine_in_ten_are_caught_by_the_checks_alone():
     """What stops at a size is not: the numbers of a check are few, for students follow them by hand."""
     found = [row for assignment in ASSIGNMENTS for row in rows_of(assignment)]

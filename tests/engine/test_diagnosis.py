@@ -234,9 +234,9 @@ def test_what_hypotheses_answer_is_kept(assignment):
     assert [name for name in kept if not np.array_equal(now[name].singles, kept[name].singles)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.catalogue
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="these are names of x86's")
-@pytest.mark.parametrize("kind", ["Nehalem", pytest.param("SkylakeX", marks=pytest.mark.catalogue)])
+@pytest.mark.parametrize("kind", ["Nehalem", "SkylakeX"])
 def test_what_is_kept_is_found_on_another_processor(kind):
     """Whose last digits differ: a suite may pass on what the reference has answered there."""
     own = [sys.executable, "-m", "pytest", "-q", __file__, "-k", test_what_hypotheses_answer_is_kept.__name__]

@@ -260,6 +260,7 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left
     assert len(run_log.read_text().splitlines()) >= 3
 
 
+@pytest.mark.catalogue
 def test_faults_at_moments_that_nobody_chose_lose_nothing(tmp_path):
     """The short form of `make faults`, gone on with after the first: what that one found counts, and stays."""
     kept = {"seed": 1, "number": 0, "fault": "kept from before", "wrong": ["a traceback: seen before"]}

@@ -41,8 +41,8 @@ def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """The same; and of mistakes in `LONG`, `make test` takes every third."""
-    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if exercise in LONG and number % 3 else [])]
+    """The same; and of mistakes in `LONG`, `make test` takes every third, of the others every second."""
+    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (3 if exercise in LONG else 2) else [])]
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:

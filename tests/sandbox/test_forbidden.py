@@ -154,7 +154,7 @@ def test_a_suspect_that_ends_its_process_hides_no_other():
     assert _of_some([fatal, real, fatal]) == {"here.sdp_real": "attention"}
 
 
-@pytest.mark.slow
+@pytest.mark.catalogue
 def test_what_is_found_by_its_behaviour_is_taken_out():
     """In a Python of its own: it imports all of PyTorch."""
     search = [sys.executable, "-m", "tools.find_ready_made"]

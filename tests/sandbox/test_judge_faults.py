@@ -45,8 +45,8 @@ def marked(tmp_path_factory, sandbox):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "JUDGES", f"{faulty_judge.__name__}:Judge")
         patch.setattr(worker, "Zygote", Sees)
-        patch.setattr(worker, "GRACE_SECONDS", 2.0)
-        patch.setattr(worker, "Limits", functools.partial(Limits, submission_seconds=10.0))
+        patch.setattr(worker, "GRACE_SECONDS", 1.0)
+        patch.setattr(worker, "Limits", functools.partial(Limits, submission_seconds=5.0))
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
         workers = open_pool(course.root, 2, "bubblewrap")
         try:

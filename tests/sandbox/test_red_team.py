@@ -15,7 +15,8 @@ happen, the line `# expect:` says what must (JSON):
     seconds      the whole may take so long, 30 where not given
     behind_landlock   what differs if Landlock is the whole sandbox
 
-What only says something meets the same judge behind every backend, so behind Landlock `make catalogue` alone tries it.
+What a judge reads, or Python's own watch refuses, is the same behind every backend, so behind Landlock `make catalogue`
+alone tries it; `make test` tries there what the sandbox itself must stop.
 With each backend all of them run in one run, one group after another, and innocent submissions before and after each
 group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
 """
@@ -45,10 +46,10 @@ from tests.helpers.sandboxes import Marker, Sandbox
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
 GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each worker after them
-# How the names of those begin that try what a judge reads, and nothing of the sandbox's.
-SAYS = ("allowed", "cell", "error", "forged", "names", "picture", "question", "text", "values", "words")
-SAYING = [path for path in ATTACKS if path.stem.startswith(SAYS)]
-DOING = [path for path in ATTACKS if path not in SAYING]
+# How the names of those begin that try what the kernel must stop, for the sandbox has asked it to.
+OF_THE_SANDBOX = ("harm", "leaves", "sees", "state")
+DOING = [path for path in ATTACKS if path.stem.startswith(OF_THE_SANDBOX)]
+SAYING = [path for path in ATTACKS if path not in DOING]
 GROUPS = [kind[start:][:GROUP] for kind in (DOING, SAYING) for start in range(0, len(kind), GROUP)]
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
 SHORT = Limits(
