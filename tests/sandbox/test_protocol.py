@@ -28,11 +28,11 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import describe, perform
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
 from autograder.testing.student import Student
+from tests.helpers.calls import frame_of
 from tests.helpers.messages import anything
 
 plain = st.recursive(
@@ -68,7 +68,7 @@ members = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(
 columns = st.lists(st.text(max_size=3) | st.none() | st.floats(allow_nan=False), min_size=2, max_size=2)
 objects = st.recursive(
     plain | numbers | st.sets(members, max_size=4) | st.frozensets(members, max_size=4)
-    | st.dictionaries(st.text(max_size=5), columns, max_size=3).map(Table),
+    | st.dictionaries(st.text(max_size=5), columns, max_size=3).map(frame_of),
     lambda inner: st.dictionaries(st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True), inner, max_size=3).map(
         lambda fields: Record("Point", fields)
     ),
