@@ -33,7 +33,6 @@ PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int
 MAX_ROWS = 2**21  # at eight bytes each they fill the largest array
 QUOTABLE = "quotable"  # in a frame's `attrs`, see `Table`
 ATOMS = {bool, int, float, str, type(None)}
-MAY_HOLD = {Table, Generated, list, tuple, dict}  # the types that `as_given` may change
 
 
 def is_of_pandas(value: Any) -> bool:
