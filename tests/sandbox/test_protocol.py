@@ -303,7 +303,7 @@ def test_arguments_travel_back_only_where_they_were_changed(size):
 
 
 def test_frames_that_are_sent_together_arrive_one_by_one():
-    bodies = [b"", b"small", bytes(3 * frames.SMALL), b"x" * 7, bytes(500_000), b"last"]
+    bodies = [b"", b"small", bytes(50_000), b"x" * 7, bytes(500_000), b"last"]
     ours, theirs = frames.pair()
     with ours, theirs:
         sender = threading.Thread(target=frames.send_with, args=(ours, {"calls": len(bodies)}, bodies))

@@ -138,9 +138,9 @@ class Call:
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed."""
 
-        def changed(one: Made) -> Made:
-            kwargs = {key: change(value) for key, value in one.kwargs.items()}
-            return replace(one, args=[*map(change, one.args)], kwargs=kwargs)
+        def changed(made: Made) -> Made:
+            kwargs = {key: change(value) for key, value in made.kwargs.items()}
+            return replace(made, args=[*map(change, made.args)], kwargs=kwargs)
 
         steps = [Step(step.method, [*map(change, step.args)]) for step in self.steps]
         return replace(changed(self), steps=steps, instance=self.instance and changed(self.instance))
@@ -277,11 +277,10 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
         short = _shortened(answer)
         lines = [astuple(line) for line in short.lines]
         return frames.body(_AnswerMessage(_Failure(short.kind, short.text, short.error, lines, [*short.types])))
-    gradients = None if answer.gradients is None else encode(answer.gradients)
-    shapes = encode({name: list(shape) for name, shape in answer.shapes.items()})
-    inputs = None if answer.inputs is None else encode(answer.inputs)
-    reply = _Reply(encode(answer.value), inputs, gradients, encode(answer.parameters), shapes, answer.dropped)
-    return frames.body(_AnswerMessage(reply=reply))
+    shapes = {name: list(shape) for name, shape in answer.shapes.items()}
+    parts = answer.value, answer.inputs, answer.gradients, answer.parameters, shapes
+    value, inputs, gradients, parameters, sizes = map(encode, parts)
+    return frames.body(_AnswerMessage(reply=_Reply(value, inputs, gradients, parameters, sizes, answer.dropped)))
 
 
 def answer_of(body: bytes) -> Reply | Failure:
@@ -297,8 +296,7 @@ def answer_of(body: bytes) -> Reply | Failure:
 
 def _reply(packed: _Reply) -> Reply:
     shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
-    gradients = None if packed.gradients is None else _decoded(packed.gradients, list)
-    inputs = None if packed.inputs is None else _decoded(packed.inputs, list)
+    inputs, gradients = (None if data is None else _decoded(data, list) for data in (packed.inputs, packed.gradients))
     return Reply(decode(packed.value), inputs, gradients, _by_name(packed.parameters), shapes, packed.dropped)
 
 

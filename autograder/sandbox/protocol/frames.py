@@ -12,13 +12,12 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 import msgspec
 
 MAX_ITEMS = 100_000  # items in one message; an honest one has some hundred
-SMALL = 2**14  # bytes; a part that is at least this large is sent by itself
 MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control group
 _LENGTH = struct.Struct(">I")
 # No SIGPIPE if the other side is gone, and no blocking if it has stopped reading.
@@ -157,40 +156,25 @@ def _check_items(body: bytes) -> None:
 
 def send(sock: socket.socket, message: Any, deadline: float | None = None) -> None:
     """Send one frame. Never blocks past `deadline` (`time.monotonic`)."""
-    send_all(sock, [pack(message)], deadline)
+    send_all(sock, pack(message), deadline)
 
 
 def send_with(sock: socket.socket, message: Any, bodies: Sequence[bytes], deadline: float | None = None) -> None:
-    """Send one frame, then one for each of `bodies`, without copying large ones. Never blocks past `deadline`."""
-    lengths = [_LENGTH.pack(len(body)) for body in bodies]
-    send_all(sock, [pack(message), *(part for pair in zip(lengths, bodies, strict=True) for part in pair)], deadline)
+    """Send one frame, then one for each of `bodies`. Never blocks past `deadline`."""
+    send_all(sock, b"".join([pack(message), *map(framed, bodies)]), deadline)
 
 
-def send_all(sock: socket.socket, parts: Sequence[bytes], deadline: float | None = None) -> None:
-    """Send all parts in order. Never blocks past `deadline`."""
-    for part in _joined(parts):
-        rest = memoryview(part)
-        while rest:
-            _check_time(deadline)
-            try:
-                rest = rest[once_there_is_room(functools.partial(sock.send, rest, _FLAGS), deadline) :]
-            except BlockingIOError:
-                _wait(sock, select.POLLOUT, deadline)
-            except OSError as error:
-                raise Closed(str(error)) from None
-
-
-def _joined(parts: Sequence[bytes]) -> Iterator[bytes | bytearray]:
-    """The parts, with small ones joined and large ones not copied. (The sandbox has no `sendmsg`.)"""
-    small = bytearray()
-    for part in parts:
-        if len(part) < SMALL:
-            small += part
-        else:
-            yield small
-            yield part
-            small = bytearray()
-    yield small
+def send_all(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
+    """Send all of `data`. Never blocks past `deadline`."""
+    rest = memoryview(data)
+    while rest:
+        _check_time(deadline)
+        try:
+            rest = rest[once_there_is_room(functools.partial(sock.send, rest, _FLAGS), deadline) :]
+        except BlockingIOError:
+            _wait(sock, select.POLLOUT, deadline)
+        except OSError as error:
+            raise Closed(str(error)) from None
 
 
 class Allowance:
@@ -255,7 +239,7 @@ def send_with_descriptors(sock: socket.socket, message: Any, passed: Sequence[in
         raise Deadline from None
     except OSError as error:
         raise Closed(str(error)) from None
-    send_all(sock, [frame[1:]], deadline)
+    send_all(sock, frame[1:], deadline)
 
 
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:

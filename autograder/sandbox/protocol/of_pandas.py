@@ -96,18 +96,11 @@ def _column(series: Any) -> Column:
         return Column(np.array(series.array.asi8), dtype)
     # In a column of arbitrary objects, None and NaN stay distinct.
     pairs = zip(series.isna().tolist(), series.tolist(), strict=True)
-    values = [None if missing and not isinstance(item, float) else _plain(item) for missing, item in pairs]
+    values = [None if missing and not isinstance(item, float) else item for missing, item in pairs]
+    values = [str(item) if type(item).__name__ in ("Period", "Interval") else item for item in values]
     if dtype != "object":
         values = [None if item != item else item for item in values]
     return Column(values, dtype if DTYPES.fullmatch(dtype) else "object")
-
-
-def _plain(item: Any) -> Any:
-    """A value of a column, with periods and intervals as text."""
-    return str(item) if type(item).__name__ in ("Period", "Interval") else item
-
-
-# ---------------------------------------------------------------- to pandas
 
 
 def made_of(table: Table) -> Any:
@@ -153,9 +146,6 @@ def _array(column: Column) -> Any:
         return pandas.Series(column.values, dtype=column.dtype).array
     except Exception:  # pandas refuses intervals, and dtypes whose package is not installed
         return pandas.Series(column.values, dtype=object).array
-
-
-# ---------------------------------------------------------------- in values
 
 
 def as_given(value: Any) -> Any:

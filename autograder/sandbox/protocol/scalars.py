@@ -57,9 +57,6 @@ def read_out(value: Any) -> Any:
     return Generated(items[:MAX_GENERATED], kind.__name__, len(items) > MAX_GENERATED)
 
 
-# ---------------------------------------------------------------- writing
-
-
 def size_of(value: Any) -> str:
     """How large a value is that is too large to be written, in words."""
     if isinstance(value, bytes):
@@ -103,9 +100,6 @@ WRITERS: dict[type, tuple[str, Callable[[Any], Any]]] = {
     time: ("time", _iso),
     timedelta: ("timedelta", lambda value: [value.days, value.seconds, value.microseconds]),
 }
-
-
-# ---------------------------------------------------------------- reading
 
 
 def read(tag: str, data: Any) -> Any:

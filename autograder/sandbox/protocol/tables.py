@@ -153,9 +153,6 @@ def items_of(levels: Sequence[Column]) -> list[Any]:
     return levels[0].plain if len(levels) == 1 else [*zip(*(level.plain for level in levels), strict=True)]
 
 
-# ---------------------------------------------------------------- reading
-
-
 def table_of(data: Any) -> Table:
     """The table that was sent as these lists and arrays. Raises `WireError` if they are not a table."""
     _must(type(data) is list and len(data) == 6 and data[0] in KINDS)

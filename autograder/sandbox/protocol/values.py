@@ -12,6 +12,7 @@ import math
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -40,16 +41,16 @@ Fields = TypeVar("Fields")
 Sizes = Annotated[list[Annotated[int, Meta(ge=0)]], Meta(max_length=MAX_AXES)]
 
 
+@dataclass(eq=False)
 class Handle:
     """A callable that stays on the side that made it; the other side asks for its answers.
 
     `order` has the names of its parameters. If it is an `nn.Module`, `parameters` has arrays by name, else it is None.
     """
 
-    def __init__(self, key: str, order: list[str], parameters: Mapping[str, Any] | None) -> None:
-        self.key = key
-        self.order = order
-        self.parameters = parameters
+    key: str
+    order: list[str]
+    parameters: Mapping[str, Any] | None
 
 
 class _Objects:
@@ -154,9 +155,6 @@ def _encode_object(value: Any, encoded: Callable[[Iterable[Any]], list[Any]], ob
     return ["record", [name[:NAME], fields]]
 
 
-# ---------------------------------------------------------------- arrays
-
-
 def _array_fields(array: np.ndarray) -> list[Any]:
     """The items of an `_ArrayFields`."""
     if array.flags.c_contiguous:
@@ -205,7 +203,11 @@ def decode(data: Any, depth: int = 0) -> Any:
     tag, *fields = data
     if tag in ("array", "scalar", "tensor"):
         array = _decode_array(_converted(fields, _ArrayFields, "an array"))
-        return array if tag == "array" else array[()] if tag == "scalar" else _tensor(array)
+        if tag == "tensor":
+            import torch
+
+            return torch.from_numpy(array)
+        return array if tag == "array" else array[()]
     if len(fields) != 1:
         raise WireError("a tagged value has one field")
     if tag in scalars.READERS:
@@ -336,9 +338,3 @@ def _with_gaps(array: np.ndarray) -> np.ndarray:
     wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), dtype=array.dtype)
     wide[..., ::2] = array
     return wide[..., ::2]
-
-
-def _tensor(array: np.ndarray) -> Any:
-    import torch
-
-    return torch.from_numpy(array)

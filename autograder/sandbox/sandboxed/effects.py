@@ -73,7 +73,10 @@ def performed(call: Call, run: Callable[[], Reply], finds_files: bool) -> Reply:
     with contextlib.nullcontext() if call.typed is None else _typing(call.typed):
         match call.gives:
             case Gives.PRINTED:
-                return Reply(_printed(run))
+                text = Bounded(MAX_PRINTED)
+                with contextlib.redirect_stdout(text):
+                    run()
+                return Reply(text.getvalue())
             case Gives.FILES:
                 return Reply(_files(run, finds_files))
             case Gives.FIGURE:
@@ -81,24 +84,17 @@ def performed(call: Call, run: Callable[[], Reply], finds_files: bool) -> Reply:
         return run()
 
 
-def _printed(run: Callable[[], Reply]) -> str:
-    text = Bounded(MAX_PRINTED)
-    with contextlib.redirect_stdout(text):
-        run()
-    return text.getvalue()
-
-
 @contextlib.contextmanager
 def _typing(lines: Sequence[str]) -> Iterator[None]:
     """For the duration, `input()` reads these lines. Its prompts are not printed, as in a notebook."""
-    asked = 0
+    count = 0
 
     def read(prompt: object = "", /) -> str:
-        nonlocal asked
-        asked += 1
-        if asked > len(lines):
-            raise NoMoreInput(asked)
-        return lines[asked - 1]
+        nonlocal count
+        count += 1
+        if count > len(lines):
+            raise NoMoreInput(count)
+        return lines[count - 1]
 
     before = builtins.input, sys.stdin
     builtins.input, sys.stdin = read, io.StringIO("".join(f"{line}\n" for line in lines))
@@ -106,9 +102,6 @@ def _typing(lines: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         builtins.input, sys.stdin = before
-
-
-# ---------------------------------------------------------------- files
 
 
 def _files(run: Callable[[], Reply], finds: bool) -> dict[str, str | np.ndarray] | Other:

@@ -21,10 +21,10 @@ def names_used(names: Mapping[str, Any], name: str, known: Collection[str] = ())
     used, left = set[str](), [names.get(name)]
     while left:
         for code in _codes(left.pop()):
-            words = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and text in known)}
-            fresh = {word for word in words if word in names or word in known} - used
+            mentioned = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and text in known)}
+            fresh = {name for name in mentioned if name in names or name in known} - used
             used |= fresh
-            left += [names[word] for word in fresh if word in names]
+            left += [names[name] for name in fresh if name in names]
     return used
 
 
@@ -33,16 +33,16 @@ def looked_up(sources: Sequence[str]) -> set[str]:
 
     Attributes and string constants do not count, unless a cell may look up names as text.
     """
-    found, words = set[str](), set[str]()
+    found, texts = set[str](), set[str]()
     for source in sources:
         try:
             found.update(_globals_of(symtable.symtable(source, "cell", "exec")))
             for code in _within([compile(source, "cell", "exec")]):
-                words.update(code.co_names)
-                words.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
+                texts.update(code.co_names)
+                texts.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
         except Exception:
             found.update(re.findall(r"\w+", source))
-    return found if (found | words).isdisjoint(BY_TEXT) else found | words
+    return found if (found | texts).isdisjoint(BY_TEXT) else found | texts
 
 
 def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:

@@ -83,11 +83,11 @@ def _below(first: int, processes: dict[int, _Process]) -> Iterator[int]:
 
 def _number_in_proc(pid: int) -> int:
     """A child's number in /proc, which may be mounted for an outer pid namespace."""
-    own = int(os.readlink("/proc/self"))
+    this = int(os.readlink("/proc/self"))
     processes = _processes()
-    level = len(processes[own].numbers) - 1
+    level = len(processes[this].numbers) - 1
     for number, process in processes.items():
-        if process.parent == own and process.numbers[level] == pid:
+        if process.parent == this and process.numbers[level] == pid:
             return number
     raise ProcessLookupError(pid)
 

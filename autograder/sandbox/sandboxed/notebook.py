@@ -21,6 +21,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -195,13 +196,14 @@ def _interrupt(signum: int, frame: Any) -> None:
     raise KeyboardInterrupt("the cell ran out of time")
 
 
+@dataclass
 class _Exercise:
     """Answers the calls of one exercise."""
 
-    def __init__(
-        self, names: MutableMapping[str, Any], sock: socket.socket, printed: Bounded, exercise: messages.Exercise
-    ) -> None:
-        self.names, self.sock, self.printed, self.exercise = names, sock, printed, exercise
+    names: MutableMapping[str, Any]
+    sock: socket.socket
+    printed: Bounded
+    exercise: messages.Exercise
 
     def serve(self) -> None:
         gc.freeze()  # the objects that cells have made are not collected
@@ -221,7 +223,7 @@ class _Exercise:
 
         def flush() -> None:
             nonlocal since
-            frames.send_all(self.sock, waiting)
+            frames.send_all(self.sock, b"".join(waiting))
             waiting.clear()
             since = time.monotonic()
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import linecache
 import traceback
-import types
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
@@ -88,15 +88,15 @@ def _substituted(
     hidden = {reference.name: names.get(reference.name, ABSENT) for reference in substituted}
     try:
         for reference in substituted:
-            own = hidden[reference.name]
-            names[reference.name] = proxy(reference, None if own is ABSENT else own, ask, in_torch)
+            students = hidden[reference.name]
+            names[reference.name] = proxy(reference, None if students is ABSENT else students, ask, in_torch)
         yield
     finally:
-        for name, own in hidden.items():
-            if own is ABSENT:
+        for name, students in hidden.items():
+            if students is ABSENT:
                 names.pop(name, None)
             else:
-                names[name] = own
+                names[name] = students
 
 
 def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> Reply | Failure:
@@ -121,11 +121,8 @@ def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> 
     return replace(reply, value=value, inputs=inputs, dropped=bool(dropped))
 
 
-# ---------------------------------------------------------------- errors
-
-
 def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
-    """An exception as a failure, with the student's own lines of the traceback.
+    """An exception as a failure, with the student's lines of the traceback.
 
     Its `error` is on a short list, or the name of a class that the notebook defines.
     """
@@ -144,19 +141,10 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
 
 def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
     """The last lines of the traceback in the student's code. Endless recursion has a thousand, slow to describe."""
-    entries = deque[types.TracebackType](maxlen=MAX_LINES)
-    entry = error.__traceback__
-    while entry is not None:
-        if entry.tb_frame.f_globals is names:
-            entries.append(entry)
-        entry = entry.tb_next
-    for last in entries:
-        alone = types.TracebackType(None, last.tb_frame, last.tb_lasti, last.tb_lineno)
-        summary = traceback.extract_tb(alone)
-        yield Line(last.tb_frame.f_code.co_name, last.tb_lineno, (summary[0].line or "") if summary else "")
-
-
-# ---------------------------------------------------------------- calls
+    in_traceback = traceback.walk_tb(error.__traceback__)
+    last = deque((entry for entry in in_traceback if entry[0].f_globals is names), MAX_LINES)
+    for frame, number in last:
+        yield Line(frame.f_code.co_name, number, linecache.getline(frame.f_code.co_filename, number).strip())
 
 
 def _call(function: Any, call: Call) -> Reply:
@@ -191,9 +179,9 @@ def _restored(cls: Any) -> Iterator[None]:
 
     This includes the contents of its containers, and of those that are defaults of `__init__`'s arguments.
     """
-    own = {name: value for name, value in getattr(cls, "__dict__", {}).items() if not name.startswith("__")}
+    attributes = {name: value for name, value in getattr(cls, "__dict__", {}).items() if not name.startswith("__")}
     defaults = getattr(getattr(cls, "__init__", None), "__defaults__", None) or ()
-    shared = [item for item in (*own.values(), *defaults) if isinstance(item, list | dict | set | deque)]
+    shared = [item for item in (*attributes.values(), *defaults) if isinstance(item, list | dict | set | deque)]
     copies = [item.copy() for item in shared]
     try:
         yield
@@ -201,7 +189,7 @@ def _restored(cls: Any) -> Iterator[None]:
         for item, copy in zip(shared, copies, strict=True):
             item.clear()
             (item.extend if isinstance(item, list | deque) else item.update)(copy)
-        for name, value in own.items():
+        for name, value in attributes.items():
             setattr(cls, name, value)
 
 
@@ -240,7 +228,7 @@ def _by_name(module: Any) -> Mapping[str, Any]:
             for place, layer in enumerate(layers):
                 if hasattr(layer, "named_parameters"):
                     path = ".".join(filter(None, (prefix, name, str(place))))
-                    found = {f"{path}.{own}": value for own, value in _by_name(layer).items()} | found
+                    found = {f"{path}.{inner}": value for inner, value in _by_name(layer).items()} | found
     return found
 
 
@@ -252,7 +240,7 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
     with torch.no_grad():
         for name, value in values.items():
             if name not in parameters:
-                others = ", ".join([own for own in parameters if own not in values][:2])
+                others = ", ".join([other for other in parameters if other not in values][:2])
                 raise NoParameter(f"the module has no parameter {name}" + (f"; it has {others}" if others else ""))
             target = parameters[name]
             if tuple(target.shape) != tuple(value.shape):

@@ -15,21 +15,16 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
 from autograder.sandbox.protocol.of_pandas import as_given, is_of_pandas
+from autograder.sandbox.protocol.scalars import WRITERS
 from autograder.sandbox.protocol.values import Handle, encode
 
-PLAIN = (
-    np.generic, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque, type(None),
-    Decimal, Fraction, date, time, timedelta, Handle,
-)  # fmt: skip
+PLAIN = (np.generic, float, str, list, tuple, dict, set, frozenset, deque, type(None), Handle, *WRITERS)
 Code = Callable[..., Any]
 
 
@@ -37,15 +32,15 @@ class Refused(Exception):
     """The trusted side does not answer this question."""
 
 
-def proxy(substituted: Proxy, own: Code | None, ask: Ask, in_torch: bool) -> Any:
+def proxy(substituted: Proxy, students: Code | None, ask: Ask, in_torch: bool) -> Any:
     """A function or an `nn.Module` class that asks the reference of this name.
 
-    `own` is the student's code of that name. It is called if the question cannot be asked: a value does not cross the
-    sandbox's boundary, or an exercise in PyTorch passes an array.
+    `students` is the student's code of that name. It is called if the question cannot be asked: a value does not cross
+    the sandbox's boundary, or an exercise in PyTorch passes an array.
     """
     if substituted.module:
         return _class(substituted.name, substituted.order, ask)
-    return _function(substituted.name, substituted.order, ask, own, in_torch)
+    return _function(substituted.name, substituted.order, ask, students, in_torch)
 
 
 def from_handle(handle: Handle, ask: Ask) -> Any:
@@ -64,17 +59,17 @@ def _as_handle(value: Any) -> Any:
     return found if isinstance(found, Handle) else value
 
 
-def _function(name: str, order: Sequence[str], ask: Ask, own: Code | None, in_torch: bool) -> Code:
+def _function(name: str, order: Sequence[str], ask: Ask, students: Code | None, in_torch: bool) -> Code:
     def function(*args: Any, **kwargs: Any) -> Any:
         placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
-        if own is None:
+        if students is None:
             return _value_or_error(ask, Call(name, placed, rest))
         if not _may_ask([*placed, *rest.values()], in_torch):
-            return own(*args, **kwargs)
+            return students(*args, **kwargs)
         try:
             return _value(ask, Call(name, placed, rest))
         except Refused:
-            return own(*args, **kwargs)
+            return students(*args, **kwargs)
 
     return function
 

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import importlib
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -91,12 +92,8 @@ def run_test(shell: Any, source: str) -> tuple[str, bool]:
 
 def line_of(error: BaseException | None) -> int:
     """The first line of a test cell in an exception's traceback; 0 if there is none."""
-    entry = error.__traceback__ if error is not None else None
-    while entry is not None:
-        if entry.tb_frame.f_code.co_filename == TEST_CELL:
-            return entry.tb_lineno
-        entry = entry.tb_next
-    return 0
+    frames = traceback.walk_tb(error.__traceback__ if error is not None else None)
+    return next((number for frame, number in frames if frame.f_code.co_filename == TEST_CELL), 0)
 
 
 def write_files(files: Mapping[str, bytes]) -> None:
