@@ -93,7 +93,7 @@ class _State:
             case messages.Without():
                 # Comes before the first cell, if at all, so this process has not run any student code yet.
                 for name in set(message.watched) & set(self.setting.forbidden.where_watched):
-                    removal.take_away(self.setting.forbidden.where_watched[name])
+                    removal.remove_forbidden(self.setting.forbidden.where_watched[name])
             case messages.Files():
                 write_files(message.files)
             case messages.LookUp():

@@ -65,7 +65,7 @@ class TrustedSide:
 trusted_side = TrustedSide()  # emptied sources import it from here
 
 
-def take_away(what: Forbidden) -> None:
+def remove_forbidden(what: Forbidden) -> None:
     """Replace these functions by questions, for good, in this process and all that it forks."""
     for module, name in what.python:
         _replace_body(_resolved(module, name), name)

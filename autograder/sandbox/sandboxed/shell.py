@@ -36,7 +36,7 @@ def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
         # PyTorch's modules then call the removed functions, which a self-check may do, and no kernels of their own.
         torch.backends.mha.set_fastpath_enabled(False)
     emptied = removal.emptied_sources(setting.forbidden.python)
-    removal.take_away(setting.forbidden)
+    removal.remove_forbidden(setting.forbidden)
     for what in setting.forbidden.where_watched.values():
         removal.kernels_named(what.kernels)  # cached here, once for all submissions
     removed = isolation.removed(setting.forbidden.hidden, emptied)
