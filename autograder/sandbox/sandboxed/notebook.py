@@ -37,7 +37,7 @@ from autograder.sandbox.sandboxed.effects import Bounded
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.sandbox.sandboxed.shell import line_of, run_cell, run_test, student_package, warm_shell, write_files
+from autograder.sandbox.sandboxed.shell import line_of, run_cell, run_test, student_package, prepared_shell, write_files
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
@@ -54,7 +54,7 @@ class Notebooks:
     def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed:
         """Import once what every submission needs, and make the shell. Returns the files that no child may read."""
         self.setting = msgspec.convert(setting, messages.Setting)
-        self.shell, removed = warm_shell(self.setting)
+        self.shell, removed = prepared_shell(self.setting)
         return removed
 
     def prepare(self, preparation: messages.Preparation) -> None:

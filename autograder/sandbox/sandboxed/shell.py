@@ -22,7 +22,7 @@ TEST_CELL = "<test cell>"  # file name of its code; its text is not stored, so t
 SHOWN = 100  # characters of a test cell's last value; a number takes a few
 
 
-def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
+def prepared_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
     """Import once what every submission needs, and make the shell that its cells will run in.
 
     Also returns the files that no new process may read.
