@@ -45,7 +45,7 @@ class Exhausted(Exception):
     """The machine ran out of something, such as open files, and waiting did not help; the text says of what."""
 
 
-def once_there_is_room(act: Callable[[], Made], deadline: float | None = None) -> Made:
+def retry_while_short(act: Callable[[], Made], deadline: float | None = None) -> Made:
     """The result of `act`, which is retried while the machine is short of something. Raises `Exhausted` in the end.
 
     deadline: `time.monotonic` of the last try; None for 10 s from now
@@ -64,7 +64,7 @@ def once_there_is_room(act: Callable[[], Made], deadline: float | None = None) -
 
 def pair() -> tuple[socket.socket, socket.socket]:
     """Two connected sockets. Raises `Exhausted`."""
-    return once_there_is_room(socket.socketpair)
+    return retry_while_short(socket.socketpair)
 
 
 def body(message: Any) -> bytes:
@@ -170,7 +170,7 @@ def send_all(sock: socket.socket, data: bytes, deadline: float | None = None) ->
     while rest:
         _check_time(deadline)
         try:
-            rest = rest[once_there_is_room(functools.partial(sock.send, rest, _FLAGS), deadline) :]
+            rest = rest[retry_while_short(functools.partial(sock.send, rest, _FLAGS), deadline) :]
         except BlockingIOError:
             _wait(sock, select.POLLOUT, deadline)
         except OSError as error:
@@ -234,7 +234,7 @@ def send_with_descriptors(sock: socket.socket, message: Any, passed: Sequence[in
     """
     frame = pack(message)
     try:
-        once_there_is_room(lambda: socket.send_fds(sock, [frame[:1]], list(passed), _FLAGS), deadline)
+        retry_while_short(lambda: socket.send_fds(sock, [frame[:1]], list(passed), _FLAGS), deadline)
     except BlockingIOError:
         raise Deadline from None
     except OSError as error:

@@ -173,7 +173,7 @@ class Proxy(Message, frozen=True):
     order: tuple[str, ...]
 
 
-class Without(Message, frozen=True, tag="without"):
+class RemoveFunctions(Message, frozen=True, tag="without"):
     """Remove these functions before the first cell runs; see `removal`. Has no answer."""
 
     watched: tuple[str, ...]
@@ -221,12 +221,12 @@ class RunCell(Message, frozen=True, tag="cell"):
     nonce: str = ""
 
 
-class Aside(Message, frozen=True, tag="aside"):
-    """Fork, and run the following cells in the fork, which ends at `Back`. Has no answer."""
+class BeginFork(Message, frozen=True, tag="aside"):
+    """Fork, and run the following cells in the fork, which ends at `EndFork`. Has no answer."""
 
 
-class Back(Message, frozen=True, tag="back"):
-    """End the fork of `Aside`. Answered by `Begun` once it has ended."""
+class EndFork(Message, frozen=True, tag="back"):
+    """End the fork of `BeginFork`. Answered by `Begun` once it has ended."""
 
 
 class Question(Message, frozen=True):
@@ -297,4 +297,4 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Without | Files | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded
+ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | Exercise | HowExerciseEnded

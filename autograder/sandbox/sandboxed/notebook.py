@@ -37,7 +37,7 @@ from autograder.sandbox.sandboxed.effects import Bounded
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.sandbox.sandboxed.shell import line_of, run_cell, run_test, student_package, prepared_shell, write_files
+from autograder.sandbox.sandboxed.shell import line_of, prepared_shell, run_cell, run_test, student_package, write_files
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
@@ -90,7 +90,7 @@ class _State:
 
     def _do(self, message: messages.ToNotebook, descriptors: list[int]) -> None:
         match message:
-            case messages.Without():
+            case messages.RemoveFunctions():
                 # Comes before the first cell, if at all, so this process has not run any student code yet.
                 for name in set(message.watched) & set(self.setting.forbidden.where_watched):
                     removal.remove_forbidden(self.setting.forbidden.where_watched[name])
@@ -104,9 +104,9 @@ class _State:
                 frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
             case messages.RunCell():
                 frames.send(self.sock, self._run_cell(message))
-            case messages.Aside():
-                self._aside()
-            case messages.Back():
+            case messages.BeginFork():
+                self._begin_fork()
+            case messages.EndFork():
                 os._exit(CAME_BACK)
             case messages.Exercise():
                 if not descriptors:  # one was sent, but the cells have opened as many files as they may
@@ -116,7 +116,7 @@ class _State:
                 ending = ending_of(self.exercises.pid) if self.exercises.pid else Ending()
                 frames.send(self.sock, messages.ExerciseEnded(ending))
 
-    def _aside(self) -> None:
+    def _begin_fork(self) -> None:
         """Fork. The fork runs the next cells, and this process waits for its end. If it crashes, this one ends, too."""
         pid = self._fork()
         if pid:
