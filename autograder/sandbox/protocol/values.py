@@ -126,17 +126,9 @@ def _encode_set(value: Any, encoded: Callable[[Iterable[Any]], list[Any]]) -> li
     if len(value) > MAX_SET:
         return _other(Form.TOO_LARGE, f"a set of {len(value)}")
     members = encoded(value)
-    if not all(map(_is_encoded_member, members)):
+    if not all(_can_be_member(decode(member)) for member in members):
         return _other(Form.TYPE, type(value).__name__)
     return [type(value).__name__, sorted(members, key=repr)]  # equal sets give equal bytes
-
-
-def _is_encoded_member(data: Any) -> bool:
-    """True if the reader accepts an encoded value as a member of a set, see `_can_be_member`."""
-    if type(data) is not list:
-        return True
-    is_tuple = data[0] in ("tuple", "frozenset")
-    return data[0] in ("scalar", *scalars.READERS) or (is_tuple and all(map(_is_encoded_member, data[1])))
 
 
 def _encode_object(value: Any, encoded: Callable[[Iterable[Any]], list[Any]], objects: _Objects) -> list[Any]:

@@ -112,11 +112,9 @@ class _ForkServer:
     def _ending(self, request: HowEnded) -> Ending:
         """How a child ended. Processes that it has started may still run."""
         child = self._children.get(request.number)
-        if child is None or not (child.pid or child.over_limit):
-            return Ending()
-        if child.over_limit:
+        if child is not None and child.over_limit:
             return Ending(limit=child.over_limit)
-        return ending_of(child.pid, END_SECONDS if request.ends else 0)
+        return ending_of(child.pid, END_SECONDS if request.ends else 0) if child and child.pid else Ending()
 
     def _grown(self, request: Measure) -> int:
         """By how many bytes a child's processes have grown; 0 if that is unknown."""

@@ -207,7 +207,8 @@ def _across() -> Any:
             ctx.ask, ctx.question, ctx.count = ask, _frozen(question), len(leaves)
             # With `seeds`, even empty ones, NumPy's reference refuses tensors.
             value = _asked(ask, replace(ctx.question, seeds=[])).value
-            tensors = [t.clone() for t in _tensors(value)]
+            items = value if isinstance(value, tuple | list) else [value]
+            tensors = [item.clone() for item in items if is_tensor(item)]
             ctx.mark_non_differentiable(*(t for t in tensors if not t.is_floating_point()))
             shape.append(value)
             return tuple(tensors)
@@ -238,10 +239,6 @@ def _frozen(question: Call) -> Call:
     if made is None:
         return frozen
     return replace(frozen, instance=replace(made, parameters={k: copied(v) for k, v in made.parameters.items()}))
-
-
-def _tensors(value: Any) -> list[Any]:
-    return [v for v in (value if isinstance(value, tuple | list) else [value]) if is_tensor(v)]
 
 
 def _rebuild(value: Any, tensors: Any) -> Any:
