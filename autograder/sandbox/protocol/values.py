@@ -204,9 +204,9 @@ def decode(data: Any, depth: int = 0) -> Any:
         raise WireError("a tagged value has one field")
     if tag in scalars.READERS:
         return scalars.read(tag, fields[0])
-    if tag not in _DECODERS:
+    if tag not in _BY_TAG:
         raise WireError("an unknown tag")
-    return _DECODERS[tag](fields[0], depth + 1)
+    return _BY_TAG[tag](fields[0], depth + 1)
 
 
 def _converted(data: Any, form: type[Fields], what: str) -> Fields:
@@ -289,7 +289,7 @@ def _decode_generated(data: Any, depth: int) -> Generated:
     return Generated(_decode_list(items, depth), kind[:NAME], more)
 
 
-_DECODERS: dict[str, Callable[[Any, int], Any]] = {
+_BY_TAG: dict[str, Callable[[Any, int], Any]] = {
     "other": _decode_other,
     "handle": _decode_handle,
     "list": _decode_list,

@@ -157,7 +157,7 @@ class _Described:
         return [text.get_text()[:MAX_TEXT] for text in texts]
 
     def _array(self, values: Any) -> np.ndarray:
-        """Numbers, NaN for a masked one."""
+        """Numbers, NaN for a missing one."""
         array: np.ndarray = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
         self._numbers, self._drawn = self._numbers - array.size, self._drawn - 1
         if self._numbers < 0 or self._drawn < 0:
