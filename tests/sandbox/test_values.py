@@ -165,7 +165,7 @@ def test_a_pandas_frame_comes_as_its_columns():
     assert table.rows is None
     assert table == over(frame.copy())
     assert table != over(frame.assign(n=[1, 3]))
-    assert table.to_pandas()["n"].tolist() == [1, 2]
+    assert of_pandas.for_suite(table)["n"].tolist() == [1, 2]
     indexed = over(frame.set_index("word"))
     assert (indexed.rows[0].plain, list(indexed)) == (["a", None], ["n", "x", "when"])
     nullable = over(pandas.DataFrame({"n": pandas.array([1, None], dtype="Int64"), "b": pandas.array([True, None])}))

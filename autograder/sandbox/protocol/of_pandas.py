@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import sys
 from collections.abc import Callable, Sequence
@@ -161,10 +162,12 @@ def for_suite(value: Any) -> Any:
     """The value with objects of pandas in place of tables, where pandas accepts them, if the course uses pandas."""
 
     def change(item: Any) -> Any:
-        try:
-            return item.to_pandas() if type(item) is Table else item
-        except Exception:
-            return item
+        if type(item) is Table and item.made is None:
+            with contextlib.suppress(Exception):
+                item.made = made_of(item)
+                if item.kind in (FRAME, SERIES):
+                    item.made.attrs[QUOTABLE] = item.quotable
+        return item if type(item) is not Table or item.made is None else item.made
 
     return _changed(value, change) if "pandas" in sys.modules else value
 

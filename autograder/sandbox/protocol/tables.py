@@ -97,7 +97,7 @@ class Table:
     label_names: list[Any]
     row_names: list[Any]
     quotable: frozenset[Any] = frozenset()
-    made: Any = None  # by `to_pandas`
+    made: Any = None  # the same as an object of pandas, by `of_pandas.for_suite`
 
     @cached_property
     def names(self) -> list[Any]:
@@ -136,16 +136,6 @@ class Table:
         rows = None if self.rows is None else [level.data() for level in self.rows]
         labels, parts = ([column.data() for column in columns] for columns in (self.labels, self.parts))
         return [self.kind, labels, parts, rows, self.label_names, self.row_names]
-
-    def to_pandas(self) -> Any:
-        """The same as an object of pandas, made once. Raises whatever pandas raises."""
-        from autograder.sandbox.protocol.of_pandas import QUOTABLE, made_of  # it imports this module
-
-        if self.made is None:
-            self.made = made_of(self)
-            if self.kind in (FRAME, SERIES):
-                self.made.attrs[QUOTABLE] = self.quotable
-        return self.made
 
 
 def items_of(levels: Sequence[Column]) -> list[Any]:
