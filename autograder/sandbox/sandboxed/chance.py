@@ -40,7 +40,7 @@ def begin(seed: int) -> None:
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """For the duration, all random numbers follow from `seed`. Afterwards the generators continue as before."""
+    """Within the block, all random numbers follow from `seed`. Afterwards the generators continue as before."""
     torch = sys.modules.get("torch")
     before = _python._urandom, _python.Random.seed, _python.seed
     states = random.getstate(), np.random.get_state(), torch and torch.get_rng_state()

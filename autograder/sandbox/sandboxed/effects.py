@@ -86,7 +86,7 @@ def performed(call: Call, run: Callable[[], Reply], finds_files: bool) -> Reply:
 
 @contextlib.contextmanager
 def _typing(lines: Sequence[str]) -> Iterator[None]:
-    """For the duration, `input()` reads these lines. Its prompts are not printed, as in a notebook."""
+    """Within the block, `input()` reads these lines. Its prompts are not printed, as in a notebook."""
     count = 0
 
     def read(prompt: object = "", /) -> str:

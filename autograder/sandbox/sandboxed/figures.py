@@ -44,7 +44,7 @@ def drawn(run: Callable[[], Any]) -> Record | Other | None:
 
 @contextlib.contextmanager
 def _own_figures(plt: Any) -> Iterator[None]:
-    """For the duration, no figure is open at first, and none is shown or closed: JupyterLab closes what it shows."""
+    """Within the block, no figure is open at first, and none is shown or closed: JupyterLab closes what it shows."""
     from matplotlib._pylab_helpers import Gcf
 
     before, functions = dict(Gcf.figs), (plt.show, plt.close)

@@ -80,7 +80,7 @@ def perform(
 def _substituted(
     names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask | None
 ) -> Iterator[None]:
-    """For the duration, some names are proxies of the reference."""
+    """Within the block, some names are proxies of the reference."""
     if ask is None:
         yield
         return

@@ -67,7 +67,7 @@ def _dropout_noted(torch: Any, dropped: list[str], off: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lenient_view() -> Iterator[None]:
-    """For the duration, `.view` falls back to `.reshape`."""
+    """Within the block, `.view` falls back to `.reshape`."""
     import torch
 
     view = torch.Tensor.view
