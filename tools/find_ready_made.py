@@ -99,9 +99,9 @@ def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
 def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[str, str]:
     """What they do in a process that is like the students'."""
     forbidden = msgspec.convert(setting["forbidden"], Forbidden)
-    removal.take_away(forbidden)
+    removal.remove_forbidden(forbidden)
     for what in forbidden.where_watched.values():
-        removal.take_away(what)
+        removal.remove_forbidden(what)
     return _behaviour(suspects)
 
 

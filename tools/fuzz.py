@@ -50,7 +50,7 @@ from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes
 from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.of_pandas import for_suite
 from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
+from autograder.sandbox.protocol.tables import FRAME, Column, Table
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
@@ -144,7 +144,7 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
     library = [10**50, Decimal("1.5"), Fraction(1, 3), 1j, b"x", date(2024, 1, 2), timedelta(1), deque([1], 3)]
     answers.append(answer_bytes(Reply([*library, datetime(2024, 1, 2), Generated([1, 2]), {(1, 2): 3}, *_of_pandas()])))
     calls.append(Call("softmax", _of_pandas(), {"axis": library}).as_bytes)
-    point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": Table({"n": np.arange(2), "w": ["a", None]})})
+    point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": _RIGHT})
     answers += [answer_bytes(Reply(value, [value])) for value in (point, [point, {1, (2, 3)}], point["rows"])]
     calls.append(Call("softmax", [point, {1, 2}], {"axis": point["rows"]}).as_bytes)
     calls.append(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3).as_bytes)
@@ -247,7 +247,8 @@ def _read_table(value: Any) -> None:
             )
 
 
-_RIGHT = Table({"n": np.arange(2), "w": ["a", None]})
+_COLUMNS = [Column.of(np.arange(2)), Column.of(["a", None])]
+_RIGHT = Table(FRAME, [Column.of(["n", "w"])], _COLUMNS, None, [None], [None])
 
 
 class _Asking:

@@ -118,11 +118,11 @@ class Notebook:
         if self._shows and waiting:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
-                frames.send(self._sock, messages.Aside(), time.monotonic() + FORK_SECONDS)
+                frames.send(self._sock, messages.BeginFork(), time.monotonic() + FORK_SECONDS)
                 if not self._run(waiting):
                     return False
                 self._shows, until = False, time.monotonic() + FORK_SECONDS
-                frames.send(self._sock, messages.Back(), until)
+                frames.send(self._sock, messages.EndFork(), until)
                 return frames.receive(self._sock, until, self._allowance, form=messages.Begun).begun
             return False
         return True
@@ -265,7 +265,7 @@ class Notebook:
         if self.watched:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell meets it again
-                frames.send(self._sock, messages.Without(self.watched), cells_end)
+                frames.send(self._sock, messages.RemoveFunctions(self.watched), cells_end)
         for number in numbers:
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))

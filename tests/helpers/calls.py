@@ -1,4 +1,4 @@
-"""One call in a sandbox, and its value; which backend there are; whether a process lives."""
+"""One call in a sandbox, and its value; tables as values; which backend there are; whether a process lives."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox.protocol.calls import NoAnswer, Reply
+from autograder.sandbox.protocol.tables import FRAME, Column, Table
 from tests.helpers.sandboxes import answered
 
 BACKENDS = ("bubblewrap", "landlock")
@@ -32,6 +33,12 @@ def ask(running, name, *args, seconds=None):
     if isinstance(answer, NoAnswer):
         raise Lost(f"{answer.why.value}: {answer.text}")
     return answer.value if isinstance(answer, Reply) else answer
+
+
+def frame_of(columns, index=None):
+    """A frame of these columns, without pandas."""
+    rows = None if index is None else [Column.of(index)]
+    return Table(FRAME, [Column.of(list(columns))], [*map(Column.of, columns.values())], rows, [None], [None])
 
 
 def define(sandbox, code, limits=None):

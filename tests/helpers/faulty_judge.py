@@ -52,11 +52,11 @@ def open_without_end(sock):
 
 
 def bytes_of(data):
-    return lambda sock: frames.send_bytes(sock, data)
+    return lambda sock: frames.send_all(sock, data)
 
 
 def half(sock):
-    frames.send_bytes(sock, b"\x00\x00\x10\x00half")
+    frames.send_all(sock, b"\x00\x00\x10\x00half")
     loop(sock)
 
 

@@ -363,11 +363,11 @@ def test_a_machine_that_is_short_of_something_is_asked_again():
             raise OSError(23, "Too many open files in system")
         return "there"
 
-    assert frames.once_there_is_room(act) == "there"
+    assert frames.retry_while_short(act) == "there"
     assert len(tries) == 3
     tries.clear()
     with pytest.raises(frames.Exhausted, match="Too many open files in system"):
-        frames.once_there_is_room(act, time.monotonic() - 1)
+        frames.retry_while_short(act, time.monotonic() - 1)
 
 
 # ---------------------------------------------------------------- many of them

@@ -18,7 +18,7 @@ from autograder.course import Course
 from autograder.judge.display_cells import display_cells
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.sandbox.protocol.messages import Forbidden
-from autograder.sandbox.sandboxed.removal import take_away
+from autograder.sandbox.sandboxed.removal import remove_forbidden
 from autograder.sandbox.sandboxed.shell import student_package
 from autograder.testing.forbidden import answer_in_cell, answered_in
 from tests.conftest import ROOT
@@ -115,7 +115,7 @@ Doubles = doubles(1)
 
 def test_a_method_and_a_function_with_a_closure_can_be_emptied():
     assert Doubles().double(3) == 6
-    take_away(Forbidden(python=((__name__, "Doubles.double"),)))
+    remove_forbidden(Forbidden(python=((__name__, "Doubles.double"),)))
     with pytest.raises(RuntimeError, match=r"the ready-made Doubles.double is answered"):
         Doubles().double(3, times=4)
 

@@ -28,11 +28,11 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import describe, perform
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
 from autograder.testing.student import Student
+from tests.helpers.calls import frame_of
 from tests.helpers.messages import anything
 
 plain = st.recursive(
@@ -68,7 +68,7 @@ members = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(
 columns = st.lists(st.text(max_size=3) | st.none() | st.floats(allow_nan=False), min_size=2, max_size=2)
 objects = st.recursive(
     plain | numbers | st.sets(members, max_size=4) | st.frozensets(members, max_size=4)
-    | st.dictionaries(st.text(max_size=5), columns, max_size=3).map(Table),
+    | st.dictionaries(st.text(max_size=5), columns, max_size=3).map(frame_of),
     lambda inner: st.dictionaries(st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True), inner, max_size=3).map(
         lambda fields: Record("Point", fields)
     ),
@@ -303,7 +303,7 @@ def test_arguments_travel_back_only_where_they_were_changed(size):
 
 
 def test_frames_that_are_sent_together_arrive_one_by_one():
-    bodies = [b"", b"small", bytes(3 * frames.SMALL), b"x" * 7, bytes(500_000), b"last"]
+    bodies = [b"", b"small", bytes(50_000), b"x" * 7, bytes(500_000), b"last"]
     ours, theirs = frames.pair()
     with ours, theirs:
         sender = threading.Thread(target=frames.send_with, args=(ours, {"calls": len(bodies)}, bodies))

@@ -24,7 +24,6 @@ from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.objects import NoField, Record
 from autograder.sandbox.protocol.scalars import MAX_GENERATED, Generated
-from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
@@ -32,6 +31,7 @@ from autograder.testing.local import Here, answering
 from autograder.testing.redaction import redacted
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
+from tests.helpers.calls import frame_of
 
 
 def over(value):
@@ -162,15 +162,15 @@ def test_a_pandas_frame_comes_as_its_columns():
     assert table["n"].dtype == np.int64
     np.testing.assert_array_equal(table["x"], [0.5, np.nan])
     assert (table["word"], table["when"]) == (["a", None], [datetime.datetime(2026, 1, 2)] * 2)
-    assert table.index is None
+    assert table.rows is None
     assert table == over(frame.copy())
     assert table != over(frame.assign(n=[1, 3]))
-    assert table.to_pandas()["n"].tolist() == [1, 2]
+    assert of_pandas.for_suite(table)["n"].tolist() == [1, 2]
     indexed = over(frame.set_index("word"))
-    assert (indexed.index, list(indexed)) == (["a", None], ["n", "x", "when"])
+    assert (indexed.rows[0].plain, list(indexed)) == (["a", None], ["n", "x", "when"])
     nullable = over(pandas.DataFrame({"n": pandas.array([1, None], dtype="Int64"), "b": pandas.array([True, None])}))
     assert (nullable["n"], nullable["b"]) == ([1, None], [True, None])
-    assert over(pandas.DataFrame()).columns == {}
+    assert (over(pandas.DataFrame()).names, over(pandas.DataFrame()).parts) == ([], [])
 
 
 def test_a_frame_backed_by_arrow_comes_as_its_columns_too():
@@ -188,15 +188,15 @@ def test_a_frame_that_is_too_large_is_named():
 
 
 def test_a_table_needs_no_pandas():
-    table = over(Table({"a": np.arange(3), "b": ["x", None, "y"]}, index=["i", "j", "k"]))
-    assert (len(table), table["a"].tolist(), table["b"], table.index) == (
+    table = over(frame_of({"a": np.arange(3), "b": ["x", None, "y"]}, index=["i", "j", "k"]))
+    assert (len(table), table["a"].tolist(), table["b"], table.rows[0].given) == (
         3,
         [0, 1, 2],
         ["x", None, "y"],
         ["i", "j", "k"],
     )
     assert kind_of(table) == "a table of 3 rows and 2 columns"
-    assert same_value(table, over(Table({"a": np.arange(3), "b": ["x", None, "y"]}, index=["i", "j", "k"])))
+    assert same_value(table, over(frame_of({"a": np.arange(3), "b": ["x", None, "y"]}, index=["i", "j", "k"])))
     assert not hasattr(table, "shape")
     with pytest.raises(NoField, match="no column `c`"):
         table["c"]

@@ -1,1 +1,1 @@
-"""What both sides of the sandbox speak."""
+"""The protocol between the two sides of the sandbox."""

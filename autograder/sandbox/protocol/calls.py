@@ -1,22 +1,22 @@
-"""What is asked across the sandbox's boundary and what comes back: a `Call`, and `Reply`, `Failure` or `NoAnswer`.
+"""Requests across the sandbox's boundary, and their answers: a `Call`, and a `Reply`, a `Failure` or a `NoAnswer`.
 
-The same four serve in both directions: a suite calls student code, and student code may ask (see `sandboxed.proxy`).
-This is the one place where they become bytes.
+The same four serve in both directions: hidden tests call student code, and student code may ask the trusted side (see
+`sandboxed.proxy`). Only this module turns them into bytes and back.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.checks import as_shape, decoded, named, nothing_else
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.kinds import Gives as Gives
 from autograder.sandbox.protocol.kinds import Kind as Kind
@@ -24,31 +24,28 @@ from autograder.sandbox.protocol.kinds import Why as Why
 from autograder.sandbox.protocol.messages import Proxy as Proxy
 from autograder.sandbox.protocol.values import Handle, decode, encode
 
-MAX_WORDS = 400  # characters of an exception's text
-MAX_LINES = 3
-MAX_TYPES = 8  # of an exception: its own and those that it is derived from
+MAX_ERROR_TEXT = 400  # characters of an exception's text
+MAX_LINES = 3  # of a traceback
+MAX_TYPES = 8  # of an exception: its class and the classes that this is derived from
+Made = TypeVar("Made", "Call", "Instance")
 
 
 @dataclass(frozen=True)
 class Instance:
-    """How an `nn.Module` is made: constructor arguments, and values copied into its parameters by name."""
+    """How an `nn.Module` is made: constructor arguments, and values that are copied into its parameters by name."""
 
     args: Sequence[Any] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def packed(self) -> _Instance:
-        """As it crosses the sandbox's boundary."""
-        return _Instance(encode(list(self.args)), encode(dict(self.kwargs)), encode(dict(self.parameters)))
 
-
-LEN = "len"  # a step that is Python's own function of that name
-EVAL = "eval"  # a step of a module: from then on it is not in training
+LEN = "len"  # a step that calls Python's built-in `len`
+EVAL = "eval"  # a step that ends a module's training mode
 
 
 @dataclass(frozen=True)
 class Step:
-    """One call of a method, or `LEN`."""
+    """One call of a method, or of `LEN`."""
 
     method: str
     args: Sequence[Any] = ()
@@ -56,11 +53,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Chance:
-    """How a call draws: by `seed`, which random numbers of Python, NumPy and PyTorch then come of.
+    """How a call draws random numbers: those of Python, NumPy and PyTorch follow from `seed`.
 
-    times: how often the function is called, which makes a sample of its values; 0: once, as any call
-    in_place: are its values what the first argument holds afterwards?
-    rng, given: names of arguments that get a NumPy generator, or a number, another one each time
+    times: how often the function is called to make a sample of its values; 0 for one call, as usual
+    in_place: whether a sample is of what the first argument holds afterwards, not of what the function returns
+    rng: name of the argument that gets a NumPy generator; given: of the one that gets a number, a new one each time
     """
 
     seed: int
@@ -74,17 +71,17 @@ class Chance:
 class Call:
     """One call of a function, of an `nn.Module` that is made for it, or of a class whose object is then used.
 
-    name: whose; args, kwargs: what it is called with
-    instance: for a module, how it is made; `build` asks for no more than that
-    seeds: one for each tensor of the output, or None: also gradients of sum(output * seed)
-    lenient: `.view` goes on as `.reshape` if the numbers do not lie in order in memory, and a dropout drops nothing
-    steps: for a class, methods called one after the other on its object; the value is what the last one gives. For a
-        module, methods called before it is
-    memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
-    forbidden: is it a function that the sandbox was emptied of (see `sandboxed.removal`)? The name is that function's
-    chance: how it draws, if its answer is to be a sample
+    name: of the function or class; args, kwargs: its arguments
+    instance: for a module, how it is made; with `build`, the module is made and not called
+    seeds: a seed for each tensor of the output; the reply then has gradients of sum(output * seed), too
+    lenient: `.view` falls back to `.reshape` if the numbers are not contiguous, and dropout drops nothing
+    steps: for a class, methods that are called in order on its object; the value is what the last one returns. For a
+        module, methods that are called before the module itself
+    memory: how many bytes may be allocated at once, beside the arguments; None for all that the sandbox has
+    forbidden: whether `name` is a function that was removed from the sandbox (see `sandboxed.removal`)
+    chance: how it draws random numbers, if its answer is to be a sample
     gives: what the reply has as its value
-    typed: the lines that `input()` reads meanwhile; None: it is as it was
+    typed: the lines that `input()` reads during the call; None leaves `input()` alone
     """
 
     name: str
@@ -103,12 +100,12 @@ class Call:
 
     @property
     def positional(self) -> list[Any]:
-        """The arguments that a reply tells of: `args`, or those of the steps if it is an object that is used."""
+        """The arguments that a reply reports in `inputs`: `args`, or those of all steps if a class is used."""
         used = self.steps and self.instance is None
         return [value for step in self.steps for value in step.args] if used else list(self.args)
 
     def given(self) -> list[Any]:
-        """Every argument, the constructor's and those of steps among them."""
+        """Every argument, including the constructor's and those of steps."""
         made = self.instance or Instance()
         of_steps = [value for step in self.steps for value in step.args]
         return [*self.args, *self.kwargs.values(), *made.args, *made.kwargs.values(), *of_steps]
@@ -116,62 +113,60 @@ class Call:
     @cached_property
     def as_bytes(self) -> bytes:
         """The call as bytes. Made once, since an argument may change later."""
+        made = self.instance
         packed = _Call(
             self.name,
             encode(list(self.args)),
             encode(dict(self.kwargs)),
-            None if self.instance is None else self.instance.packed(),
+            None if made is None else tuple(map(encode, (list(made.args), dict(made.kwargs), dict(made.parameters)))),
             None if self.seeds is None else encode(list(self.seeds)),
             self.build,
             self.lenient,
-            [_Step(step.method, encode(list(step.args))) for step in self.steps],
+            [(step.method, encode(list(step.args))) for step in self.steps],
             self.memory,
             self.forbidden,
-            None if self.chance is None else _Chance(**vars(self.chance)),
+            None if self.chance is None else astuple(self.chance),
         )
         plain = self.gives is Gives.VALUE and self.typed is None
         typed = None if self.typed is None else list(self.typed)
-        return frames.body(_CallMessage(packed, UNSET if plain else _Effect(self.gives, typed)))
+        return frames.body(_CallMessage(packed, UNSET if plain else (self.gives, typed)))
 
     def has_handle(self) -> bool:
-        """Does it pass something that stays on the side that made it?"""
+        """Whether an argument is a `Handle`: a callable that stays on the other side."""
         return any(isinstance(value, Handle) for value in self.given())
 
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed."""
 
-        def many(values: Sequence[Any]) -> Sequence[Any]:
-            return [*map(change, values)]
+        def changed(made: Made) -> Made:
+            kwargs = {key: change(value) for key, value in made.kwargs.items()}
+            return replace(made, args=[*map(change, made.args)], kwargs=kwargs)
 
-        def named(values: Mapping[str, Any]) -> Mapping[str, Any]:
-            return {key: change(value) for key, value in values.items()}
-
-        made = self.instance and replace(
-            self.instance, args=many(self.instance.args), kwargs=named(self.instance.kwargs)
-        )
-        steps = [Step(step.method, many(step.args)) for step in self.steps]
-        return replace(self, args=many(self.args), kwargs=named(self.kwargs), steps=steps, instance=made)
+        steps = [Step(step.method, [*map(change, step.args)]) for step in self.steps]
+        return replace(changed(self), steps=steps, instance=self.instance and changed(self.instance))
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a call gave. Gradients are None if nothing flows.
+    """What a call returned. A gradient is None if the output does not depend on that input.
 
-    inputs: the call's `positional` afterwards; None if they are what they were
-    dropped: was a dropout on?
+    inputs: the call's `positional` arguments afterwards; None if they are unchanged
+    gradients: by the positional arguments; parameters: gradients by a module's parameters, by name
+    shapes: of a module's parameters, by name
+    dropped: whether a dropout was on
     """
 
     value: Any
     inputs: list[Any] | None = field(default_factory=list)
     gradients: list[Any] | None = None
-    parameters: dict[str, object] = field(default_factory=dict)  # gradients by a module's parameters
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of a module's parameters
+    parameters: dict[str, object] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     dropped: bool = False
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of student code that an exception went through."""
+    """A line of student code in an exception's traceback."""
 
     function: str
     number: int
@@ -180,10 +175,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that gave no value.
+    """A call that returned no value.
 
-    error: the exception, from a short list, or a class of the notebook's; lines: the student's own
-    types: the names of the exception's class and of those that it is derived from
+    error: the exception's name, which is on a short list or the name of a class that the notebook defines
+    lines: of the traceback, those in the student's code
+    types: names of the exception's class and of the classes that it is derived from
     """
 
     kind: Kind
@@ -195,86 +191,50 @@ class Failure:
 
 @dataclass(frozen=True)
 class NoAnswer:
-    """A call from which nothing came back; the text is one sentence."""
+    """A call that got no answer; the text is one sentence."""
 
     why: Why
     text: str
 
 
 Answer = Reply | Failure | NoAnswer
-Ask = Callable[[Call], Reply | Failure]  # takes a question to the other side
+Ask = Callable[[Call], Reply | Failure]  # sends a question to the other side
 
 
 # ---------------------------------------------------------------- bytes
 
-# As lists, in this order. Values are tagged lists, which `values` reads within its limits.
+# On the wire, all of these are lists in this order. Fields of type `Any` are tagged lists, which `values` reads within
+# its limits.
 
 
-class _Fields(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    pass
-
-
-class _Instance(_Fields):
-    args: Any
-    kwargs: Any
-    parameters: Any
-
-    def read(self) -> Instance:
-        return Instance(decoded(self.args, list), named(self.kwargs), named(self.parameters))
-
-
-class _Step(_Fields):
-    method: str
-    args: Any
-
-
-class _Chance(_Fields):
-    seed: int
-    times: int
-    in_place: bool
-    rng: str
-    given: str
-
-
-class _Call(_Fields):
+class _Call(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     name: str
     args: Any
     kwargs: Any
-    instance: _Instance | None
+    instance: tuple[Any, Any, Any] | None
     seeds: Any
     build: bool
     lenient: bool
-    steps: list[_Step]
+    steps: list[tuple[str, Any]]
     memory: int | None
     forbidden: bool
-    chance: _Chance | None = None
-
-
-class _Effect(_Fields):
-    gives: Gives
-    typed: list[str] | None
+    chance: tuple[int, int, bool, str, str] | None = None
 
 
 class _CallMessage(msgspec.Struct, omit_defaults=True):
     call: _Call
-    effect: _Effect | UnsetType = UNSET
+    effect: tuple[Gives, list[str] | None] | UnsetType = UNSET
 
 
-class _Line(_Fields):
-    function: str
-    number: int
-    text: str
-
-
-class _Failure(_Fields):
+class _Failure(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     kind: Kind
     text: str
     error: str
-    lines: list[_Line]
+    lines: list[tuple[str, int, str]]
     types: list[str] = []
 
 
-class _Reply(_Fields):
+class _Reply(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     value: Any
     inputs: Any
     gradients: Any
@@ -291,43 +251,42 @@ class _AnswerMessage(msgspec.Struct, omit_defaults=True):
 def call_of(body: bytes) -> Call:
     """The call in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _CallMessage, "a call")
-    one, effect = message.call, message.effect or _Effect(Gives.VALUE, None)
-    with nothing_else("a call"):
+    packed, (gives, typed) = message.call, message.effect or (Gives.VALUE, None)
+    with _only_wire_errors("a call"):
+        made = packed.instance
         return Call(
-            one.name,
-            decoded(one.args, list),
-            named(one.kwargs),
-            None if one.instance is None else one.instance.read(),
-            None if one.seeds is None else decoded(one.seeds, list),
-            one.build,
-            one.lenient,
-            [Step(step.method, decoded(step.args, list)) for step in one.steps],
-            one.memory,
-            one.forbidden,
-            None if one.chance is None else Chance(**msgspec.structs.asdict(one.chance)),
-            effect.gives,
-            effect.typed,
+            packed.name,
+            _decoded(packed.args, list),
+            _by_name(packed.kwargs),
+            made and Instance(_decoded(made[0], list), _by_name(made[1]), _by_name(made[2])),
+            None if packed.seeds is None else _decoded(packed.seeds, list),
+            packed.build,
+            packed.lenient,
+            [Step(method, _decoded(args, list)) for method, args in packed.steps],
+            packed.memory,
+            packed.forbidden,
+            packed.chance and Chance(*packed.chance),
+            gives,
+            typed,
         )
 
 
 def answer_bytes(answer: Reply | Failure) -> bytes:
     """An answer as it crosses the sandbox's boundary."""
     if isinstance(answer, Failure):
-        lines = [_Line(line.function[:80], line.number, line.text[:160]) for line in answer.lines[-MAX_LINES:]]
-        types = [name[:80] for name in answer.types[:MAX_TYPES]]
-        failure = _Failure(answer.kind, answer.text[:MAX_WORDS], answer.error[:40], lines, types)
-        return frames.body(_AnswerMessage(failure))
-    gradients = None if answer.gradients is None else encode(answer.gradients)
-    shapes = encode({name: list(shape) for name, shape in answer.shapes.items()})
-    inputs = None if answer.inputs is None else encode(answer.inputs)
-    reply = _Reply(encode(answer.value), inputs, gradients, encode(answer.parameters), shapes, answer.dropped)
-    return frames.body(_AnswerMessage(reply=reply))
+        short = _shortened(answer)
+        lines = [astuple(line) for line in short.lines]
+        return frames.body(_AnswerMessage(_Failure(short.kind, short.text, short.error, lines, [*short.types])))
+    shapes = {name: list(shape) for name, shape in answer.shapes.items()}
+    parts = answer.value, answer.inputs, answer.gradients, answer.parameters, shapes
+    value, inputs, gradients, parameters, sizes = map(encode, parts)
+    return frames.body(_AnswerMessage(reply=_Reply(value, inputs, gradients, parameters, sizes, answer.dropped)))
 
 
 def answer_of(body: bytes) -> Reply | Failure:
     """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _AnswerMessage, "an answer")
-    with nothing_else("an answer"):
+    with _only_wire_errors("an answer"):
         if not isinstance(message.failure, UnsetType):
             return _failure(message.failure)
         if not isinstance(message.reply, UnsetType):
@@ -335,16 +294,51 @@ def answer_of(body: bytes) -> Reply | Failure:
     raise WireError("not an answer")
 
 
-def _reply(one: _Reply) -> Reply:
-    shapes = {name: as_shape(sizes) for name, sizes in named(one.shapes).items()}
-    gradients = None if one.gradients is None else decoded(one.gradients, list)
-    inputs = None if one.inputs is None else decoded(one.inputs, list)
-    return Reply(decode(one.value), inputs, gradients, named(one.parameters), shapes, one.dropped)
+def _reply(packed: _Reply) -> Reply:
+    shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
+    inputs, gradients = (None if data is None else _decoded(data, list) for data in (packed.inputs, packed.gradients))
+    return Reply(decode(packed.value), inputs, gradients, _by_name(packed.parameters), shapes, packed.dropped)
 
 
-def _failure(one: _Failure) -> Failure:
-    if one.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", one.text):
+def _failure(packed: _Failure) -> Failure:
+    if packed.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", packed.text):
         raise WireError("not a number")
-    lines = tuple(Line(line.function[:80], line.number, line.text[:160]) for line in one.lines[:MAX_LINES])
-    types = tuple(name[:80] for name in one.types[:MAX_TYPES])
-    return Failure(one.kind, one.text[:MAX_WORDS], one.error[:40], lines, types)
+    lines = tuple(Line(*line) for line in packed.lines)
+    return _shortened(Failure(packed.kind, packed.text, packed.error, lines, tuple(packed.types)))
+
+
+def _shortened(failure: Failure) -> Failure:
+    lines = tuple(Line(line.function[:80], line.number, line.text[:160]) for line in failure.lines[-MAX_LINES:])
+    types = tuple(name[:80] for name in failure.types[:MAX_TYPES])
+    return Failure(failure.kind, failure.text[:MAX_ERROR_TEXT], failure.error[:40], lines, types)
+
+
+@contextlib.contextmanager
+def _only_wire_errors(what: str) -> Iterator[None]:
+    """Whatever the values in a message are, only `WireError` is raised."""
+    try:
+        yield
+    except (RecursionError, ValueError, TypeError, OverflowError) as error:
+        raise WireError(f"not {what} ({type(error).__name__})") from None
+
+
+def _shape(data: Any) -> tuple[int, ...]:
+    if type(data) is not list or any(type(size) is not int or size < 0 for size in data):
+        raise WireError("not a shape")
+    return tuple(data)
+
+
+def _decoded(data: Any, kind: type) -> Any:
+    """An encoded value. Raises `WireError` if it is not of this type."""
+    value = decode(data)
+    if type(value) is not kind:
+        raise WireError(f"not a {kind.__name__}")
+    return value
+
+
+def _by_name(data: Any) -> dict[str, object]:
+    """Encoded values by name."""
+    found: dict[str, object] = _decoded(data, dict)
+    if any(type(key) is not str for key in found):
+        raise WireError("not named values")
+    return found

@@ -1,9 +1,9 @@
 """How a process of a submission ended, and whether the student's code or the machine ended it.
 
-A mark may be lowered only if the end is the student's: the code's own exit, a signal of its own, a limit that it met.
-`linux.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its
-helpers and people end processes. So these two signals are the machine's, unless the submission's own memory limit was
-met.
+A mark may be lowered only if the student's code ended the process: by an exit, a signal that it caused, or a limit
+that it met. `linux.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, which the kernel sends when
+memory runs out, and people and services send to end a process. So these two signals come from the machine, unless the
+submission met its own memory limit.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import time
 
 import msgspec
 
-# Exit code of a process in which the machine was short of something that the grader needs. Any other error of the
-# grader's code is the student's end: it runs in the student's process, where everything can be changed.
+# Exit code of a process in which the machine ran short of something that the grader needs. Any other error in the
+# grader's code counts as the student's: that code runs in the student's process, where student code can change it.
 MACHINE_SHORT = 121
-SIGKILL, SIGTERM = 9, 15  # on every Linux; Windows, where only checks run, has no such names
+SIGKILL, SIGTERM = 9, 15  # the same on every Linux; on Windows, where only checks run, `signal` lacks SIGKILL
 FROM_OUTSIDE = frozenset({SIGKILL, SIGTERM})
-END_SECONDS = 1.0  # a socket closes a moment before its process can be waited for; under load perhaps a tenth
+END_SECONDS = 1.0  # a socket closes before its process can be waited for: a moment, under load perhaps 0.1 s
 
 
 class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a process ended; nothing is set if nobody knows.
+    """How a process ended; nothing is set if that is unknown.
 
-    exit_code, signal: as `os.waitid` says it
-    running: it has not ended, and has only closed its socket
-    limit: what the supervisor ended it for, in words that begin a sentence; empty if it did not
-    out_of_memory: the submission met its limit on memory, and the kernel ended a process for it
+    exit_code, signal: as reported by `os.waitid`
+    running: it has closed its socket, but has not ended
+    limit: if the supervisor ended it, the limit that it met, in words that begin a sentence; else empty
+    out_of_memory: the submission met its memory limit, and the kernel ended one of its processes
     """
 
     exit_code: int | None = None
@@ -39,7 +39,7 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_students(self) -> bool:
-        """Is the end the student's own doing, as far as it shows?"""
+        """Whether the student's code ended the process, as far as can be seen."""
         if self.limit or self.running:
             return True
         if self.signal is not None:
@@ -47,9 +47,9 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.exit_code is not None and self.exit_code != MACHINE_SHORT
 
     def __str__(self) -> str:
-        """In words, for a report that says why a submission was not graded."""
+        """In words, for the report of a submission that was not graded."""
         if self.signal is not None:
-            names = {one.value: one.name for one in signal.Signals}
+            names = {number.value: number.name for number in signal.Signals}
             return f"it was ended by {names.get(self.signal, f'signal {self.signal}')} from outside"
         if self.exit_code == MACHINE_SHORT:
             return "the machine was short of something that it needs"
@@ -57,7 +57,7 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def ending_in(message: object) -> Ending:
-    """The ending in a message; one that nobody knows if it is of another form."""
+    """The ending in a message; an unknown one if the message has another form."""
     try:
         return msgspec.convert(message, Ending)
     except msgspec.ValidationError:
@@ -65,7 +65,7 @@ def ending_in(message: object) -> Ending:
 
 
 def ending_of(pid: int, seconds: float = END_SECONDS) -> Ending:
-    """How a child of this process ended. It is not reaped, so its number stays its own. Waits so many seconds."""
+    """How a child of this process ended. Waits up to so many seconds. Does not reap it, so its pid is not reused."""
     until = time.monotonic() + seconds
     while True:
         try:

@@ -1,7 +1,7 @@
-"""Frames: messages of msgpack on a socket, with a limit and a deadline for whoever does not trust the other side.
+"""Frames: msgpack messages on a socket, with size limits and deadlines for a side that does not trust the other.
 
 A frame is four bytes of length (big endian) and a msgpack body, which is a map: a struct of `messages`, or plain data.
-msgspec makes and checks it. What msgspec does not limit is limited here: how many things a message has.
+msgspec writes and checks it. msgspec does not limit how many items a message has, so this module does.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 import msgspec
 
-MAX_ITEMS = 100_000  # things in one message; an honest one has some hundred
-SMALL = 2**14  # bytes from which on a part is sent by itself
+MAX_ITEMS = 100_000  # items in one message; an honest one has some hundred
 MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control group
 _LENGTH = struct.Struct(">I")
-# What the kernel says when the machine, or this user, has no more of something. That is nobody's fault who hands in.
+# No SIGPIPE if the other side is gone, and no blocking if it has stopped reading.
+_FLAGS = getattr(socket, "MSG_NOSIGNAL", 0) | getattr(socket, "MSG_DONTWAIT", 0)
+# The kernel's errors when the machine, or this user, runs out of something. That is never a student's fault.
 SCARCE = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
-AGAIN_SECONDS = 0.05  # between two tries
+RETRY_SECONDS = 0.05
 Made = TypeVar("Made")
-PLAIN: Any = dict[str, object]  # the form of a message that is a map of plain data
+PLAIN: Any = dict[str, object]  # the type of a message that is a map of plain data
 
 
 class WireError(Exception):
@@ -41,13 +42,13 @@ class Closed(Exception):
 
 
 class Exhausted(Exception):
-    """The machine has no more of something, such as open files, and waiting did not help; the text says of what."""
+    """The machine ran out of something, such as open files, and waiting did not help; the text says of what."""
 
 
-def once_there_is_room(act: Callable[[], Made], deadline: float | None = None) -> Made:
-    """What `act` gives. While the machine is short of something it is tried again; raises `Exhausted` at last.
+def retry_while_short(act: Callable[[], Made], deadline: float | None = None) -> Made:
+    """The result of `act`, which is retried while the machine is short of something. Raises `Exhausted` in the end.
 
-    deadline: `time.monotonic` of the last try; None: 10 s from now
+    deadline: `time.monotonic` of the last try; None for 10 s from now
     """
     deadline = time.monotonic() + 10 if deadline is None else deadline
     while True:
@@ -58,16 +59,16 @@ def once_there_is_room(act: Callable[[], Made], deadline: float | None = None) -
                 raise
             if time.monotonic() > deadline:
                 raise Exhausted(f"{error.strerror} (errno {error.errno})") from None
-        time.sleep(AGAIN_SECONDS)
+        time.sleep(RETRY_SECONDS)
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Two sockets that are connected. Raises `Exhausted`."""
-    return once_there_is_room(socket.socketpair)
+    """Two connected sockets. Raises `Exhausted`."""
+    return retry_while_short(socket.socketpair)
 
 
 def body(message: Any) -> bytes:
-    """A message, a struct or a map, as it travels, without its length."""
+    """A message, which is a struct or a map, as msgpack, without its length."""
     try:
         return msgspec.msgpack.encode(message)
     except UnicodeEncodeError:
@@ -75,7 +76,7 @@ def body(message: Any) -> bytes:
 
 
 def _with_whole_characters(data: Any) -> Any:
-    """A text may hold half a character, which no UTF-8 can; a question mark takes its place."""
+    """The same data with a question mark for each lone surrogate, which UTF-8 cannot encode."""
     if isinstance(data, str):
         return data.encode("utf-8", "replace").decode()
     if isinstance(data, dict):
@@ -98,12 +99,12 @@ def parse(body: bytes, form: type[Made], what: str = ...) -> Made: ...
 @overload
 def parse(body: bytes, form: Any = PLAIN, what: str = ...) -> Any: ...
 def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> Any:
-    """The message in `body`, checked to be of a form; raises `WireError` if there is none.
+    """The message in `body`. Raises `WireError` if `body` is not a message of this type.
 
-    form: a struct, a union of structs, or a map of plain data; what: it is, for the error
+    form: a struct, a union of structs, or a map of plain data; what: the message's name in an error
     """
-    if len(body) > MAX_ITEMS:  # a thing takes a byte at least, so a short message need not be counted
-        _count(body)
+    if len(body) > MAX_ITEMS:  # an item takes at least a byte, so a short message cannot have too many
+        _check_items(body)
     try:
         return _reader_of(form).decode(body)
     except msgspec.ValidationError:
@@ -117,8 +118,8 @@ def _reader_of(form: Any) -> Any:
     return msgspec.msgpack.Decoder(form)
 
 
-# Of msgpack's kinds of data, by their first byte: bytes that follow; for those with a length, bytes of the length and
-# what is added to it; for lists and maps, bytes of the length and things for each.
+# msgpack's types by their first byte. Types of fixed size: how many bytes follow. Types with a length: the bytes of the
+# length, and how many bytes follow beside those it counts. Lists and maps: bytes of the length, items of an entry.
 _FOLLOW = dict(zip(range(0xCA, 0xD4), (4, 8, 1, 2, 4, 8, 1, 2, 4, 8), strict=True)) | {
     0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17, 0xC0: 0, 0xC2: 0, 0xC3: 0,
 }  # fmt: skip
@@ -127,86 +128,63 @@ _SIZED = {0xC4: (1, 0), 0xC5: (2, 0), 0xC6: (4, 0), 0xC7: (1, 1), 0xC8: (2, 1), 
 _MANY = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 
 
-def _count(body: bytes) -> None:
-    """Raises `WireError` for a message of many small things, each of which takes a hundred times its byte once made."""
-    at, left, room = 0, 1, MAX_ITEMS
-    while left > 0 and at < len(body):
-        first, at, left = body[at], at + 1, left - 1
-        things, counted = 0, 0  # to be read next; an entry of a map counts once
+def _check_items(body: bytes) -> None:
+    """Raises `WireError` if a message has too many items: once decoded, a small item takes a hundred times its byte."""
+    at, pending, left = 0, 1, MAX_ITEMS
+    while pending > 0 and at < len(body):
+        first, at, pending = body[at], at + 1, pending - 1
+        entries, items = 0, 0  # of a list or a map; an entry of a map is two items and counts once
         if first in _SIZED:
             width, more = _SIZED[first]
             at += width + more + int.from_bytes(body[at : at + width], "big")
         elif first in _MANY:
             width, each = _MANY[first]
-            counted = int.from_bytes(body[at : at + width], "big")
-            things = each * counted
+            entries = int.from_bytes(body[at : at + width], "big")
+            items = each * entries
             at += width
-        elif 0x80 <= first < 0xA0:  # a short map, a short list
-            counted = first & 0x0F
-            things = counted * (1 if first & 0x10 else 2)
+        elif 0x80 <= first < 0xA0:  # a short map or list
+            entries = first & 0x0F
+            items = entries * (1 if first & 0x10 else 2)
         elif 0xA0 <= first < 0xC0:  # a short text
             at += first & 0x1F
         else:
             at += _FOLLOW.get(first, 0)
-        left, room = left + things, room - counted - (things > 0)
-        if room < 0:
+        pending, left = pending + items, left - entries - (items > 0)
+        if left < 0:
             raise WireError("too many things in one message")
 
 
 def send(sock: socket.socket, message: Any, deadline: float | None = None) -> None:
-    """Send one frame; with a `deadline` (`time.monotonic`) never block past it."""
-    send_bytes(sock, pack(message), deadline)
-
-
-def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
-    """Send all of `data`, never blocking past `deadline`."""
-    send_all(sock, [data], deadline)
+    """Send one frame. Never blocks past `deadline` (`time.monotonic`)."""
+    send_all(sock, pack(message), deadline)
 
 
 def send_with(sock: socket.socket, message: Any, bodies: Sequence[bytes], deadline: float | None = None) -> None:
-    """Send one frame, and after it one for each of `bodies`, which are not copied."""
-    lengths = [_LENGTH.pack(len(body)) for body in bodies]
-    send_all(sock, [pack(message), *(part for pair in zip(lengths, bodies, strict=True) for part in pair)], deadline)
+    """Send one frame, then one for each of `bodies`. Never blocks past `deadline`."""
+    send_all(sock, b"".join([pack(message), *map(framed, bodies)]), deadline)
 
 
-def send_all(sock: socket.socket, parts: Sequence[bytes], deadline: float | None = None) -> None:
-    """Send all parts, one after the other, never blocking past `deadline`."""
-    flags = socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT
-    for part in _in_few(parts):
-        rest = memoryview(part)
-        while rest:
-            _in_time(deadline)
-            try:
-                # Never raise SIGPIPE, and never block: the other side may have stopped reading.
-                sent = once_there_is_room(functools.partial(sock.send, rest, flags), deadline)
-                rest = rest[sent:]
-            except BlockingIOError:
-                _wait(sock, select.POLLOUT, deadline)
-            except OSError as error:
-                raise Closed(str(error)) from None
-
-
-def _in_few(parts: Sequence[bytes]) -> Iterator[bytes | bytearray]:
-    """The parts, with small ones joined: a large one is not copied, and student code may call no `sendmsg`."""
-    small = bytearray()
-    for part in parts:
-        if len(part) < SMALL:
-            small += part
-        else:
-            yield small
-            yield part
-            small = bytearray()
-    yield small
+def send_all(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
+    """Send all of `data`. Never blocks past `deadline`."""
+    rest = memoryview(data)
+    while rest:
+        _check_time(deadline)
+        try:
+            rest = rest[retry_while_short(functools.partial(sock.send, rest, _FLAGS), deadline) :]
+        except BlockingIOError:
+            _wait(sock, select.POLLOUT, deadline)
+        except OSError as error:
+            raise Closed(str(error)) from None
 
 
 class Allowance:
-    """How much may come in: `each` bytes a message, `total` for all of them."""
+    """How many bytes may be received: `each` in one message, `total` in all of them."""
 
     def __init__(self, each: int, total: int) -> None:
         self.each, self.left = each, total
 
     def take(self, size: int) -> None:
-        """Account for a message; raises `WireError` if that is too much."""
+        """Account for a message of this size. Raises `WireError` if it is over a limit."""
         if size > min(self.each, self.left):
             raise WireError("a message over the size limit")
         self.left -= size
@@ -227,14 +205,14 @@ def receive(
     *,
     form: Any = PLAIN,
 ) -> Any:
-    """One frame's message; raises `Deadline`, `Closed`, or `WireError` on one that is not of this form."""
+    """The next frame's message. Raises `Deadline`, `Closed`, or `WireError` if it is not of this type."""
     return parse(receive_body(sock, deadline, allowance), form)
 
 
 def receive_body(
     sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, start: bytes = b""
 ) -> bytes:
-    """One frame's body, unread, after the bytes of it in `start`; raises as `receive` does."""
+    """The next frame's body, undecoded. Raises as `receive` does. start: the first bytes, if they were read before."""
     (size,) = _LENGTH.unpack(start + _exactly(sock, _LENGTH.size - len(start), deadline))
     if allowance is not None:
         allowance.take(size)
@@ -242,7 +220,7 @@ def receive_body(
 
 
 def receive_with_descriptors(sock: socket.socket, form: Any = PLAIN) -> tuple[Any, list[int]]:
-    """A frame, and the descriptors that came with its first byte. For the inner side: waits without a deadline."""
+    """The next frame's message, and the descriptors that came with its first byte. Waits without a deadline."""
     first, descriptors, _, _ = socket.recv_fds(sock, 1, MAX_DESCRIPTORS)
     if not first:
         raise Closed("end of stream")
@@ -250,24 +228,24 @@ def receive_with_descriptors(sock: socket.socket, form: Any = PLAIN) -> tuple[An
 
 
 def send_with_descriptors(sock: socket.socket, message: Any, passed: Sequence[int], deadline: float) -> None:
-    """Send a frame whose first byte carries descriptors; never blocks past `deadline`.
+    """Send a frame whose first byte carries descriptors. Never blocks past `deadline`.
 
-    Raises `Exhausted` if this user has too many descriptors in flight until then (unix(7): ETOOMANYREFS).
+    Raises `Exhausted` if this user still has too many descriptors in flight then (unix(7): ETOOMANYREFS).
     """
-    frame, flags = pack(message), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT
+    frame = pack(message)
     try:
-        once_there_is_room(lambda: socket.send_fds(sock, [frame[:1]], list(passed), flags), deadline)
+        retry_while_short(lambda: socket.send_fds(sock, [frame[:1]], list(passed), _FLAGS), deadline)
     except BlockingIOError:
         raise Deadline from None
     except OSError as error:
         raise Closed(str(error)) from None
-    send_bytes(sock, frame[1:], deadline)
+    send_all(sock, frame[1:], deadline)
 
 
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
     parts = bytearray()
     while len(parts) < size:
-        _in_time(deadline)
+        _check_time(deadline)
         try:
             part = sock.recv(min(size - len(parts), 2**20), socket.MSG_DONTWAIT)
             if len(part) == size:
@@ -283,7 +261,7 @@ def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
     return bytes(parts)
 
 
-def _in_time(deadline: float | None) -> None:
+def _check_time(deadline: float | None) -> None:
     if deadline is not None and time.monotonic() >= deadline:
         raise Deadline
 
@@ -291,8 +269,5 @@ def _in_time(deadline: float | None) -> None:
 def _wait(sock: socket.socket, event: int, deadline: float | None) -> None:
     poll = select.poll()
     poll.register(sock, event)
-    if deadline is None:
-        poll.poll()
-        return
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+    if not poll.poll(None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000):
         raise Deadline

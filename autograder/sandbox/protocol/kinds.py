@@ -1,4 +1,4 @@
-"""Kinds of questions and answers: what a call is to give, how it failed, why nothing came."""
+"""What a call should give as its answer, and the ways in which it can fail."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from enum import Enum
 class Kind(Enum):
     """How a call failed."""
 
-    RAISED = "raised"  # an exception of the code's own
+    RAISED = "raised"  # the code raised an exception
     NOT_STARTED = "not started"  # NotImplementedError: a stub
     MISSING = "missing"  # there is no such name
-    NO_PARAMETER = "no parameter"  # the module has no parameter of a name that weights came for
-    FORBIDDEN = "ready made"  # it called what it should write; the text is the name
-    REFUSED = "refused"  # a question that is not answered
-    MEMORY = "memory"  # it held more at once than it may; the text is how many bytes
-    NO_INPUT = "no input"  # it asked for more input than is typed in; the text says for which, counted from 1
+    NO_PARAMETER = "no parameter"  # the test sets a parameter that the module does not have
+    FORBIDDEN = "ready made"  # it called a built-in implementation; the text is that function's name
+    REFUSED = "refused"  # the question is not allowed
+    MEMORY = "memory"  # it allocated more at once than it may; the text is how many bytes
+    NO_INPUT = "no input"  # it read more lines of input than there are; the text is the number of the line, from 1
 
 
 class Why(Enum):
-    """Why no answer came."""
+    """Why there is no answer."""
 
     TOO_SLOW = "too slow"
     GONE = "gone"  # the process ended
-    OVER_LIMIT = "over limit"  # the supervisor ended it, and says for what
-    UNREADABLE = "unreadable"  # what came was not of the agreed form
+    OVER_LIMIT = "over limit"  # the supervisor ended the process; the text says which limit it met
+    UNREADABLE = "unreadable"  # the answer did not have the agreed form
 
 
 class Gives(Enum):
     """What a reply has as its value."""
 
-    VALUE = "value"  # what the call gives back
-    NAME = "name"  # what stands under the name: nothing is called
+    VALUE = "value"  # what the call returns
+    NAME = "name"  # the name's own value; nothing is called
     PRINTED = "printed"  # the text that it prints
-    FILES = "files"  # what it writes into an empty folder: contents by name
+    FILES = "files"  # the files that it writes: contents by name
     FIGURE = "figure"  # what it draws with matplotlib, see `sandboxed.figures`

@@ -1,8 +1,8 @@
-"""What crosses a process: typed messages, encoded and checked by msgspec.
+"""Messages between processes, encoded and checked by msgspec.
 
-The supervisor controls the zygote and the fork servers with the first two groups. A judge and a notebook's process
-speak the third, in which whatever comes from the notebook may be forged: see `judge.notebook`. What they ask each
-other besides, and answer, is in `calls`.
+The supervisor controls the zygote and the fork servers with the first two groups. A judge and a notebook's process use
+the third, in which everything that comes from the notebook may be forged (see `judge.notebook`). The calls that they
+make to each other, and the answers, are in `calls`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from autograder.sandbox.protocol.ending import Ending
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A map of a message's fields. `tag` tells messages apart that may come at the same place."""
+    """On the wire, a map of the fields. `tag` distinguishes messages that may arrive at the same place."""
 
 
 # ---------------------------------------------------------------- supervisor and zygote
 
 
 class Policy(Message, frozen=True):
-    """What a fork server is told of its sandbox.
+    """How a fork server sets up its sandbox.
 
     backend: the name of its backend
-    judges: does it fork judges, which see the course and run nobody's code? Else it forks students' notebooks
-    kit: where the whole engine is, if it needs that and the zygote has the sandbox's part alone
+    judges: whether it forks judges, which see the course and run no student code; else it forks students' notebooks
+    kit: path of the whole engine, if the fork server needs it and the zygote has only the sandbox's part
     abi: version of the kernel's Landlock, 0 if there is none
-    readable: places that may be read, and programs started from
-    hidden: folders that look empty; read_only: folders that nothing can be written to
-    scratch: where there are no mounts, the folder in which each submission gets one of its own; else ""
-    user: the kernel's user that root's processes become, which nothing else has; 0: they stay who they are
+    readable: paths that may be read, and from which programs may be started
+    hidden: folders that appear empty; read_only: folders that cannot be written to
+    scratch: without mounts, the folder in which each submission gets its own; else ""
+    user: user id, used by nothing else, that root's processes change to; 0 for no change
     """
 
     backend: str
@@ -46,9 +46,9 @@ class Policy(Message, frozen=True):
 
 
 class StartServer(Message, frozen=True, tag="start"):
-    """Fork a fork server: its control socket comes along, and files of the control group that it joins.
+    """Fork a fork server. With the message come its control socket, and the files of the control group that it joins.
 
-    child: module and class of what it forks; setting: what that is told
+    child: "module:class" of what it forks; setting: the argument of that class's `warm_up`
     """
 
     number: int
@@ -58,7 +58,7 @@ class StartServer(Message, frozen=True, tag="start"):
 
 
 class EndServer(Message, frozen=True, tag="end"):
-    """End a fork server with all that it has forked."""
+    """End a fork server, and all processes that it has forked."""
 
     number: int
 
@@ -67,14 +67,14 @@ class EndServer(Message, frozen=True, tag="end"):
 
 
 class Preparation(Message, frozen=True, tag="prepare"):
-    """What the next judges will need: an assignment, and the exercises whose known mistakes are to be at hand."""
+    """What the next judges will need: an assignment, and the exercises whose known mistakes should be loaded."""
 
     assignment: str
     exercises: tuple[str, ...] = ()
 
 
 class Open(Message, frozen=True, tag="open"):
-    """Fork a child, which talks on the socket that comes along."""
+    """Fork a child, which communicates on the socket that comes with the message."""
 
     number: int
     limits: Limits
@@ -82,33 +82,31 @@ class Open(Message, frozen=True, tag="open"):
 
 
 class HowEnded(Message, frozen=True, tag="ending"):
-    """How has a child ended? ends: is it about to, so that its end is waited for a moment?"""
+    """Ask how a child has ended. ends: whether it is about to end, so that the fork server should wait a moment."""
 
     number: int
     ends: bool
 
 
 class Measure(Message, frozen=True, tag="measure"):
-    """How much memory do a child's processes take? begins: from now on; else it is told, and no longer looked at."""
+    """With `begins`, start to measure the memory of a child's processes; without, report the growth and stop."""
 
     number: int
     begins: bool
 
 
 class Close(Message, frozen=True, tag="close"):
-    """End a child with all that it started."""
+    """End a child, and all processes that it has started."""
 
     number: int
 
 
 class Ready(Message, frozen=True, tag="ready"):
-    """It has begun."""
-
-    ready: bool = True
+    """The process has started."""
 
 
 class Broken(Message, frozen=True, tag="broken"):
-    """A child could not be set up, or its own code failed: the kind of exception, and its text."""
+    """A child could not be set up, or its own code failed: the name and the text of the exception."""
 
     broken: tuple[str, str]
 
@@ -120,13 +118,13 @@ class Ended(Message, frozen=True, tag="ended"):
 
 
 class Grown(Message, frozen=True, tag="grown"):
-    """How many bytes more a child's processes had at most; 0 where that begins, and where it cannot be told."""
+    """By how many bytes a child's processes have grown at most; 0 at the start, or if that is unknown."""
 
     bytes: int
 
 
 class Closed(Message, frozen=True, tag="closed"):
-    """A child is gone, with all that it started."""
+    """A child has ended, and all processes that it had started."""
 
     number: int
 
@@ -137,13 +135,13 @@ FromServer = Ready | Ended | Grown | Closed
 FirstOfChild = Ready | Broken
 
 
-# ---------------------------------------------------------------- what notebooks are told of the course
+# ---------------------------------------------------------------- the course, as notebooks know it
 
 
 class Forbidden(Message, frozen=True):
-    """What is taken out of notebooks: parts of kernels' names, functions by module and name, files by pattern.
+    """What is removed from notebooks: parts of kernels' names, functions by module and name, files by pattern.
 
-    where_watched: what is taken out for suites alone that forbid it, by the suite's word for it
+    where_watched: what is removed only for hidden tests that forbid it, by the name that these use for it
     """
 
     kernels: tuple[str, ...] = ()
@@ -154,7 +152,7 @@ class Forbidden(Message, frozen=True):
 
 
 class Setting(Message, frozen=True):
-    """What a notebook finds: names and their modules, what is not there, and the course's package.
+    """What a notebook starts with: modules by the names they are imported as, what is removed, the course's package.
 
     See `autograder.content.sandbox_setting`.
     """
@@ -168,54 +166,54 @@ class Setting(Message, frozen=True):
 
 
 class Proxy(Message, frozen=True):
-    """A name that the other side answers for: a function or a module, and what its parameters are called."""
+    """A function or an `nn.Module` that the other side answers for. order: the names of its parameters."""
 
     name: str
     module: bool
     order: tuple[str, ...]
 
 
-class Without(Message, frozen=True, tag="without"):
-    """Take these functions out, before the first cell; see `removal`. Nothing is answered."""
+class RemoveFunctions(Message, frozen=True, tag="without"):
+    """Remove these functions before the first cell runs; see `removal`. Has no answer."""
 
     watched: tuple[str, ...]
 
 
 class Files(Message, frozen=True, tag="files"):
-    """Write files of the course's into the notebook's folder, before the first cell. Nothing is answered."""
+    """Write the course's files into the notebook's folder before the first cell runs. Has no answer."""
 
     files: dict[str, bytes]
 
 
 class LookUp(Message, frozen=True, tag="names"):
-    """Which names may these cells look up? Answered by `Names`."""
+    """Ask which names these cells may look up. Answered by `Names`."""
 
     sources: tuple[str, ...]
 
 
 class Names(Message, frozen=True):
-    """Names, in no order."""
+    """Names, in any order."""
 
     names: tuple[str, ...]
 
 
 class LookUses(Message, frozen=True, tag="uses"):
-    """Which names of the notebook's, or among `known`, does an exercise's code look up? Answered by `Uses`."""
+    """Ask which of the notebook's names, and which of `known`, an exercise's code looks up. Answered by `Uses`."""
 
     name: str
     known: tuple[str, ...]
 
 
 class Uses(Message, frozen=True):
-    """Names; what is none is passed over."""
+    """Names; items that are not names are ignored."""
 
     uses: list[object]
 
 
 class RunCell(Message, frozen=True, tag="cell"):
-    """Run a cell, and interrupt it after so many seconds. Answered by `CellOutput`, any number of questions first.
+    """Run a cell, and interrupt it after so many seconds. Answered by any number of questions and a `CellOutput`.
 
-    nonce: set if it is a test cell; its answer has the same
+    nonce: set if it is a test cell; the answer repeats it
     """
 
     source: str
@@ -223,25 +221,25 @@ class RunCell(Message, frozen=True, tag="cell"):
     nonce: str = ""
 
 
-class Aside(Message, frozen=True, tag="aside"):
-    """Fork, and run the cells that come until `Back` in the fork, which is then gone. Nothing is answered."""
+class BeginFork(Message, frozen=True, tag="aside"):
+    """Fork, and run the following cells in the fork, which ends at `EndFork`. Has no answer."""
 
 
-class Back(Message, frozen=True, tag="back"):
-    """End of `Aside`. Answered by `Begun`, once the fork has ended."""
+class EndFork(Message, frozen=True, tag="back"):
+    """End the fork of `BeginFork`. Answered by `Begun` once it has ended."""
 
 
 class Question(Message, frozen=True):
-    """A question of student code's: a call as bytes. Its answer is awaited."""
+    """A question that student code asks: a call as bytes. Student code waits for the answer."""
 
     question: bytes
 
 
 class CellOutput(Message, frozen=True):
-    """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes.
+    """A `Question` while a cell runs, or its output in the end: the printed text, and its failure as bytes.
 
-    Of a test cell nothing is printed. shown: its last value as text; line: where in it an exception was raised; warned:
-    did it write to standard error?
+    The rest is for test cells, whose printed text is dropped. shown: the last value as text; line: the line that raised
+    an exception; warned: whether it wrote to standard error
     """
 
     question: bytes | UnsetType = UNSET
@@ -254,9 +252,9 @@ class CellOutput(Message, frozen=True):
 
 
 class Exercise(Message, frozen=True, tag="exercise"):
-    """Fork a process for an exercise, which talks on the socket that comes along and says `Begun` there.
+    """Fork a process for an exercise, which sends `Begun` on the socket that comes with the message.
 
-    behind: names that are answered for; watched: see `perform`
+    substituted, watched: see `perform`
     """
 
     substituted: tuple[Proxy, ...]
@@ -264,31 +262,31 @@ class Exercise(Message, frozen=True, tag="exercise"):
 
 
 class Begun(Message, frozen=True):
-    """An exercise's process is there, or could not be forked, and why."""
+    """Whether a process could be forked, and if not, why."""
 
     begun: bool = False
     failed: str = ""
 
 
 class HowExerciseEnded(Message, frozen=True, tag="ending"):
-    """How did the last exercise's process end? Answered by `ExerciseEnded`."""
+    """Ask how the last exercise's process ended. Answered by `ExerciseEnded`."""
 
 
 class ExerciseEnded(Message, frozen=True):
-    """What its parent says, which may be anything: see `ending_in`."""
+    """What the process's parent reports, which may be forged: see `ending_in`."""
 
     ending: object = None
 
 
 class Calls(Message, frozen=True):
-    """So many calls come next, each a frame, and are answered in order; then `Printed`, if that is asked for."""
+    """So many calls follow, each in a frame, and are answered in order. With `printed`, `Printed` comes last."""
 
     calls: int = 0
     printed: bool = False
 
 
 class Printed(Message, frozen=True):
-    """What an exercise's process has printed so far."""
+    """All that an exercise's process has printed so far."""
 
     printed: str = ""
 
@@ -299,4 +297,4 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Without | Files | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded
+ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | Exercise | HowExerciseEnded

@@ -1,7 +1,4 @@
-"""Objects that left the sandbox: public data, without their class.
-
-Nothing here knows how they travel; see `values`. What stands for something of pandas' is in `tables`.
-"""
+"""Objects that left the sandbox, by their public data and without their class. `values` sends and reads them."""
 
 from __future__ import annotations
 
@@ -15,35 +12,32 @@ from typing import Any
 import numpy as np
 
 NAME = 80  # characters of a type's, a field's or a column's name
-# What tells arrays, tensors and modules from the rest. A field of such a name is read with brackets only, so that
-# nobody takes the object for one of them.
+# Attributes by which code recognises arrays, tensors and modules. A field of such a name is read with brackets only, so
+# that a record is not mistaken for one of them.
 RESERVED = frozenset(dir(np.ndarray)) | {
     "detach", "numpy", "grad", "is_floating_point", "layout", "requires_grad", "named_parameters", "forward",
 }  # fmt: skip
 
 
 class NoField(AttributeError):
-    """An object or a table that came back has nothing of a name that a suite asks for."""
+    """A test asks an object or a table for a field or column that it does not have."""
 
 
 class Form(Enum):
-    """What does not cross the sandbox's boundary, and what its `Other` then says."""
+    """Why a value does not cross the sandbox's boundary, and what the `type_name` of its `Other` is then."""
 
-    TYPE = "type"  # of such a type: the type's name
-    ARRAY = "array"  # numbers of such a kind, or too many: their dtype, or their size
-    TENSOR = "tensor"
+    TYPE = "type"  # no value of this type does: the type's name
+    ARRAY = "array"  # the dtype is not supported, or it is too large: the dtype, or the size
+    TENSOR = "tensor"  # the same
     TOO_LARGE = "something too large"  # what it is
-    TOO_DEEP = "something nested too deeply"  # nothing more, as those below
+    TOO_DEEP = "something nested too deeply"  # empty, and so for those below
     TOO_MANY = "something of too many objects"
     ENDLESS = "something that holds itself"
     TWICE = "a table in which two columns have one name"
 
 
-FORMS = [form.value for form in Form]
-
-
 class Other:
-    """A value that does not cross the sandbox's boundary; only the name of its type does, or what its form says."""
+    """A value that does not cross the sandbox's boundary: only the name of its type, or what `Form` says."""
 
     def __init__(self, type_name: str, form: Form = Form.TYPE) -> None:
         self.type_name, self.form = type_name[:NAME], form
@@ -53,9 +47,9 @@ class Other:
 
 
 class Record:
-    """An object of some class, by its public data: `point.x`, or `point["x"]`.
+    """An object of some class, by its public data: `point.x`, or `point["x"]`. `fields` has the data by name.
 
-    Two are equal if their data is, whatever their classes are called. `fields` has the data by name.
+    Two records are equal if their data is, whatever the names of their classes.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -67,15 +61,15 @@ class Record:
         fields = self.__dict__.get("fields", {})
         if name in fields and name not in RESERVED:
             return fields[name]
-        raise self._without(name)
+        raise self._no_field(name)
 
-    def _without(self, name: str) -> NoField:
+    def _no_field(self, name: str) -> NoField:
         kind = self.__dict__.get("type_name")
         return NoField(f"gave back something of type {kind}, which has no public `{name}`.")
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.fields:
-            raise self._without(name)
+            raise self._no_field(name)
         return self.fields[name]
 
     def __iter__(self) -> Iterator[Any]:
@@ -88,30 +82,25 @@ class Record:
         return f"{self.type_name}({', '.join(f'{name}={value!r}' for name, value in self.fields.items())})"
 
 
-def equal_data(one: Any, other: Any) -> bool:
-    """Exactly equal, arrays in them included."""
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and _same_array(one, other)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal_data(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple | deque) and type(one) is type(other):
-        return len(one) == len(other) and all(map(equal_data, one, other))
-    if hasattr(one, "detach") and hasattr(other, "detach"):
-        return equal_data(one.detach().numpy(), other.detach().numpy())
-    return bool(one == other) or bool(one != one and other != other)
-
-
-def _same_array(one: np.ndarray, other: np.ndarray) -> bool:
-    return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-
-
-# ---------------------------------------------------------------- what an object tells
+def equal_data(first: Any, second: Any) -> bool:
+    """Whether two values are exactly equal, including the arrays in them. NaN equals NaN."""
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        if not (isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and first.dtype == second.dtype):
+            return False
+        return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(equal_data(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple | deque) and type(first) is type(second):
+        return len(first) == len(second) and all(map(equal_data, first, second))
+    if hasattr(first, "detach") and hasattr(second, "detach"):
+        return equal_data(first.detach().numpy(), second.detach().numpy())
+    return bool(first == second) or bool(first != first and second != second)
 
 
 def public(value: Any) -> Mapping[str, Any]:
-    """An object's public data: a dataclass's fields, or else what it keeps under names without an underscore.
+    """An object's public data: a dataclass's fields, or else attributes whose names do not begin with an underscore.
 
-    Nothing that is a function, a class, a module or an exception has any.
+    Callables, classes, modules and exceptions have none.
     """
     if type(value) is Record:
         return dict(value.fields)
@@ -119,7 +108,7 @@ def public(value: Any) -> Mapping[str, Any]:
         return {}
     try:
         return {name: item for name, item in _data_of(value) if is_field(name)}
-    except Exception:  # code of the object's own
+    except Exception:  # from a property or the like of the object's class
         return {}
 
 
@@ -136,5 +125,5 @@ def _data_of(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_field(name: Any) -> bool:
-    """May a field be called so?"""
+    """Whether a field may have this name."""
     return type(name) is str and name.isidentifier() and not name.startswith("_") and len(name) <= NAME

@@ -1,7 +1,9 @@
-"""Tables as pandas' own things, and back. Nothing here imports pandas before somebody has something of it."""
+"""Tables from and to objects of pandas. Imports pandas only if there is something to convert."""
 
 from __future__ import annotations
 
+import contextlib
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,16 +29,15 @@ from autograder.sandbox.protocol.tables import (
     are_names,
 )
 
-# A column of one of these is an array, and so are times and categories; any other is a list.
+# Columns of these dtypes are sent as arrays, and so are times and categories; all others as lists.
 PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")))
-MAX_ROWS = 2**21  # of eight bytes they make the largest array
-QUOTABLE = "quotable"  # in a frame's `attrs`: see `Table`
+MAX_ROWS = 2**21  # at eight bytes each they fill the largest array
+QUOTABLE = "quotable"  # in a frame's `attrs`, see `Table`
 ATOMS = {bool, int, float, str, type(None)}
-MAY_HOLD = {Table, Generated, list, tuple, dict}  # what `as_given` may change
 
 
 def is_of_pandas(value: Any) -> bool:
-    """Is it one of `KINDS`, if anybody has imported pandas?"""
+    """Whether it is one of pandas' `KINDS`. Does not import pandas."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not hasattr(pandas, MOMENT):
         return False
@@ -44,10 +45,10 @@ def is_of_pandas(value: Any) -> bool:
 
 
 def table_from(value: Any) -> Table | Other:
-    """A thing of pandas' as a table; an `Other` if it is too large, or two of its columns have one name."""
+    """An object of pandas as a table; an `Other` if it is too large, or if two columns have the same name."""
     try:
         return _table_from(value)
-    except Exception:  # of pandas, of a package that it brings, or of a class that is derived from one of its own
+    except Exception:  # from pandas, from a package that extends it, or from a class derived from one of its own
         return Other(type(value).__name__)
 
 
@@ -67,7 +68,7 @@ def _table_from(value: Any) -> Table | Other:
         return Other(f"{article} {kind} of {' x '.join(map(str, value.shape))}", Form.TOO_LARGE)
     parts = [] if kind == INDEX else [*map(_column, parts)]
     names = ([*map(_name, labels.names)], [*map(_name, index.names)] if levels else [None])
-    table = Table.of(kind, [*map(_column, _levels(labels))], parts, [*map(_column, levels)] or None, *names)
+    table = Table(kind, [*map(_column, _levels(labels))], parts, [*map(_column, levels)] or None, *names)
     if kind in (FRAME, SERIES):
         table.quotable = value.attrs.get(QUOTABLE, frozenset())
     return table if are_names(table.names) else Other(kind, Form.TWICE)
@@ -94,24 +95,17 @@ def _column(series: Any) -> Column:
         return Column(codes, dtype, _column(series.cat.categories.to_series()), bool(series.cat.ordered))
     if TIMES.fullmatch(dtype):
         return Column(np.array(series.array.asi8), dtype)
-    # Of a column of any objects None and NaN stay what they are.
+    # In a column of arbitrary objects, None and NaN stay distinct.
     pairs = zip(series.isna().tolist(), series.tolist(), strict=True)
-    values = [None if gone and not isinstance(item, float) else _plain(item) for gone, item in pairs]
+    values = [None if missing and not isinstance(item, float) else item for missing, item in pairs]
+    values = [str(item) if type(item).__name__ in ("Period", "Interval") else item for item in values]
     if dtype != "object":
         values = [None if item != item else item for item in values]
     return Column(values, dtype if DTYPES.fullmatch(dtype) else "object")
 
 
-def _plain(item: Any) -> Any:
-    """A value of a column; a period and an interval as their text."""
-    return str(item) if type(item).__name__ in ("Period", "Interval") else item
-
-
-# ---------------------------------------------------------------- and back
-
-
 def made_of(table: Table) -> Any:
-    """What pandas has for a table. Raises whatever pandas raises."""
+    """The object of pandas that a table represents. Raises whatever pandas raises."""
     import pandas
 
     parts = [*map(_array, table.parts)]
@@ -137,7 +131,7 @@ def _index(levels: Sequence[Column], names: Sequence[Any]) -> Any:
 
 
 def _array(column: Column) -> Any:
-    """What pandas keeps of a column."""
+    """A column's values as pandas stores them."""
     import pandas
 
     if column.categories is not None:
@@ -151,47 +145,46 @@ def _array(column: Column) -> Any:
         return column.values.copy()
     try:
         return pandas.Series(column.values, dtype=column.dtype).array
-    except Exception:  # what pandas says of intervals, and of packages that it lacks
+    except Exception:  # pandas refuses intervals, and dtypes whose package is not installed
         return pandas.Series(column.values, dtype=object).array
 
 
-# ---------------------------------------------------------------- in values
-
-
 def as_given(value: Any) -> Any:
-    """With pandas' own things in place of tables, and an iterator in place of what was read out of one."""
+    """The value with objects of pandas in place of tables, and iterators in place of items read from iterators."""
 
-    def change(one: Any) -> Any:
-        return made_of(one) if type(one) is Table else iter(one.items) if type(one) is Generated else one
+    def change(item: Any) -> Any:
+        return made_of(item) if type(item) is Table else iter(item.items) if type(item) is Generated else item
 
     return _changed(value, change)
 
 
 def for_suite(value: Any) -> Any:
-    """With pandas' own things in place of tables, if the course uses pandas; a table that can be none stays."""
+    """The value with objects of pandas in place of tables, where pandas accepts them, if the course uses pandas."""
 
-    def change(one: Any) -> Any:
-        try:
-            return one.to_pandas() if type(one) is Table else one
-        except Exception:
-            return one
+    def change(item: Any) -> Any:
+        if type(item) is Table and item.made is None:
+            with contextlib.suppress(Exception):
+                item.made = made_of(item)
+                if item.kind in (FRAME, SERIES):
+                    item.made.attrs[QUOTABLE] = item.quotable
+        return item if type(item) is not Table or item.made is None else item.made
 
     return _changed(value, change) if "pandas" in sys.modules else value
 
 
 def without_pandas(value: Any) -> Any:
-    """With tables in place of pandas' own things, if anybody has imported pandas."""
-    return _changed(value, lambda one: table_from(one) if is_of_pandas(one) else one)
+    """The value with tables in place of objects of pandas."""
+    return _changed(value, lambda item: table_from(item) if is_of_pandas(item) else item)
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
-    """With whatever is in its lists, tuples and dicts changed; the very same if nothing is."""
+    """The value with everything in its lists, tuples and dicts changed; the same object if nothing changes."""
     if type(value) not in (list, tuple, dict):
         return change(value)
     items = list(value.values() if isinstance(value, dict) else value)
     if ATOMS.issuperset(map(type, items)):
         return value
     made = [_changed(item, change) for item in items]
-    if all(one is other for one, other in zip(made, items, strict=True)):
+    if all(map(operator.is_, made, items)):
         return value
     return dict(zip(value, made, strict=True)) if isinstance(value, dict) else type(value)(made)

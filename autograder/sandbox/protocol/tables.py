@@ -1,12 +1,12 @@
-"""What pandas makes, without pandas: a `Table` stands for a frame, a series, an index, a time or a length of time.
+"""pandas' objects without pandas: a `Table` represents a frame, a series, an index, a timestamp or a time span.
 
-It travels as lists and arrays, and who reads it checks each column. How it becomes pandas' own is in `of_pandas`.
+It is sent as lists and arrays, and its reader checks each column. `of_pandas` converts it from and to pandas.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,10 +17,10 @@ from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.objects import NoField, equal_data
 
 MAX_COLUMNS = 256
-MAX_CELLS = 20_000  # of all columns of a table that are no arrays
+MAX_CELLS = 20_000  # of all columns of a table that are not arrays
 FRAME, SERIES, INDEX, MOMENT, SPAN = KINDS = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta")
 CATEGORY = "category"
-ZONE = r"(?=.{1,40}\])[A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?"  # no path to a file
+ZONE = r"(?=.{1,40}\])[A-Z][\w+\-]*(?:/[A-Z][\w+\-]*)*(?::\d\d)?"  # never the path of a file
 TIMES = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({ZONE}))?\]", re.ASCII)
 DTYPES = re.compile(
     r"object|str|string|category|boolean|bool|[Uu]?[Ii]nt(?:8|16|32|64)|[Ff]loat(?:16|32|64)|complex(?:64|128)"
@@ -31,10 +31,10 @@ DTYPES = re.compile(
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column, or of a level of an index: an array, or a list in which None stands for what is missing.
+    """The values of a column, or of a level of an index: an array, or a list with None for a missing value.
 
-    dtype: as pandas calls it. Times are whole numbers of their unit
-    categories: of a column of them, whose values are then their numbers, -1 for what is missing
+    dtype: pandas' name for it. Times are whole numbers of their unit
+    categories: of a categorical column, whose values are then category numbers, -1 for a missing value
     """
 
     values: Any
@@ -44,18 +44,18 @@ class Column:
 
     @classmethod
     def of(cls, values: Any) -> Column:
-        """Of an array or a list."""
+        """A column with the values of an array or a list."""
         return cls(values, values.dtype.name if isinstance(values, np.ndarray) else "object")
 
     @cached_property
     def times(self) -> np.ndarray | None:
-        """Times as NumPy has them, None if these are none."""
+        """Times as an array of NumPy's datetime64 or timedelta64; None if the values are not times."""
         found = TIMES.fullmatch(self.dtype)
         return self.values.view(f"{'M' if found[1] == 'datetime' else 'm'}8[{found[2]}]") if found else None
 
     @cached_property
     def plain(self) -> list[Any]:
-        """Python's values, None for what is missing."""
+        """Python values, None for a missing one."""
         if self.categories is not None:
             return [None if code < 0 else self.categories.plain[code] for code in self.values.tolist()]
         items = self.values if self.times is None else self.times.astype(f"{self.times.dtype.kind}8[us]")
@@ -64,69 +64,55 @@ class Column:
 
     @property
     def numbers(self) -> np.ndarray | None:
-        """Numbers or truth values as an array, None if these are none."""
+        """Numbers or truth values as an array; None if the values are something else."""
         is_plain = isinstance(self.values, np.ndarray) and self.categories is None and self.times is None
         return self.values if is_plain else None
 
     @property
     def given(self) -> Any:
-        """An array if it is one of numbers, else a list."""
+        """An array of numbers, or else a list of Python values."""
         return self.plain if self.numbers is None else self.numbers
 
     def data(self) -> list[Any]:
-        """As lists and arrays, as it travels."""
+        """The column as lists and arrays, to be sent."""
         return [self.dtype, self.values, *([] if self.categories is None else [self.categories.data(), self.ordered])]
 
 
+@dataclass(eq=False)
 class Table:
     """A pandas frame by its columns; or another of `KINDS`, which has one column, or an index alone.
 
-    columns: arrays or lists by name; index: such a column, or None if the rows are just numbered
-    quotable: names of columns that a message may tell, beside those that are asked for
+    labels: the columns' names, a `Column` for each level of them; parts: the columns
+    rows: the levels of the index; None if the rows are just numbered
+    label_names, row_names: the names of these levels
+    quotable: names of unexpected columns that a message may quote
     """
 
     __hash__ = None  # type: ignore[assignment]
+
+    kind: str
+    labels: list[Column]
+    parts: list[Column]
+    rows: list[Column] | None
+    label_names: list[Any]
+    row_names: list[Any]
     quotable: frozenset[Any] = frozenset()
-    made: Any = None  # by `to_pandas`
-
-    def __init__(self, columns: Mapping[Any, Any], index: Any = None) -> None:
-        self.kind, self.parts = FRAME, [*map(Column.of, columns.values())]
-        self.labels, self.label_names = [Column.of(list(columns))], [None]
-        self.rows: list[Column] | None = None if index is None else [Column.of(index)]
-        self.row_names: list[Any] = [None]
-
-    @classmethod
-    def of(cls, kind: str, labels: list[Column], parts: list[Column], rows: list[Column] | None, *names: Any) -> Table:
-        """labels, rows: the levels of the columns' names and of the index; names: what these levels are called."""
-        table = cls({})
-        table.kind, table.labels, table.parts, table.rows = kind, labels, parts, rows
-        table.label_names, table.row_names = names
-        return table
+    made: Any = None  # the same as an object of pandas, by `of_pandas.for_suite`
 
     @cached_property
     def names(self) -> list[Any]:
-        """What the columns are called; if that has several levels, tuples."""
+        """The names of the columns; tuples if these have several levels."""
         return items_of(self.labels)
 
-    @property
-    def columns(self) -> dict[Any, Any]:
-        """Arrays or lists by name."""
-        return {name: part.given for name, part in zip(self.names, self.parts, strict=True)}
-
-    @property
-    def index(self) -> Any:
-        """An array or a list; None if the rows are just numbered."""
-        return None if self.rows is None else self.rows[0].given if len(self.rows) == 1 else items_of(self.rows)
-
     def part(self, name: Any) -> Column:
-        """The column of a name. Raises `NoField`."""
+        """The column of this name. Raises `NoField`."""
         if name not in self.names:
             raise NoField(f"gave back a table that has no column `{name}`.")
         return self.parts[self.names.index(name)]
 
     def only(self, name: Any) -> Table:
-        """A table of one of the columns."""
-        return Table.of(self.kind, [Column.of([name])], [self.part(name)], None, [None], [None])
+        """A table of one of the columns, without the index."""
+        return Table(self.kind, [Column.of([name])], [self.part(name)], None, [None], [None])
 
     def __getitem__(self, name: Any) -> Any:
         return self.part(name).given
@@ -146,32 +132,19 @@ class Table:
         return f"Table({', '.join(map(repr, self.names))}; {len(self)} rows)"
 
     def data(self) -> list[Any]:
-        """All of it as lists and arrays, as it travels."""
+        """The table as lists and arrays, to be sent."""
         rows = None if self.rows is None else [level.data() for level in self.rows]
         labels, parts = ([column.data() for column in columns] for columns in (self.labels, self.parts))
         return [self.kind, labels, parts, rows, self.label_names, self.row_names]
 
-    def to_pandas(self) -> Any:
-        """The same as pandas has it, made once. Raises whatever pandas raises."""
-        from autograder.sandbox.protocol.of_pandas import QUOTABLE, made_of  # which knows tables
-
-        if self.made is None:
-            self.made = made_of(self)
-            if self.kind in (FRAME, SERIES):
-                self.made.attrs[QUOTABLE] = self.quotable
-        return self.made
-
 
 def items_of(levels: Sequence[Column]) -> list[Any]:
-    """The items of an index: values, or tuples if it has several levels."""
+    """The items of an index: values, or tuples if there are several levels."""
     return levels[0].plain if len(levels) == 1 else [*zip(*(level.plain for level in levels), strict=True)]
 
 
-# ---------------------------------------------------------------- what was read
-
-
 def table_of(data: Any) -> Table:
-    """The table in lists and arrays that were read. Raises `WireError` if they make none."""
+    """The table that was sent as these lists and arrays. Raises `WireError` if they are not a table."""
     _must(type(data) is list and len(data) == 6 and data[0] in KINDS)
     kind, labels, parts = data[0], _columns(data[1]), _columns(data[2])
     rows = None if data[3] is None else _columns(data[3])
@@ -183,13 +156,13 @@ def table_of(data: Any) -> Table:
     for names, levels in zip(data[4:], (len(labels), len(rows or [0])), strict=True):
         _must(type(names) is list and len(names) == levels)
         _must(all(name is None or isinstance(name, str | int | float) for name in names))
-    table = Table.of(kind, labels, parts, rows, *data[4:])
+    table = Table(kind, labels, parts, rows, *data[4:])
     _must(are_names(table.names))
     return table
 
 
 def are_names(names: Sequence[Any]) -> bool:
-    """May columns be called so? No two by one name, and nothing that can change."""
+    """Whether columns may have these names: each only once, and hashable."""
     try:
         return len(set(names)) == len(names)
     except TypeError:
@@ -203,8 +176,8 @@ def _must(holds: bool) -> None:
 
 def _columns(data: Any) -> list[Column]:
     _must(type(data) is list)
-    found = [_column(one) for one in data]
-    _must(sum(len(one.values) for one in found if type(one.values) is list) <= MAX_CELLS)
+    found = [_column(column) for column in data]
+    _must(sum(len(column.values) for column in found if type(column.values) is list) <= MAX_CELLS)
     return found
 
 
@@ -227,6 +200,6 @@ def _column(data: Any) -> Column:
 
 
 def _length(columns: Sequence[Column]) -> int:
-    sizes = {len(one.values) for one in columns}
+    sizes = {len(column.values) for column in columns}
     _must(len(sizes) <= 1)
     return max(sizes, default=0)

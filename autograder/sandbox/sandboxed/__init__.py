@@ -1,1 +1,1 @@
-"""What runs in the sandbox."""
+"""The code that runs in the sandbox."""

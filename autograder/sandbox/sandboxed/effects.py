@@ -1,7 +1,7 @@
-"""What a call does beside giving a value back: it prints, writes files, draws, and asks for input.
+"""What a call does beside returning a value: it prints, writes files, draws, and reads input.
 
-The reply has this as its value. It is made in the process that runs the call, and so is the student's word, as all
-values are; who reads it checks kinds and sizes.
+The reply then has this as its value. Like any value, it comes from the process that runs student code, where it may be
+forged. So its reader checks types and sizes.
 """
 
 from __future__ import annotations
@@ -24,31 +24,59 @@ from autograder.sandbox.protocol.calls import Call, Gives, Reply
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.values import MAX_TEXT
 from autograder.sandbox.sandboxed import figures
-from autograder.sandbox.sandboxed.bounded import Bounded
 
 MAX_PRINTED = 16_000  # characters; an honest table has some thousand
 MAX_FILES, MAX_BYTES = 64, 4 * 2**20  # of what one call writes
-MAX_GIVEN, MAX_GIVEN_BYTES = 1000, 16 * 2**20  # of what it finds
+MAX_GIVEN, MAX_GIVEN_BYTES = 1000, 16 * 2**20  # of the files beside the notebook
 
-# In the sandbox: the course's files, by name, each with its path. Elsewhere what lies in the folder of the notebook.
+# In the sandbox, the paths of the course's files by name. Elsewhere None, and the files in the notebook's folder count.
 given: Mapping[str, str] | None = None
 
 
 class NoMoreInput(EOFError):
-    """Code asks for more input than is typed in."""
+    """Code reads more lines of input than there are."""
+
+
+class Bounded(io.TextIOBase):
+    """A text stream that keeps the first `size` characters, and says that it cut the rest."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was written."""
+        self.parts: list[str] = []
+        self.left = self.size
+
+    def writable(self) -> bool:
+        """Always true."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep as much of the text as fits. Returns its length, as every stream does."""
+        if self.left > 0:
+            self.parts.append(text[: self.left])
+        self.left -= len(text)
+        return len(text)
+
+    def getvalue(self) -> str:
+        """All that was kept."""
+        return "".join(self.parts) + ("\n... (the rest of the output was cut)" if self.left < 0 else "")
 
 
 def performed(call: Call, run: Callable[[], Reply], finds_files: bool) -> Reply:
-    """The reply to a call that `run` makes, with what is asked for as its value.
+    """The reply to a call that `run` makes, with what `call.gives` asks for as its value.
 
-    finds_files: are there files beside the notebook?
+    finds_files: whether there are files beside the notebook
     """
-    if call.gives is Gives.VALUE and call.typed is None:  # as nearly all are
-        return run()
     with contextlib.nullcontext() if call.typed is None else _typing(call.typed):
         match call.gives:
             case Gives.PRINTED:
-                return Reply(_printed(run))
+                text = Bounded(MAX_PRINTED)
+                with contextlib.redirect_stdout(text):
+                    run()
+                return Reply(text.getvalue())
             case Gives.FILES:
                 return Reply(_files(run, finds_files))
             case Gives.FIGURE:
@@ -56,24 +84,17 @@ def performed(call: Call, run: Callable[[], Reply], finds_files: bool) -> Reply:
         return run()
 
 
-def _printed(run: Callable[[], Reply]) -> str:
-    text = Bounded(MAX_PRINTED)
-    with contextlib.redirect_stdout(text):
-        run()
-    return text.getvalue()
-
-
 @contextlib.contextmanager
 def _typing(lines: Sequence[str]) -> Iterator[None]:
-    """Meanwhile `input()` reads these lines. What it asks is printed nowhere, as in a notebook."""
-    asked = 0
+    """Within the block, `input()` reads these lines. Its prompts are not printed, as in a notebook."""
+    count = 0
 
     def read(prompt: object = "", /) -> str:
-        nonlocal asked
-        asked += 1
-        if asked > len(lines):
-            raise NoMoreInput(asked)
-        return lines[asked - 1]
+        nonlocal count
+        count += 1
+        if count > len(lines):
+            raise NoMoreInput(count)
+        return lines[count - 1]
 
     before = builtins.input, sys.stdin
     builtins.input, sys.stdin = read, io.StringIO("".join(f"{line}\n" for line in lines))
@@ -83,12 +104,9 @@ def _typing(lines: Sequence[str]) -> Iterator[None]:
         builtins.input, sys.stdin = before
 
 
-# ---------------------------------------------------------------- files
-
-
 def _files(run: Callable[[], Reply], finds: bool) -> dict[str, str | np.ndarray] | Other:
-    """What is written by code that runs in a folder of its own, with the files that are given."""
-    found = {} if not finds else _here(os.getcwd()) if given is None else given
+    """The files that code writes in a new folder, which holds copies of the files beside the notebook."""
+    found = {} if not finds else _beside(os.getcwd()) if given is None else given
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         put({name: Path(path).read_bytes() for name, path in found.items()}, Path(folder))
         before = {name: _stamp(path) for name, path in _in_folder(folder)}
@@ -112,7 +130,7 @@ def _written(folder: str, before: Mapping[str, tuple[int, int]]) -> dict[str, st
 
 
 def _content(path: str) -> str | np.ndarray:
-    """A text, if it is one; else its bytes as numbers."""
+    """A file's text; its bytes as numbers if it is not text."""
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
         data = file.read(MAX_BYTES)
     with contextlib.suppress(UnicodeDecodeError):
@@ -121,8 +139,8 @@ def _content(path: str) -> str | np.ndarray:
     return np.frombuffer(data, np.uint8)
 
 
-def _here(folder: str) -> dict[str, str]:
-    """What lies beside a notebook, by name, each with its path; as much as will do."""
+def _beside(folder: str) -> dict[str, str]:
+    """Paths of the files beside a notebook by name, within the limits on their number and size."""
     found, left = dict[str, str](), MAX_GIVEN_BYTES
     for name, path in itertools.islice(_in_folder(folder), MAX_GIVEN):
         if os.lstat(path).st_size <= left:
@@ -132,7 +150,7 @@ def _here(folder: str) -> dict[str, str]:
 
 
 def _in_folder(folder: str) -> Iterator[tuple[str, str]]:
-    """Names and paths of the plain files in a folder, in order; no link, no notebook, and nothing hidden."""
+    """Names and paths of the plain files in a folder, sorted, without links, notebooks and hidden files."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] not in "._")
         for name in sorted(names):

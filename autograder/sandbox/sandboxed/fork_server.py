@@ -1,10 +1,9 @@
-"""A process in the sandbox that forks a child for each submission, and runs nobody's code itself.
+"""A process in the sandbox that forks a child for each submission, and runs no student code itself.
 
-The zygote forks it (`sandboxed.zygote`). There are two kinds of fork server, which differ in the child (a
-`Children`): one for student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings
-messages of `protocol.messages`; with `Open` comes the descriptor that the child will talk on. Messages travel on
-sockets of their own, so what anybody prints disturbs nothing. Which rights are given up, and when, is in
-`sandbox.backends`.
+The zygote forks it (`sandboxed.zygote`). There are two kinds of fork servers, which differ in their `Children`: one for
+student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings messages of
+`protocol.messages`; with `Open` comes the descriptor on which the child will communicate. Messages have their own
+sockets, so printed output cannot disturb them. `sandbox.backends` says which rights are given up, and when.
 """
 
 from __future__ import annotations
@@ -41,22 +40,22 @@ from autograder.sandbox.sandboxed.memory_watch import MemoryWatch
 
 
 class Children(Protocol):
-    """What a fork server keeps for its children, and each child starts with."""
+    """What a fork server prepares for its children, and what each of them does."""
 
     def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
-        """Import what every child needs, once; the files that no child may read."""
+        """Import once what every child needs. Returns the files that no child may read."""
 
     def prepare(self, preparation: Preparation) -> None:
-        """Learn what the next children will need, from the course alone. May raise."""
+        """Load from the course what the next children will need. May raise."""
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
-        """In the fork: do the work."""
+        """Do the work of a child, in the fork."""
 
 
 def main(descriptor: int, body: bytes) -> None:
     """Serve the control socket on `descriptor` until its other end closes.
 
-    body: a `StartServer` as it travelled, since the zygote may have loaded other classes of the same names
+    body: a `StartServer` as msgpack, since the zygote may have loaded other classes of the same names
     """
     order = frames.parse(body, StartServer)
     control, sandbox = socket.socket(fileno=descriptor), confined(order.policy)
@@ -71,12 +70,12 @@ def main(descriptor: int, body: bytes) -> None:
 
 
 class _ForkServer:
-    """Forks children, says how they ended, and clears them away."""
+    """Forks children, reports how they ended, and ends them."""
 
     def __init__(self, control: socket.socket, child: Children, sandbox: Students | Judges) -> None:
-        self._control, self._child_module, self._sandbox = control, child, sandbox
+        self._control, self._prepared, self._sandbox = control, child, sandbox
         self._children: dict[int, Child] = {}
-        self._memory: tuple[int, MemoryWatch] | None = None  # of one child during one call
+        self._memory: tuple[int, MemoryWatch] | None = None  # of one child, by its number, during one call
 
     def serve(self) -> None:
         try:
@@ -107,54 +106,52 @@ class _ForkServer:
                 self._sandbox.end(child)
             frames.send(self._control, Closed(message.number))
         else:
-            with contextlib.suppress(Exception):  # said to the child that needs it
-                self._child_module.prepare(message)
+            with contextlib.suppress(Exception):  # it is raised again, and reported, when a child needs it
+                self._prepared.prepare(message)
 
-    def _ending(self, asked: HowEnded) -> Ending:
-        """How a child ended; what it has started is still to be cleared away."""
-        child = self._children.get(asked.number)
-        if child is None or not (child.pid or child.over_limit):
-            return Ending()
-        if child.over_limit:
+    def _ending(self, request: HowEnded) -> Ending:
+        """How a child ended. Processes that it has started may still run."""
+        child = self._children.get(request.number)
+        if child is not None and child.over_limit:
             return Ending(limit=child.over_limit)
-        return ending_of(child.pid, END_SECONDS if asked.ends else 0)
+        return ending_of(child.pid, END_SECONDS if request.ends else 0) if child and child.pid else Ending()
 
-    def _grown(self, asked: Measure) -> int:
-        """What a child's processes have grown by; 0 if that cannot be told."""
+    def _grown(self, request: Measure) -> int:
+        """By how many bytes a child's processes have grown; 0 if that is unknown."""
         memory, self._memory = self._memory, None
-        child = self._children.get(asked.number)
+        child = self._children.get(request.number)
         with contextlib.suppress(OSError):
-            if asked.begins and child and child.pid:
-                self._memory = asked.number, MemoryWatch(child.pid)
-            elif memory and memory[0] == asked.number:
+            if request.begins and child and child.pid:
+                self._memory = request.number, MemoryWatch(child.pid)
+            elif memory and memory[0] == request.number:
                 return memory[1].grown()
         return 0
 
     def _open(self, message: Open, descriptor: int) -> int:
-        """Fork a child; 0 if there is none, and why has been said on its descriptor."""
+        """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""
         try:
             if message.preparation:
-                self._child_module.prepare(message.preparation)
+                self._prepared.prepare(message.preparation)
             pid = self._sandbox.fork()
         except Exception as error:
-            _say(descriptor, error)
+            _report(descriptor, error)
             return 0
         if pid == 0:
             self._child(message.limits, descriptor)
         return pid
 
     def _child(self, limits: Limits, descriptor: int) -> NoReturn:
-        """In the fork: give up what it must not have, then do the work; and never return to the fork server's loop."""
+        """In the fork: give up rights, then do the work. Never returns to the fork server's loop."""
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._control.close()
             self._sandbox.in_child(limits)
         except BaseException as error:
-            _say(descriptor, error)
+            _report(descriptor, error)
             os._exit(1)
         code = 1
         try:
-            self._child_module.serve(socket.socket(fileno=descriptor), limits, self._sandbox)
+            self._prepared.serve(socket.socket(fileno=descriptor), limits, self._sandbox)
             code = 0
         except (OSError, frames.Exhausted):
             code = MACHINE_SHORT
@@ -162,13 +159,13 @@ class _ForkServer:
             os._exit(code)
 
 
-def _say(descriptor: int, error: BaseException) -> None:
+def _report(descriptor: int, error: BaseException) -> None:
     with contextlib.suppress(BaseException):
         frames.send(socket.socket(fileno=os.dup(descriptor)), Broken((type(error).__name__, str(error))))
 
 
 def silence() -> None:
-    """Descriptors 0, 1 and 2 lead nowhere: C code that prints disturbs nothing."""
+    """Redirect descriptors 0, 1 and 2 to /dev/null, so that printing from C code disturbs nothing."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)

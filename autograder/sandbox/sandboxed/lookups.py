@@ -1,4 +1,4 @@
-"""Which names code may look up, as far as its text shows."""
+"""Finds the names that code may look up, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_USES = 1000  # names that an exercise looks up
-# What code that looks up the notebook's names by their text has to say: a table of them, or the notebook as a module.
+# Code needs one of these to look up the notebook's names as text: a table of them, or the notebook as a module.
 BY_TEXT = {
     "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",
     "user_global_ns", "get_ipython", "__main__", "modules", "user_module", "import_module", "__import__",
@@ -17,36 +17,36 @@ BY_TEXT = {
 
 
 def names_used(names: Mapping[str, Any], name: str, known: Collection[str] = ()) -> set[str]:
-    """Names of the notebook's, or among `known`, that a function or class may look up, as far as its code shows."""
+    """The notebook's names, and those among `known`, that a function or class may look up, directly or in others."""
     used, left = set[str](), [names.get(name)]
     while left:
         for code in _codes(left.pop()):
-            words = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and text in known)}
-            fresh = {word for word in words if word in names or word in known} - used
+            mentioned = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and text in known)}
+            fresh = {name for name in mentioned if name in names or name in known} - used
             used |= fresh
-            left += [names[word] for word in fresh if word in names]
+            left += [names[name] for name in fresh if name in names]
     return used
 
 
 def looked_up(sources: Sequence[str]) -> set[str]:
-    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python.
+    """Names that cells may look up. Of a cell that is not plain Python, these are all its words.
 
-    What stands behind a dot or between quotes is no such name, unless a cell may look names up by their text.
+    Attributes and string constants do not count, unless a cell may look up names as text.
     """
-    found, words = set[str](), set[str]()
+    found, texts = set[str](), set[str]()
     for source in sources:
         try:
             found.update(_globals_of(symtable.symtable(source, "cell", "exec")))
             for code in _within([compile(source, "cell", "exec")]):
-                words.update(code.co_names)
-                words.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
+                texts.update(code.co_names)
+                texts.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
         except Exception:
             found.update(re.findall(r"\w+", source))
-    return found if (found | words).isdisjoint(BY_TEXT) else found | words
+    return found if (found | texts).isdisjoint(BY_TEXT) else found | texts
 
 
 def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
-    """Names of the notebook's that a text, or what is defined in it, looks up, sets or deletes."""
+    """Global names that a cell, or a function or class in it, looks up, sets or deletes."""
     tables = [table]
     while tables:
         scope = tables.pop()
@@ -55,7 +55,7 @@ def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
 
 
 def _codes(target: Any) -> Iterator[types.CodeType]:
-    """The code of a function, of a class's methods, and of all that is defined inside them."""
+    """The code of a function or of a class's methods, and of all functions defined inside them."""
     functions = [target] if not isinstance(target, type) else vars(target).values()
     yield from _within([code for f in functions if (code := getattr(getattr(f, "__func__", f), "__code__", None))])
 

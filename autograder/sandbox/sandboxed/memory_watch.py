@@ -1,8 +1,8 @@
-"""How much memory a submission takes during a call, as the kernel counts it.
+"""Measures how much memory a submission takes during a call, as the kernel counts it.
 
-A fork server runs nobody's code, so whom it measures cannot change what it finds. What counts is resident memory of
-every process of the submission, at its highest: the kernel keeps that mark itself (`VmHWM`), be the memory NumPy's,
-PyTorch's or Python's. Looks in between are for processes that end before the call does.
+A fork server runs no student code, so a submission cannot change what it measures: the peak of the resident memory of
+each process of the submission. The kernel records this peak itself (`VmHWM`), whether NumPy, PyTorch or Python
+allocates the memory. Looks during the call are for processes that end before it does.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-RESET_PEAK = "5"  # what `clear_refs` takes to make the peak what is held now
+RESET_PEAK = "5"  # written to `clear_refs`, it sets the peak to the current memory
 KIB = 1024
 
 
 @dataclass(frozen=True)
 class _Process:
-    """A process as /proc tells of it: bytes held now, and at most since it began; its number in each namespace."""
+    """A process in /proc: its resident bytes now and at their peak, and its number in each pid namespace."""
 
     parent: int
     held: int
@@ -27,9 +27,9 @@ class _Process:
 
 
 class MemoryWatch:
-    """What the processes below one, and it itself, have grown by since this was made.
+    """By how many bytes a child of this process, and its descendants, have grown since this was created.
 
-    pid: a child of this process; OSError is raised where /proc cannot be read
+    Raises `OSError` if /proc cannot be read.
     """
 
     def __init__(self, pid: int) -> None:
@@ -39,11 +39,11 @@ class MemoryWatch:
         for number in _below(self._first, _processes()):
             is_reset = _reset_peak(number)
             if process := _process(number):
-                # Whoever keeps its peak from being reset may have raised it to hide what comes.
+                # A process that prevents the reset may have raised its peak before, to hide what it allocates later.
                 self._before[number] = process.peak if is_reset else process.held
 
     def look(self) -> None:
-        """Note what each has grown by. One that is new begins with what its parent had."""
+        """Record the growth of each process. A new process starts with its parent's memory."""
         found = _processes()
         for number in _below(self._first, found):
             parent = found[number].parent
@@ -51,7 +51,7 @@ class MemoryWatch:
             self._grown[number] = max(self._grown.get(number, 0), found[number].peak - before)
 
     def grown(self) -> int:
-        """Bytes, of all of them together."""
+        """Bytes that all processes together have grown by."""
         self.look()
         return sum(self._grown.values())
 
@@ -72,7 +72,7 @@ def _process(number: int) -> _Process | None:
 
 
 def _below(first: int, processes: dict[int, _Process]) -> Iterator[int]:
-    """The numbers of a process and of all that descend from it, parents first."""
+    """The numbers of a process and of its descendants, parents first."""
     waiting = [first]
     while waiting:
         number = waiting.pop(0)
@@ -82,18 +82,18 @@ def _below(first: int, processes: dict[int, _Process]) -> Iterator[int]:
 
 
 def _number_in_proc(pid: int) -> int:
-    """A child's number as /proc has it, which may be mounted for a namespace further out."""
-    own = int(os.readlink("/proc/self"))
+    """A child's number in /proc, which may be mounted for an outer pid namespace."""
+    this = int(os.readlink("/proc/self"))
     processes = _processes()
-    level = len(processes[own].numbers) - 1
+    level = len(processes[this].numbers) - 1
     for number, process in processes.items():
-        if process.parent == own and process.numbers[level] == pid:
+        if process.parent == this and process.numbers[level] == pid:
             return number
     raise ProcessLookupError(pid)
 
 
 def _reset_peak(number: int) -> bool:
-    """Make a process's peak what it holds now, if the kernel can; False if it is not allowed."""
+    """Set a process's peak to its current memory, if the kernel supports that. False if it is not permitted."""
     try:
         with open(f"/proc/{number}/clear_refs", "w") as file:
             file.write(RESET_PEAK)

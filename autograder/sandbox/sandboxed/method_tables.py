@@ -1,7 +1,7 @@
-"""Functions in C, emptied in the table that their library makes them from.
+"""Replaces functions in C in the table (`PyMethodDef`) from which their library creates them.
 
-To replace a module's attribute is not enough: `_imp.create_dynamic` makes the module anew, and the collector knows the
-function that was replaced. All of these call what stands in the table (`PyMethodDef`), when they are called.
+It is not enough to replace a module's attribute: `_imp.create_dynamic` creates the module again, and the garbage
+collector still lists the replaced function. All of these call what the table's entry points to.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import types
 from collections.abc import Callable
 
-ARGUMENTS = 4  # of a function in C, whatever its flags: the module, arguments, how many or which names, names
+ARGUMENTS = 4  # most that a function in C gets, whatever its flags: module, arguments, their number or names, names
 
 
 class _Method(ctypes.Structure):
@@ -20,7 +20,7 @@ class _Method(ctypes.Structure):
 
 
 class _Function(ctypes.Structure):
-    """A function in C, as Python keeps it."""
+    """A function in C, as it is laid out in memory."""
 
     _fields_ = (("head", ctypes.c_char * object.__basicsize__), ("method", ctypes.POINTER(_Method)))
 
@@ -29,9 +29,9 @@ _Call = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * ARGUMENTS)
 
 
 def empty(function: object, instead: Callable[[], object]) -> None:
-    """From now on every function that is made from this one's entry calls `instead`, and gives None.
+    """From now on every function that is created from this one's entry calls `instead`, and returns None.
 
-    Nothing is done for what is no function in C, or if its library's tables cannot be written.
+    Has no effect if `function` is not a function in C, or if its library's table cannot be written.
     """
     if not isinstance(function, types.BuiltinFunctionType):
         return
@@ -44,13 +44,13 @@ def empty(function: object, instead: Callable[[], object]) -> None:
             instead()
 
     made = _Call(call)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))  # the table keeps no count
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))  # the table holds no reference
     place = ctypes.addressof(method) + _Method.call.offset
     _write(place, bytes(ctypes.cast(made, ctypes.c_void_p)))
 
 
 def _write(place: int, what: bytes) -> None:
-    """Write into memory as far as this process may: the kernel refuses where a table is read-only."""
+    """Write into this process's memory by a pipe, as the kernel then refuses to write into a read-only table."""
     reading, writing = os.pipe()
     try:
         os.write(writing, what)

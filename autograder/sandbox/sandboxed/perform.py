@@ -1,7 +1,7 @@
-"""Perform one call against a student's names, and answer with plain data.
+"""Performs one call with a student's names, and answers with plain data.
 
-The same function runs inside the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader), so a suite
-cannot tell the two apart.
+The same function runs in the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader), so a test sees no
+difference between them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import linecache
 import traceback
-import types
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
@@ -19,6 +19,7 @@ from typing import Any
 from autograder.sandbox.files import FOLDER
 from autograder.sandbox.protocol.calls import (
     LEN,
+    MAX_ERROR_TEXT,
     MAX_LINES,
     MAX_TYPES,
     Ask,
@@ -31,7 +32,7 @@ from autograder.sandbox.protocol.calls import (
     Reply,
 )
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.of_pandas import MAY_HOLD, as_given
+from autograder.sandbox.protocol.of_pandas import as_given
 from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle, encode
 from autograder.sandbox.sandboxed import chance, effects, figures, watching
@@ -43,12 +44,11 @@ KINDS = (
     "MemoryError", "ModuleNotFoundError", "ImportError", "OSError", "RuntimeError", "StopIteration", "EOFError",
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
-MAX_ERROR_TEXT = 400
 ABSENT = object()
 
 
 class NoParameter(AttributeError):
-    """A module has no parameter of a name that weights came for."""
+    """A test sets a parameter that the module does not have."""
 
 
 def perform(
@@ -58,101 +58,93 @@ def perform(
     substituted: Sequence[Proxy] = (),
     watched: Sequence[str] = (),
 ) -> Reply | Failure:
-    """Perform `call` against `names`; never raises for what student code does.
+    """Perform `call` with `names`. Never raises for what student code does.
 
-    ask: takes questions of student code's to the other side; behind: the names that it answers for
-    watched: parts of names of PyTorch's functions that are not to be called; one that is, is the answer
+    ask: sends questions of student code to the other side; substituted: the names that the other side answers for
+    watched: parts of names of PyTorch's functions that must not be called; if one is called, the answer is a failure
     """
-    hidden = dict[str, object]()
+
+    def given(value: Any) -> Any:
+        return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else as_given(value)
+
     try:
-        if ask is not None:
-            _substitute(names, call, substituted, ask, hidden)
-            if call.has_handle():
-                call = call.with_given(lambda value: from_handle(value, ask) if isinstance(value, Handle) else value)
-        if not MAY_HOLD.isdisjoint(map(type, call.given())):
-            call = call.with_given(as_given)
-        target = names.get(call.name)
-        if target is None:
-            return Failure(Kind.MISSING, call.name)
-        if call.gives is Gives.NAME:
-            return Reply(figures.as_data(target))
-        before = encode(call.positional)
-        seen: list[str] = []
-        dropped: list[str] = []
-        with contextlib.ExitStack() as around:
-            folder = names.get(FOLDER)
-            if folder:
-                around.enter_context(contextlib.chdir(folder))
-            watching.surround(around, call, watched, seen, dropped)
-            reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
-            if (value := read_out(reply.value)) is not reply.value:
-                reply = replace(reply, value=value)
-        if seen:
-            return Failure(Kind.FORBIDDEN, seen[0])
-        inputs = None if encode(reply.inputs) == before else reply.inputs
-        return replace(reply, inputs=inputs, dropped=bool(dropped))
+        with _substituted(names, call, substituted, ask):
+            return _performed(names, call.with_given(given), watched)
     except watching.TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
     except BaseException as error:
         return describe(error, names)
-    finally:
-        _put_back(names, hidden)
 
 
-def _substitute(
-    names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask, hidden: dict[str, object]
-) -> None:
-    """Put proxies behind names; what was there goes to `hidden`."""
+@contextlib.contextmanager
+def _substituted(
+    names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask | None
+) -> Iterator[None]:
+    """Within the block, some names are proxies of the reference."""
+    if ask is None:
+        yield
+        return
     in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
-    for one in substituted:
-        hidden[one.name] = own = names.get(one.name, ABSENT)
-        names[one.name] = proxy(one, None if own is ABSENT else own, ask, in_torch)
+    hidden = {reference.name: names.get(reference.name, ABSENT) for reference in substituted}
+    try:
+        for reference in substituted:
+            students = hidden[reference.name]
+            names[reference.name] = proxy(reference, None if students is ABSENT else students, ask, in_torch)
+        yield
+    finally:
+        for name, students in hidden.items():
+            if students is ABSENT:
+                names.pop(name, None)
+            else:
+                names[name] = students
 
 
-def _put_back(names: MutableMapping[str, Any], hidden: Mapping[str, object]) -> None:
-    for name, own in hidden.items():
-        if own is ABSENT:
-            names.pop(name, None)
-        else:
-            names[name] = own
-
-
-# ---------------------------------------------------------------- errors
+def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> Reply | Failure:
+    target = names.get(call.name)
+    if target is None:
+        return Failure(Kind.MISSING, call.name)
+    if call.gives is Gives.NAME:
+        return Reply(figures.as_data(target))
+    before = encode(call.positional)
+    seen: list[str] = []
+    dropped: list[str] = []
+    with contextlib.ExitStack() as around:
+        folder = names.get(FOLDER)
+        if folder:
+            around.enter_context(contextlib.chdir(folder))
+        watching.surround(around, call, watched, seen, dropped)
+        reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
+        value = read_out(reply.value)
+    if seen:
+        return Failure(Kind.FORBIDDEN, seen[0])
+    inputs = None if encode(reply.inputs) == before else reply.inputs
+    return replace(reply, value=value, inputs=inputs, dropped=bool(dropped))
 
 
 def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
-    """Kind of exception, text, and the student's own lines of the traceback.
+    """An exception as a failure, with the student's lines of the traceback.
 
-    The kind is from a short list, or it is a class that the notebook has by its name.
+    Its `error` is on a short list, or the name of a class that the notebook defines.
     """
     types = [c.__name__ for c in type(error).__mro__ if issubclass(c, BaseException)][:MAX_TYPES]
-    own = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
-    kind = next((name for name in types if name in KINDS and hasattr(builtins, name)), "Exception")
+    is_students = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
+    known = next((name for name in types if name in KINDS and hasattr(builtins, name)), "Exception")
     try:
         text = str(error)[:MAX_ERROR_TEXT]
     except BaseException:
         text = "(its message could not be read)"
-    how = Kind.NOT_STARTED if kind == "NotImplementedError" else Kind.RAISED
-    how = Kind.NO_PARAMETER if isinstance(error, NoParameter) else how
-    how = Kind.NO_INPUT if isinstance(error, effects.NoMoreInput) and text.isdecimal() else how
-    return Failure(how, text, types[0] if own else kind, tuple(_student_lines(error, names)), tuple(types))
+    kind = Kind.NOT_STARTED if known == "NotImplementedError" else Kind.RAISED
+    kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else kind
+    kind = Kind.NO_INPUT if isinstance(error, effects.NoMoreInput) and text.isdecimal() else kind
+    return Failure(kind, text, types[0] if is_students else known, tuple(_student_lines(error, names)), tuple(types))
 
 
 def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
-    """The last frames that run in the student's names; of an endless recursion there are a thousand."""
-    entries = deque[types.TracebackType](maxlen=MAX_LINES)
-    entry = error.__traceback__
-    while entry is not None:
-        if entry.tb_frame.f_globals is names:
-            entries.append(entry)
-        entry = entry.tb_next
-    for one in entries:
-        alone = types.TracebackType(None, one.tb_frame, one.tb_lasti, one.tb_lineno)
-        summary = traceback.extract_tb(alone)
-        yield Line(one.tb_frame.f_code.co_name, one.tb_lineno, (summary[0].line or "") if summary else "")
-
-
-# ---------------------------------------------------------------- calls
+    """The last lines of the traceback in the student's code. Endless recursion has a thousand, slow to describe."""
+    in_traceback = traceback.walk_tb(error.__traceback__)
+    last = deque((entry for entry in in_traceback if entry[0].f_globals is names), MAX_LINES)
+    for frame, number in last:
+        yield Line(frame.f_code.co_name, number, linecache.getline(frame.f_code.co_filename, number).strip())
 
 
 def _call(function: Any, call: Call) -> Reply:
@@ -163,18 +155,18 @@ def _call(function: Any, call: Call) -> Reply:
     if call.seeds is None:
         args = list(call.args)
         if call.chance is not None:
-            return Reply(chance.drawn(function, replace(call, args=args), call.chance), args)
+            return Reply(chance.drawn(function, args, call.kwargs, call.chance), args)
         return Reply(function(*args, **call.kwargs), args)
     leaves = [_leaf(arg) for arg in call.args]
-    value = function(*map(_given, leaves), **call.kwargs)
+    value = function(*map(_not_leaf, leaves), **call.kwargs)
     found = iter(_gradients(value, [leaf for leaf in leaves if is_float_tensor(leaf)], call.seeds))
     return Reply(value, leaves, [next(found) if is_float_tensor(leaf) else None for leaf in leaves])
 
 
 def _used(cls: Any, call: Call) -> Reply:
-    """Make an object and call its methods. The inputs afterwards are those of all steps, one after the other."""
+    """Make an object and call its methods. The reply's inputs are the arguments of all steps, in order."""
     value = None
-    with _left_as_it_was(cls):
+    with _restored(cls):
         made = cls(*call.args, **call.kwargs)
         for step in call.steps:
             value = len(made) if step.method == LEN else getattr(made, step.method)(*step.args)
@@ -182,30 +174,27 @@ def _used(cls: Any, call: Call) -> Reply:
 
 
 @contextlib.contextmanager
-def _left_as_it_was(cls: Any) -> Iterator[None]:
-    """Afterwards a class holds what it held: what its objects share is for one test to find, and spoils no other call.
+def _restored(cls: Any) -> Iterator[None]:
+    """Restores a class afterwards, so that what its objects share is found by one test and does not affect others.
 
-    Of what it holds, containers are put back as well; so are those that are the default of an argument of `__init__`.
+    This includes the contents of its containers, and of those that are defaults of `__init__`'s arguments.
     """
-    own = {name: value for name, value in getattr(cls, "__dict__", {}).items() if not name.startswith("__")}
+    attributes = {name: value for name, value in getattr(cls, "__dict__", {}).items() if not name.startswith("__")}
     defaults = getattr(getattr(cls, "__init__", None), "__defaults__", None) or ()
-    shared = [one for one in (*own.values(), *defaults) if isinstance(one, list | dict | set | deque)]
-    before = [one.copy() for one in shared]
+    shared = [item for item in (*attributes.values(), *defaults) if isinstance(item, list | dict | set | deque)]
+    copies = [item.copy() for item in shared]
     try:
         yield
     finally:
-        for one, held in zip(shared, before, strict=True):
-            one.clear()
-            (one.extend if isinstance(one, list | deque) else one.update)(held)
-        for name, value in own.items():
+        for item, copy in zip(shared, copies, strict=True):
+            item.clear()
+            (item.extend if isinstance(item, list | deque) else item.update)(copy)
+        for name, value in attributes.items():
             setattr(cls, name, value)
 
 
 def _module(cls: Any, call: Call, made: Instance) -> Reply:
-    """Make an `nn.Module`, copy the suite's weights in by name, run it forward and perhaps backward.
-
-    Steps are calls that are made before, with the same module.
-    """
+    """Make an `nn.Module`, set its parameters, call the steps' methods, and run it forward and perhaps backward."""
     import torch
 
     module = cls(*made.args, **made.kwargs)
@@ -217,10 +206,10 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
     _copy_parameters(module, made.parameters)
     for step in call.steps:
         getattr(module, step.method)(*step.args)
-    args = [_leaf(arg) if call.seeds is not None else arg for arg in call.args]
     if call.seeds is None:
-        return Reply(module(*args, **call.kwargs), args, shapes=shapes)
-    value = module(*map(_given, args), **call.kwargs)
+        return Reply(module(*call.args, **call.kwargs), list(call.args), shapes=shapes)
+    args = [*map(_leaf, call.args)]
+    value = module(*map(_not_leaf, args), **call.kwargs)
     leaves = [arg for arg in args if is_float_tensor(arg)]
     parameters = _by_name(module)
     gradients = _gradients(value, leaves + list(parameters.values()), call.seeds)
@@ -229,29 +218,29 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
 
 
 def _by_name(module: Any) -> Mapping[str, Any]:
-    """Parameters under all their names: a layer that is kept in a list, too, is still the member that it was.
+    """Parameters under all their names, including those of layers in plain lists.
 
-    And those of layers that are kept in a plain list alone, which PyTorch does not count: that is for suites to judge.
+    PyTorch does not count layers in a plain list; whether that is a mistake is for a test to judge.
     """
     found = dict(module.named_parameters(remove_duplicate=False))
     for prefix, part in module.named_modules():
-        for name, kept in [pair for pair in vars(part).items() if isinstance(pair[1], (list, tuple))]:
-            for place, layer in enumerate(kept):
+        for name, layers in [pair for pair in vars(part).items() if isinstance(pair[1], (list, tuple))]:
+            for place, layer in enumerate(layers):
                 if hasattr(layer, "named_parameters"):
                     path = ".".join(filter(None, (prefix, name, str(place))))
-                    found = {f"{path}.{own}": value for own, value in _by_name(layer).items()} | found
+                    found = {f"{path}.{inner}": value for inner, value in _by_name(layer).items()} | found
     return found
 
 
 def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
-    """Copy by name, not `load_state_dict(strict=True)`: extra buffers of an honest module do no harm."""
+    """Copy by name, not with `load_state_dict(strict=True)`, so that a module may have additional buffers."""
     import torch
 
     parameters = _by_name(module)
     with torch.no_grad():
         for name, value in values.items():
             if name not in parameters:
-                others = ", ".join([own for own in parameters if own not in values][:2])
+                others = ", ".join([other for other in parameters if other not in values][:2])
                 raise NoParameter(f"the module has no parameter {name}" + (f"; it has {others}" if others else ""))
             target = parameters[name]
             if tuple(target.shape) != tuple(value.shape):
@@ -262,7 +251,7 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
 
 
 def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]:
-    """Gradients of sum(output * seed) by `leaves`; None if nothing flows."""
+    """Gradients of sum(output * seed) by `leaves`; None where the output does not depend on a leaf."""
     import torch
 
     many = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else [value]
@@ -274,13 +263,13 @@ def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]
     ]
     if not pairs or not leaves:
         return [None] * len(leaves)
-    # One scalar, not torch's own `grad_outputs`: that path imports a symbolic-algebra package first, 250 ms.
+    # A scalar, not torch's own `grad_outputs`, which imports a symbolic-algebra package first: 250 ms.
     total = sum((out * seed.to(out.dtype)).sum() for out, seed in pairs)
     return list(torch.autograd.grad(total, leaves, allow_unused=True))
 
 
-def _given(leaf: Any) -> Any:
-    """What code gets in place of a leaf. As in a network it is no leaf itself, which autograd lets nobody change."""
+def _not_leaf(leaf: Any) -> Any:
+    """A clone, which student code may change in place, as it may an activation. Autograd forbids that for a leaf."""
     return leaf.clone() if is_float_tensor(leaf) else leaf
 
 

@@ -1,10 +1,10 @@
-"""What student code meets in place of something that stays on the trusted side.
+"""Proxies that student code gets in place of functions and modules on the trusted side.
 
-It looks like a function or an `nn.Module`, and asks across the sandbox's boundary: a question is a call, like the
-suite's (see `protocol.calls`), so no code of the reference's or the suite's is ever where student code could read it.
-In PyTorch it is differentiable: a backward pass asks once more, for gradients.
+A proxy looks like a function or an `nn.Module`, and asks across the sandbox's boundary. A question is a call, as hidden
+tests make them (see `protocol.calls`). So student code can nowhere read the code of the reference or of a test. In
+PyTorch a proxy is differentiable: a backward pass asks again, for gradients.
 
-An `order` is the names of the parameters, so that an argument given by keyword is known by its place.
+An `order` has the names of a function's parameters, by which keyword arguments become positional ones.
 """
 
 from __future__ import annotations
@@ -15,83 +15,73 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
 from autograder.sandbox.protocol.of_pandas import as_given, is_of_pandas
+from autograder.sandbox.protocol.scalars import WRITERS
 from autograder.sandbox.protocol.values import Handle, encode
 
-PLAIN = (
-    np.generic, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque, type(None),
-    Decimal, Fraction, date, time, timedelta, Handle,
-)  # fmt: skip
-Own = Callable[..., Any]
+PLAIN = (np.generic, float, str, list, tuple, dict, set, frozenset, deque, type(None), Handle, *WRITERS)
+Code = Callable[..., Any]
 
 
 class Refused(Exception):
-    """The trusted side has no answer to this question."""
+    """The trusted side does not answer this question."""
 
 
-def proxy(one: Proxy, own: Own | None, ask: Ask, in_torch: bool) -> Any:
-    """The reference behind a name: a function or an `nn.Module` class.
+def proxy(substituted: Proxy, students: Code | None, ask: Ask, in_torch: bool) -> Any:
+    """A function or an `nn.Module` class that asks the reference of this name.
 
-    `own` is the student's code of that name. It is used if the question cannot be asked: a value that does not
-    cross the sandbox's boundary, an array inside an exercise in PyTorch.
+    `students` is the student's code of that name. It is called if the question cannot be asked: a value does not cross
+    the sandbox's boundary, or an exercise in PyTorch passes an array.
     """
-    return _class(one.name, one.order, ask) if one.module else _function(one.name, one.order, ask, own, in_torch)
+    if substituted.module:
+        return _class(substituted.name, substituted.order, ask)
+    return _function(substituted.name, substituted.order, ask, students, in_torch)
 
 
 def from_handle(handle: Handle, ask: Ask) -> Any:
-    """What a suite passed as an argument: something to call, an `nn.Module` if it is one there."""
-    if handle.parameters is None:
-        return _known_by(_function(handle.key, handle.order, ask, None, True), handle)
-    return _known_by(_instance(handle, ask), handle)
-
-
-def _known_by(made: Any, handle: Handle) -> Any:
-    """`made`, which a question can name by its key: an earlier exercise may be asked about a suite's model, too."""
-    # Past an `nn.Module`'s own bookkeeping; a function has a `__dict__`, too.
+    """A proxy of a callable that a test passes as an argument; an `nn.Module` if that is one."""
+    function = _function(handle.key, handle.order, ask, None, True)
+    made = function if handle.parameters is None else _instance(function, handle.parameters)
+    # A question can name it by this key, since an earlier exercise may be asked about a test's model, too. Setting the
+    # attribute in `__dict__` bypasses an `nn.Module`'s bookkeeping.
     made.__dict__["_handle"] = Handle(handle.key, [], None)
     return made
 
 
 def _as_handle(value: Any) -> Any:
-    """A suite's callable as its handle, anything else as it is."""
+    """A proxy from `from_handle` as its handle, anything else unchanged."""
     found = getattr(value, "_handle", None)
     return found if isinstance(found, Handle) else value
 
 
-def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_torch: bool) -> Own:
+def _function(name: str, order: Sequence[str], ask: Ask, students: Code | None, in_torch: bool) -> Code:
     def function(*args: Any, **kwargs: Any) -> Any:
         placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
-        if own is not None and not _may_ask([*placed, *rest.values()], in_torch):
-            return own(*args, **kwargs)
+        if students is None:
+            return _value_or_error(ask, Call(name, placed, rest))
+        if not _may_ask([*placed, *rest.values()], in_torch):
+            return students(*args, **kwargs)
         try:
             return _value(ask, Call(name, placed, rest))
-        except Refused as refused:
-            if own is None:
-                raise RuntimeError(str(refused)) from None
-            return own(*args, **kwargs)
+        except Refused:
+            return students(*args, **kwargs)
 
     return function
 
 
 def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The trusted side's answer to a call of a function that was taken away; raises `RuntimeError` if it refuses."""
+    """The trusted side's answer to a call of a removed function. Raises `RuntimeError` if it refuses."""
     placed, rest = _by_place(args, kwargs, order)
-    try:
-        return _value(ask, Call(name, placed, rest, forbidden=True))
-    except Refused as refused:
-        raise RuntimeError(str(refused)) from None
+    return _value_or_error(ask, Call(name, placed, rest, forbidden=True))
 
 
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
-    """Plain values may. Arrays may not inside an exercise in PyTorch: NumPy's reference would do PyTorch's work."""
+    """False if a value cannot be sent, or if NumPy's reference would do the work of an exercise in PyTorch."""
     return all(
         isinstance(v, PLAIN) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray) or is_of_pandas(v))
         for v in values
@@ -102,7 +92,7 @@ def _class(name: str, order: Sequence[str], ask: Ask) -> type:
     import torch
 
     class Proxy(torch.nn.Module):  # type: ignore[misc]
-        """The reference's module: the same parameters under the same names."""
+        """The reference's module, with parameters of the same names and shapes."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__()
@@ -113,34 +103,28 @@ def _class(name: str, order: Sequence[str], ask: Ask) -> type:
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             placed, rest = _by_place(args, kwargs, order)
             made = replace(self._made, parameters=dict(self.named_parameters()))
-            try:
-                return _value(ask, Call(name, placed, rest, made))
-            except Refused as refused:
-                raise RuntimeError(str(refused)) from None
+            return _value_or_error(ask, Call(name, placed, rest, made))
 
     Proxy.__name__ = name
     return Proxy
 
 
-def _instance(handle: Handle, ask: Ask) -> Any:
+def _instance(function: Code, parameters: Mapping[str, Any]) -> Any:
+    """An `nn.Module` that calls `function`, with these parameters."""
     import torch
 
-    call = _function(handle.key, handle.order, ask, None, True)
-
     class Proxy(torch.nn.Module):  # type: ignore[misc]
-        """A module of the suite's."""
-
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            return call(*args, **kwargs)
+            return function(*args, **kwargs)
 
     module = Proxy()
-    for path, value in (handle.parameters or {}).items():
+    for path, value in parameters.items():
         _register(module, path, value)
     return module
 
 
 def _register(module: Any, path: str, value: Any) -> None:
-    """Make `value` the parameter at a dotted `path`, with plain modules on the way."""
+    """Register `value` as the parameter at a dotted `path`, and plain modules on the way."""
     import torch
 
     *folders, name = path.split(".")
@@ -154,7 +138,7 @@ def _register(module: Any, path: str, value: Any) -> None:
 def _by_place(
     args: Sequence[Any], kwargs: Mapping[str, Any], order: Sequence[str]
 ) -> tuple[list[Any], dict[str, object]]:
-    """Arguments with as many keywords as possible turned into places: only those are differentiated."""
+    """Arguments with keywords made positional as far as possible: only positional ones get gradients."""
     placed, rest = list(args), dict(kwargs)
     for name in order[len(placed) :]:
         if name not in rest:
@@ -163,8 +147,16 @@ def _by_place(
     return placed, rest
 
 
+def _value_or_error(ask: Ask, question: Call) -> Any:
+    """As `_value`, but raises `RuntimeError` if the question is refused."""
+    try:
+        return _value(ask, question)
+    except Refused as refused:
+        raise RuntimeError(str(refused)) from None
+
+
 def _value(ask: Ask, question: Call) -> Any:
-    """The answer's value; if something among the tensors needs a gradient, with a way back."""
+    """The answer's value, connected to PyTorch's graph if there are tensors. Raises `Refused`."""
     made = question.instance or Instance()
     leaves = [*filter(is_float_tensor, question.args), *made.parameters.values()]
     if not leaves:
@@ -178,7 +170,7 @@ def _value(ask: Ask, question: Call) -> Any:
 
 
 def _write_back(given: Sequence[Any], afterwards: Sequence[Any]) -> None:
-    """Give arguments the contents that the reference has left in them; raises `Refused` if one cannot be changed."""
+    """Write into the arguments what the reference has written into its copies. Raises `Refused` if it cannot."""
     for value, new in zip(given, afterwards, strict=True):
         if isinstance(value, np.ndarray) and isinstance(new, np.ndarray) and value.shape == new.shape:
             value[...] = new
@@ -191,13 +183,13 @@ def _write_back(given: Sequence[Any], afterwards: Sequence[Any]) -> None:
 
 
 def _refill(value: Any, new: Any) -> None:
-    """A list, dict, set or deque with new contents; what can be kept of what it holds stays the same object."""
+    """Give a list, dict, set or deque new contents. Items of a list that are equal stay the same objects."""
     if isinstance(value, list) and len(value) == len(new):
-        for place, (item, other) in enumerate(zip(value, new, strict=True)):
-            if isinstance(item, list | dict | set | deque) and type(other) is type(item):
-                _refill(item, other)
-            elif encode(item) != encode(other):
-                value[place] = as_given(other)
+        for place, (item, new_item) in enumerate(zip(value, new, strict=True)):
+            if isinstance(item, list | dict | set | deque) and type(new_item) is type(item):
+                _refill(item, new_item)
+            elif encode(item) != encode(new_item):
+                value[place] = as_given(new_item)
         return
     value.clear()
     (value.extend if isinstance(value, list | deque) else value.update)(as_given(new))
@@ -213,9 +205,10 @@ def _across() -> Any:
         @staticmethod
         def forward(ctx: Any, ask: Ask, question: Call, shape: list[Any], *leaves: Any) -> Any:
             ctx.ask, ctx.question, ctx.count = ask, _frozen(question), len(leaves)
-            # An empty list of seeds makes the other side differentiate: NumPy's reference then refuses tensors.
+            # With `seeds`, even empty ones, NumPy's reference refuses tensors.
             value = _asked(ask, replace(ctx.question, seeds=[])).value
-            tensors = [t.clone() for t in _tensors(value)]
+            items = value if isinstance(value, tuple | list) else [value]
+            tensors = [item.clone() for item in items if is_tensor(item)]
             ctx.mark_non_differentiable(*(t for t in tensors if not t.is_floating_point()))
             shape.append(value)
             return tuple(tensors)
@@ -224,7 +217,7 @@ def _across() -> Any:
         def backward(ctx: Any, *seeds: Any) -> Any:
             reply = _asked(ctx.ask, replace(ctx.question, seeds=list(seeds)))
             found = list(reply.gradients or [])
-            if ctx.question.instance is None:  # a function: a place for every argument, differentiable or not
+            if ctx.question.instance is None:  # a function: an item for every argument, differentiable or not
                 found = [g for g, arg in zip(found, ctx.question.args, strict=True) if is_float_tensor(arg)]
             else:
                 found += [reply.parameters.get(name) for name in ctx.question.instance.parameters]
@@ -248,10 +241,6 @@ def _frozen(question: Call) -> Call:
     return replace(frozen, instance=replace(made, parameters={k: copied(v) for k, v in made.parameters.items()}))
 
 
-def _tensors(value: Any) -> list[Any]:
-    return [v for v in (value if isinstance(value, tuple | list) else [value]) if is_tensor(v)]
-
-
 def _rebuild(value: Any, tensors: Any) -> Any:
     """`value` with its tensors replaced, in order."""
     if isinstance(value, tuple | list):
@@ -260,7 +249,7 @@ def _rebuild(value: Any, tensors: Any) -> Any:
 
 
 def _asked(ask: Ask, question: Call) -> Reply:
-    """The reply; raises the reference's `ValueError` as one, and `Refused` for all else that is no answer."""
+    """The reply. Raises the reference's `ValueError` or `IndexError` again, and `Refused` for any other failure."""
     answer = ask(question)
     if isinstance(answer, Reply):
         return answer
@@ -270,10 +259,10 @@ def _asked(ask: Ask, question: Call) -> Reply:
 
 
 def is_tensor(value: Any) -> bool:
-    """Is it one of PyTorch's? Without importing that."""
+    """Whether it is a tensor of PyTorch. Does not import PyTorch."""
     return hasattr(value, "detach") and hasattr(value, "is_floating_point")
 
 
 def is_float_tensor(value: Any) -> bool:
-    """Is it a tensor that may have a gradient?"""
+    """Whether it is a tensor that may have a gradient."""
     return bool(is_tensor(value) and value.is_floating_point())

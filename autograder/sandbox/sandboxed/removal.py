@@ -1,14 +1,15 @@
-"""What is ready-made is not in the sandbox: who calls it asks the trusted side, which notes it.
+"""Removes forbidden built-in implementations from the sandbox: a call of one asks the trusted side, which notes it.
 
-Watching calls from inside student code's own process can be undone from there. So the students' fork server, which runs
-nobody's code, takes away what `course.toml` names: every kernel of it becomes a question across the sandbox's boundary,
-in PyTorch's dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd
-functions), and so does every function of the libraries' Python source that computes it. While the notebook's cells run,
-the trusted side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing
-to put back: the original is gone, and its libraries are hidden from new processes (see `isolation`).
+Student code could undo a watch in its own process. So the students' fork server, which runs no student code, removes
+what `course.toml` names. In PyTorch's dispatcher, to which all names lead (`F`, `torch.ops.aten`, `torch._C`,
+TorchScript, other threads, autograd functions), it replaces every such kernel by a question across the sandbox's
+boundary. It does the same with every function in the libraries' Python source that computes the result. While the
+notebook's cells run, the trusted side answers, so that a self-check works. While a test runs, it notes the name and
+refuses. Nothing can be put back: the original is gone, and its libraries are hidden from new processes (see
+`isolation`).
 
-What only some suites forbid goes the same way in the process of a notebook that such a suite will judge, before its
-first cell.
+What only some hidden tests forbid is removed in the same way before a notebook's first cell, if these tests will judge
+the notebook.
 """
 
 from __future__ import annotations
@@ -33,60 +34,60 @@ from autograder.sandbox.protocol.messages import Forbidden
 from autograder.sandbox.sandboxed import method_tables
 from autograder.sandbox.sandboxed.proxy import ask_for
 
-# Keys whose kernels compute nothing themselves: they note something, and go on to another key.
-GO_ON = {"Autograd", "ADInplaceOrView", "Functionalize", "Tracer", "BackendSelect", "Meta"}
-# A key in the dispatcher's own listing of an operator.
+# Dispatch keys whose kernels compute nothing themselves: they note something, and pass the call on to another key.
+PASS_ON = {"Autograd", "ADInplaceOrView", "Functionalize", "Tracer", "BackendSelect", "Meta"}
+# A key in the dispatcher's listing of an operator.
 REGISTERED = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
 
-class Asked:
-    """What stands in the place of a forbidden function calls this one, which asks the trusted side.
+class TrustedSide:
+    """Asks the trusted side in place of a removed function.
 
-    ask: takes questions there; None until a notebook has somebody to ask
+    ask: sends the question; None as long as there is no connection
     """
 
     def __init__(self) -> None:
         self.ask: Ask | None = None
 
     def __call__(self, name: str, order: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The trusted side's answer to a call; raises `RuntimeError` if it refuses."""
+        """The answer to a call of a removed function. Raises `RuntimeError` if the trusted side refuses."""
         if self.ask is None:
             raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
         try:
             return ask_for(name, order, self.ask, args, kwargs)
         except Exception:
-            # Some arguments cannot be sent (a batched tensor inside vmap). That it was called is said all the same.
+            # Some arguments cannot be sent (a batched tensor inside vmap). The call is reported all the same.
             answer = self.ask(Call(name, forbidden=True))
             raise RuntimeError(answer.text if isinstance(answer, Failure) else NOT_HERE) from None
 
 
-asked = Asked()  # by this name emptied sources import it
+trusted_side = TrustedSide()  # emptied sources import it from here
 
 
-def take_away(what: Forbidden) -> None:
-    """Put questions in the place of what is ready-made, in this process and all that it forks, for good."""
-    for place, name in what.python:
-        _empty(_found(place, name), name)
-    if "torch" in sys.modules:  # after the imports above, which may bring kernels along
+def remove_forbidden(what: Forbidden) -> None:
+    """Replace these functions by questions, for good, in this process and all that it forks."""
+    for module, name in what.python:
+        _replace_body(_resolved(module, name), name)
+    if "torch" in sys.modules:  # looked up after the imports above, which may add kernels
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _take_kernels(what.kernels)
-    for place, name in what.c:
-        if (function := _found(place, name)) is not None:
-            method_tables.empty(function, functools.partial(asked, name, (), (), {}))
-            setattr(sys.modules[place], name, _question(name))
+            _replace_kernels(what.kernels)
+    for module, name in what.c:
+        if (function := _resolved(module, name)) is not None:
+            method_tables.empty(function, functools.partial(trusted_side, name, (), (), {}))
+            setattr(sys.modules[module], name, _question(name))
 
 
 def emptied_sources(functions: Sequence[Sequence[str]]) -> dict[str, str]:
-    """The files of such functions by path, their bodies emptied: a module that is loaded again brings none back.
+    """The source files of such functions by path, with a question as their bodies, should a module be loaded again.
 
-    Lines keep their numbers. To be asked before the functions themselves are emptied.
+    Line numbers stay the same. Call this before the functions themselves are replaced.
     """
     files: dict[str, list[str]] = {}
-    for place, name in functions:
-        function = _found(place, name)
-        with contextlib.suppress(OSError, TypeError):  # not there, or its source is not installed
+    for module, name in functions:
+        function = _resolved(module, name)
+        with contextlib.suppress(OSError, TypeError):  # it does not exist, or its source is not installed
             block, first = inspect.getsourcelines(function)
             path = inspect.getsourcefile(function) or ""
             lines = files.setdefault(path, Path(path).read_text(encoding="utf-8").splitlines(keepends=True))
@@ -96,14 +97,15 @@ def emptied_sources(functions: Sequence[Sequence[str]]) -> dict[str, str]:
             indent = lines[body[0]][: len(lines[body[0]]) - len(lines[body[0]].lstrip())]
             for number in body:
                 lines[number] = "\n"
-            lines[body[0]] = f"{indent}from {__name__} import asked; return asked({name!r}, (), (), {{}})\n"
+            question = f"from {__name__} import trusted_side; return trusted_side({name!r}, (), (), {{}})"
+            lines[body[0]] = f"{indent}{question}\n"
     return {path: "".join(lines) for path, lines in files.items()}
 
 
-def _found(place: str, path: str) -> Any:
-    """What stands at a dotted path in a module, past what is only wrapped around it; None if it is not there."""
+def _resolved(module: str, path: str) -> Any:
+    """The object at a dotted path in a module, without its wrappers; None if there is none."""
     try:
-        found: Any = importlib.import_module(place)
+        found: Any = importlib.import_module(module)
     except ImportError:  # another version of the library
         return None
     for name in path.split("."):
@@ -111,14 +113,14 @@ def _found(place: str, path: str) -> Any:
     return found
 
 
-def _take_kernels(parts: tuple[str, ...]) -> None:
+def _replace_kernels(parts: tuple[str, ...]) -> None:
     import torch
 
     libraries: Any = {}
     for space, name, key in kernels_named(parts):
         if space not in libraries:
-            # Not `torch.library`: that can be told to put back what was there. What is not let go of cannot, and no
-            # list or name leads to this one.
+            # Not `torch.library`, which can restore the original. This object is never freed, so that it cannot do so,
+            # and no list or name leads to it.
             libraries[space] = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(libraries[space]))
         libraries[space].impl(f"{space}::{name}", key, _question(name), False)
@@ -126,35 +128,35 @@ def _take_kernels(parts: tuple[str, ...]) -> None:
 
 @functools.cache
 def kernels_named(parts: tuple[str, ...]) -> list[tuple[str, str, str]]:
-    """Every kernel with such a name in PyTorch's dispatcher: namespace, operator, dispatch key."""
+    """Every kernel in PyTorch's dispatcher whose name has one of these parts: namespace, operator, dispatch key."""
     if "torch" not in sys.modules:
         return []
     import torch
 
     names = [full for full in torch._C._dispatch_get_all_op_names() if any(part in full for part in parts)]
     keys = {full: REGISTERED.findall(torch._C._dispatch_dump(full)) for full in names}
-    return [(*full.split("::", 1), key) for full in names for key in keys[full] if key not in GO_ON]
+    return [(*full.split("::", 1), key) for full in names for key in keys[full] if key not in PASS_ON]
 
 
 def _question(name: str) -> Callable[..., Any]:
     def ask(*args: Any, **kwargs: Any) -> Any:
-        return asked(name, (), args, kwargs)
+        return trusted_side(name, (), args, kwargs)
 
     return ask
 
 
-def _empty(function: Any, name: str) -> None:
-    """Give a Python function, under all its names, a body that asks."""
+def _replace_body(function: Any, name: str) -> None:
+    """Replace the body of a Python function by a question. This changes it under all its names."""
     if not isinstance(function, types.FunctionType):
         return
     order = tuple(inspect.signature(function).parameters)
-    around = ", ".join(function.__code__.co_freevars)  # a new body must look at as many of them as the old one did
+    free = ", ".join(function.__code__.co_freevars)  # the new body must use as many of them as the old one
     text = (
-        f"def around({around}):\n"
+        f"def around({free}):\n"
         f"    def {function.__name__}(*args, **kwargs):\n"
-        f"        if not args and not kwargs: ({around})\n"
-        f"        from autograder.sandbox.sandboxed.removal import asked\n"
-        f"        return asked({name!r}, {order!r}, args, kwargs)\n"
+        f"        if not args and not kwargs: ({free})\n"
+        f"        from autograder.sandbox.sandboxed.removal import trusted_side\n"
+        f"        return trusted_side({name!r}, {order!r}, args, kwargs)\n"
         f"    return {function.__name__}\n"
     )
     made = dict[str, Callable[..., Any]]()

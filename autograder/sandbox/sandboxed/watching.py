@@ -1,4 +1,4 @@
-"""What goes on around a call: gradients are on, randomness is seeded, functions are watched, memory is counted."""
+"""The state around a call: gradients on, random numbers seeded, functions watched, memory counted, dropout noted."""
 
 from __future__ import annotations
 
@@ -10,37 +10,64 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.sandboxed import chance, dropout
+from autograder.sandbox.sandboxed import chance
 
 
 class TooMuchHeld(Exception):
-    """More memory was held at once than a call may hold."""
+    """A call allocated more memory at once than it may."""
 
 
 def surround(
     around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str], dropped: list[str]
 ) -> None:
-    """Enter what a call asks for.
+    """Enter the contexts that a call asks for.
 
-    seen, dropped: get the names of PyTorch's watched functions that are called meanwhile, and of dropouts that are on
+    seen: gets the names of PyTorch's watched functions that are called; dropped: gets a name for each active dropout
     """
     if torch := sys.modules.get("torch"):
-        # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
+        # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
         around.enter_context(torch.enable_grad())
-        around.enter_context(dropout.noted(dropped, off=call.lenient))
+        around.enter_context(_dropout_noted(torch, dropped, off=call.lenient))
         if watched:
             around.enter_context(_watch_class(torch)(seen, tuple(watched)))
     if call.chance is not None:
         around.enter_context(chance.seeded(call.chance.seed))
     if call.lenient:
-        around.enter_context(_lenient())
+        around.enter_context(_lenient_view())
     if call.memory is not None:
         around.enter_context(_holding_at_most(call.memory))
 
 
 @contextlib.contextmanager
-def _lenient() -> Iterator[None]:
-    """Meanwhile `.view` goes on as `.reshape` if it cannot."""
+def _dropout_noted(torch: Any, dropped: list[str], off: bool) -> Iterator[None]:
+    """Note each dropout that is on; with `off`, nothing is dropped.
+
+    PyTorch's layers call these two functions, too. Dropout that student code implements itself is not recognised.
+    """
+    functional = torch.nn.functional
+    of_layers, plain = functional.dropout, torch.dropout
+
+    def is_on(p: float, train: bool) -> bool:
+        if train and p > 0:
+            dropped.append("dropout")
+        return train and not off
+
+    def layers_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        return of_layers(input, p, is_on(p, training), inplace)
+
+    def plain_dropout(input: Any, p: float, train: bool) -> Any:
+        return plain(input, p, is_on(p, train))
+
+    functional.dropout, torch.dropout = layers_dropout, plain_dropout
+    try:
+        yield
+    finally:
+        functional.dropout, torch.dropout = of_layers, plain
+
+
+@contextlib.contextmanager
+def _lenient_view() -> Iterator[None]:
+    """Within the block, `.view` falls back to `.reshape`."""
     import torch
 
     view = torch.Tensor.view
@@ -60,8 +87,8 @@ def _lenient() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _holding_at_most(memory: int) -> Iterator[None]:
-    """Afterwards, was more than `memory` bytes held at once? NumPy tells Python's own count of memory what it takes."""
-    is_counted = tracemalloc.is_tracing()  # by student code
+    """Raises `TooMuchHeld` if more than `memory` bytes were allocated at once. `tracemalloc` counts NumPy's, too."""
+    is_tracing = tracemalloc.is_tracing()  # started by student code
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
@@ -69,7 +96,7 @@ def _holding_at_most(memory: int) -> Iterator[None]:
         yield
         _, peak = tracemalloc.get_traced_memory()
     finally:
-        if not is_counted:
+        if not is_tracing:
             tracemalloc.stop()
     if peak - before > memory:
         raise TooMuchHeld(peak - before)

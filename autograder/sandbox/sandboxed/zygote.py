@@ -1,10 +1,9 @@
-"""The zygote: Python with NumPy, PyTorch and IPython. It forks the fork servers of a run, so these are imported once.
+"""The zygote: a process that imports NumPy, PyTorch and IPython once, and then forks the fork servers of a run.
 
-It knows no suite and no submission, and runs nobody's code. In a sandbox it is the one that sees all that any fork
-server may see, so each fork server is forked into namespaces of its own and loses what is not for it before it does
-anything.
+It knows no hidden test and no submission, and runs no student code. It sees all that any fork server may see. So each
+fork server is forked into its own namespaces, and first of all loses access to what it does not need.
 
-    warm      its control socket brings "fork server" with the descriptors below, and "end"
+    zygote    reads `StartServer`, which comes with the descriptors that `_fork` describes, and `EndServer`
      ├ fork server   of the judges (see `sandboxed.fork_server`)
      └ fork server   of notebooks, one for each worker; the course is hidden from it
 """
@@ -27,7 +26,7 @@ from autograder.sandbox.protocol.messages import StartServer, ToZygote
 
 
 def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
-    """Serve the control socket on `descriptor` until its other end closes. backend: its name."""
+    """Serve the control socket on `descriptor` until its other end closes. backend: the backend's name."""
     control, sandbox = socket.socket(fileno=descriptor), BACKENDS[backend]
     sandbox.heed_sigterm(control)
     _import(modules)
@@ -39,8 +38,8 @@ def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
                 message, descriptors = frames.receive_with_descriptors(control, ToZygote)
                 if isinstance(message, StartServer):
                     servers[message.number] = _fork(control, message, descriptors, sandbox)
-                    for one in descriptors:
-                        os.close(one)
+                    for received in descriptors:
+                        os.close(received)
                 elif pid := servers.pop(message.number, 0):
                     sandbox.end(pid)
     finally:
@@ -50,13 +49,13 @@ def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
 
 
 def _import(modules: Sequence[str]) -> None:
-    gc.disable()  # what is imported stays: nothing to collect, and a fifth of the time
+    gc.disable()  # imports leave nothing to collect, and collecting would take a fifth of the time
     for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     if torch := sys.modules.get("torch"):
-        torch.set_num_threads(1)  # submissions run side by side, and small tensors lose by threads that wait
-        torch.ones(1, requires_grad=True).sum().backward()  # sets up autograd, and looks at the processor in /proc
+        torch.set_num_threads(1)  # submissions run side by side, and threads make small tensors slower
+        torch.ones(1, requires_grad=True).sum().backward()  # initialises autograd, and reads the processor from /proc
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -72,7 +71,7 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sa
         control.close()
         isolation.die_with_parent()
         for file in descriptors[1:]:
-            os.write(file, b"0")  # itself: nothing that it forks was ever outside
+            os.write(file, b"0")  # moves this process into the group, before it forks any
             os.close(file)
         confined(order.policy).enter()
         if order.policy.kit:
@@ -87,7 +86,7 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sa
 
 
 def _begin_anew(path: str) -> None:
-    """The whole kit in place of the sandbox's part of it, which is all that the zygote has."""
+    """Import the whole engine from `path` from now on: the zygote has only the sandbox's part of it."""
     sys.path.insert(0, path)
     for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
         del sys.modules[name]

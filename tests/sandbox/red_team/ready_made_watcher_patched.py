@@ -12,7 +12,7 @@ def blind(around, *args):
 for module in list(sys.modules.values()):
     if module is not None and getattr(module, "__name__", "").startswith("autograder.sandbox"):
         for name, value in list(vars(module).items()):
-            if name == "_surround":
+            if name == "surround":
                 setattr(module, name, blind)
             if name in ("READY_MADE", "PARTS"):
                 setattr(module, name, ())
