@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.judge.exercise_calls import CallsOutside, is_measured, read
+from autograder.judge.exercise_calls import SandboxedCalls, is_measured, read
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
 from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.comparing import same_answer, same_value
@@ -17,7 +17,7 @@ from autograder.testing.redaction import as_said, redacted
 from autograder.testing.session import Test
 from autograder.testing.student import Forbidden, as_exception, has_chance
 
-ExerciseCalls = CallsOutside | CallsHere  # the calls of one exercise
+ExerciseCalls = SandboxedCalls | CallsHere  # the calls of one exercise
 Unread = bytes | Failure | NoAnswer
 Planned = Mapping[Place, Unread]  # answers to planned calls
 MOST_SAID = 3  # exceptions of an exercise that are quoted: each can carry a few bytes of what was passed in

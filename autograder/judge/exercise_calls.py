@@ -45,7 +45,7 @@ class EndedFromOutside(Exception):
     """A process ended, and not by the student's doing; the text says what is known."""
 
 
-class CallsOutside:
+class SandboxedCalls:
     """The calls of one exercise, in one process in the sandbox as long as that lives."""
 
     def __init__(self, notebook: Notebook, questions: Questions) -> None:

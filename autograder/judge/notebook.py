@@ -13,7 +13,7 @@ from msgspec import UnsetType
 
 from autograder.errors import MachineError
 from autograder.judge.display_cells import DisplayCell, last
-from autograder.judge.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
+from autograder.judge.exercise_calls import ATTEMPTS, EndedFromOutside, Gone, SandboxedCalls
 from autograder.judge.self_checks import SelfChecks
 from autograder.report import CellResult
 from autograder.sandbox.limits import Limits
@@ -159,9 +159,9 @@ class Notebook:
         if isinstance(said, messages.Broken):
             raise MachineError(f"the sandbox could not be set up: {str(list(said.broken))[:300]}")
 
-    def begin(self, questions: Questions) -> CallsOutside:
+    def begin(self, questions: Questions) -> SandboxedCalls:
         """A process with the state after the cells, for the calls of one exercise."""
-        return CallsOutside(self, questions)
+        return SandboxedCalls(self, questions)
 
     @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:

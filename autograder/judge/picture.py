@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judge.exercise_calls import CallsOutside, read
+from autograder.judge.exercise_calls import SandboxedCalls, read
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
 from autograder.testing.example import Example
@@ -16,7 +16,7 @@ from autograder.testing.student import Stopped
 MAX_MATRICES = 8
 
 
-def draw(exercise: CallsOutside | CallsHere, example: Example, name: str) -> Picture | None:
+def draw(exercise: SandboxedCalls | CallsHere, example: Example, name: str) -> Picture | None:
     """What the student's function gives on the exercise's visible example, if that can be drawn."""
     try:
         answer = read(next(exercise.ask([(_call(name, example), None)])))
