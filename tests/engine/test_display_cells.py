@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
-from autograder.judge.display_cells import DisplayCell, display_cells, last
+from autograder.judge.display_cells import DisplayCell, deferrable, display_cells
 from autograder.judge.notebook import Notebook
 from autograder.submission import NotebookFile, code_cells
 from tests.helpers.accepted import ACCEPTED
@@ -151,9 +151,9 @@ def test_which_cells_wait():
     showing = display_cells(cells)
     assert "d.x = 3" not in showing  # sets something that is not its own
     assert showing[cells[1]] == DisplayCell(frozenset({"b"}), frozenset({"a", "b", "print"}))
-    assert last(cells, showing, ()) == {0, 1, 2, 3, 5}
-    assert last(cells, showing, {"c"}) == {0, 1, 2, 5}
-    assert last(cells, showing, {"a"}) == {3}  # who uses `a` must find it, and then those who use theirs
+    assert deferrable(cells, showing, ()) == {0, 1, 2, 3, 5}
+    assert deferrable(cells, showing, {"c"}) == {0, 1, 2, 5}
+    assert deferrable(cells, showing, {"a"}) == {3}  # who uses `a` must find it, and then those who use theirs
     own = ["def f():\n    mine = [0]\n    mine[0] = 1", "def g(theirs):\n    theirs[0] = 1"]
     assert list(display_cells(own)) == own[:1]
-    assert last(["%magic", "x ="], display_cells(["%magic", "x ="]), ()) == frozenset()
+    assert deferrable(["%magic", "x ="], display_cells(["%magic", "x ="]), ()) == frozenset()
