@@ -11,6 +11,7 @@ from typing import Any
 from autograder.course import Exercise
 from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import of_shown
+from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.attempt import Attempt, Names, attempt
 from autograder.judge.exercise_calls import read
 from autograder.judge.material import Material
@@ -120,8 +121,8 @@ def _diagnose_visible(
         return None
     if best.non_deterministic:
         return NON_DETERMINISTIC
-    if named := material.visible_names.named(exercise, [read(one.answer) for one in best.calls]):
-        return named
+    if known := named(material.visible_names, exercise, [read(one.answer) for one in best.calls]):
+        return known
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None
     related = of_shown(pairs, material.relations)

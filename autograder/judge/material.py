@@ -35,4 +35,4 @@ class Material:
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[Kind] = ()
     variants: Sequence[Recording] = ()
-    visible_names: VisibleNames = field(default_factory=lambda: VisibleNames({}))
+    visible_names: VisibleNames = field(default_factory=dict)

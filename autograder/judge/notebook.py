@@ -29,6 +29,12 @@ READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the process that forks counts as lost
 CUT = 100  # characters for the sentence that the rest was cut
 OUT_OF_TIME = "it ran out of time and was stopped"
+HOW_ENDED = {  # by what is raised here if a cell ends its process
+    frames.Deadline: OUT_OF_TIME,
+    frames.Closed: "it ended the Python process",
+    frames.WireError: "what came back was not of the agreed form",
+}
+LOST = tuple(HOW_ENDED)
 
 Result = TypeVar("Result")
 
@@ -124,7 +130,7 @@ class Notebook:
         if not self._shows or not deferred:
             return True
         assert self._sock is not None
-        with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
+        with contextlib.suppress(*LOST):
             frames.send(self._sock, messages.Aside(), time.monotonic() + FORK_SECONDS)
             if self._run(deferred):
                 self._shows = False
@@ -145,7 +151,7 @@ class Notebook:
     def _looked_up(self, sources: Sequence[str]) -> set[str] | None:
         """Names that cells may look up; None if the process is lost."""
         until = time.monotonic() + self.limits.cell_seconds
-        with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
+        with contextlib.suppress(*LOST):
             return set(self._ask(messages.LookUp(tuple(sources)), until, messages.Names).names)
         return None
 
@@ -285,7 +291,7 @@ class Notebook:
         ending = self._fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
         if ending.is_students:
             late = isinstance(stop, frames.Deadline) and not ending.limit
-            self._skip[number] = CellResult(stopped=ending.limit or _how(stop), ran_out_of_time=late)
+            self._skip[number] = CellResult(stopped=ending.limit or HOW_ENDED[type(stop)], ran_out_of_time=late)
             return
         self._times_lost += 1
         if self._times_lost >= ATTEMPTS:
@@ -312,7 +318,7 @@ class Notebook:
                 if isinstance(output.question, UnsetType):
                     return self._cell_result(number, output)
                 message = messages.Answer(self._self_checks.answer(output.question))
-        except (frames.Closed, frames.Deadline, frames.WireError) as stop:
+        except LOST as stop:
             return stop
 
     def _order(self, number: int, seconds: float) -> messages.RunCell:
@@ -328,12 +334,3 @@ class Notebook:
         lines = tuple((one.function, one.number, one.text) for one in failure.lines)
         late = failure.error == "KeyboardInterrupt"
         return CellResult(text, failure.error, failure.text, lines, ran_out_of_time=late)
-
-
-def _how(stop: Exception) -> str:
-    """How a cell ended its process."""
-    if isinstance(stop, frames.Deadline):
-        return OUT_OF_TIME
-    if isinstance(stop, frames.Closed):
-        return "it ended the Python process"
-    return "what came back was not of the agreed form"
