@@ -184,8 +184,8 @@ def _same_where_finite(first: Answer, second: Answer) -> bool:
     if not isinstance(first, Reply) or not isinstance(second, Reply):
         return False
     plain = [[part for part in parts_of(reply.value) if not hasattr(part, "dtype")] for reply in (first, second)]
-    ours, theirs = arrays(first.value), arrays(second.value)
-    if not same_value(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
+    actual, others = arrays(first.value), arrays(second.value)
+    if not same_value(*plain) or not others or [a.shape for a in actual] != [a.shape for a in others]:
         return False
-    finite = [np.isfinite(a) for a in ours]
-    return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(ours, theirs, finite, strict=True))
+    finite = [np.isfinite(a) for a in actual]
+    return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(actual, others, finite, strict=True))

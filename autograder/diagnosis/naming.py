@@ -169,11 +169,8 @@ RULES: tuple[Rule, ...] = (
     # Each is right or gives the student's value everywhere, and together they explain all wrong values.
     ("two, each where it shows", _two_side_by_side),
     # On unusual input (empty rows, huge numbers) a mistake may show in another way.
-    ("a mistake, on ordinary input", lambda c: _named(c, _fitting(c, c.singles, c.ordinary, where_finite=True))),
-    (
-        "two in one function, on ordinary input",
-        lambda c: _named(c, _fitting(c, c.pairs, c.ordinary, where_finite=True)),
-    ),
+    ("a mistake, on ordinary input", lambda c: _named(c, _fitting(c, c.singles, c.ordinary, True))),
+    ("two in one function, on ordinary input", lambda c: _named(c, _fitting(c, c.pairs, c.ordinary, True))),
     # Each explains some wrong answers, and both explain all.
     ("two relations", lambda c: _of_relations(c.related) if len(c.related) == 2 else None),
     # The relation is between the student's answers and the mistake's.
@@ -196,7 +193,7 @@ def diagnose(
     """
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
-        return None  # nothing here is wrong, so nothing here tells one mistake from another
+        return None
     if any(one.call.chance for one in calls):  # right samples may differ, so only a mistake's samples are evidence
         rules = RULES[:2]
     return next((found for _, find in rules if (found := find(compared))), None)
@@ -205,9 +202,8 @@ def diagnose(
 def _one_or_other(first: Mistake, second: Mistake) -> Mistake:
     """Two mistakes that give the same answers to all calls, as one with both names."""
     hint = first.hint if first.hint == second.hint else f"{first.hint} Or: {second.hint}"
-    also = (
-        f"there are two such mistakes, and your answers do not tell which one it is{first.also and f'. {first.also}'}."
-    )
+    more = first.also and f". {first.also}"
+    also = f"there are two such mistakes, and your answers do not tell which one it is{more}."
     return replace(first, name=f"{first.name}-or-{second.name}", hint=hint, also=also)
 
 

@@ -102,16 +102,20 @@ class _TestedNotebook(Notebook):
 def _result(
     exercise: Exercise, cell: AssertCell, output: messages.CellOutput | None, end: CellResult
 ) -> ExerciseResult:
+    score, message, started, stopped = 0.0, "", True, False
     if output is None:
-        return _as_result(exercise, 0.0, one_line(f"{end.stopped or NOT_RUN}"), stopped=True)
-    if end.ran_out_of_time:
-        return _as_result(exercise, 0.0, "it ran out of time", stopped=True)
-    if end.error:
-        message = cell.says(end.error, end.text, output.line)
-        return _as_result(exercise, 0.0, one_line(message), started=end.error != STUB)
-    if output.warned:
-        return _as_result(exercise, 0.0, WARNED)
-    return _as_result(exercise, credit(output.shown, exercise.points), "")
+        message, stopped = one_line(f"{end.stopped or NOT_RUN}"), True
+    elif end.ran_out_of_time:
+        message, stopped = "it ran out of time", True
+    elif end.error:
+        message, started = one_line(cell.says(end.error, end.text, output.line)), end.error != STUB
+    elif output.warned:
+        message = WARNED
+    else:
+        score = credit(output.shown, exercise.points)
+    state: State = "passed" if score == exercise.points else "failed" if started else "not known"
+    test = TestResult("asserts", SENTENCE, state, score, exercise.points, message, stopped)
+    return ExerciseResult(exercise.name, (test,), exercise.points, started)
 
 
 def credit(shown: str, points: float) -> float:
@@ -124,11 +128,3 @@ def credit(shown: str, points: float) -> float:
     except ValueError:
         return points
     return min(part, points) if part >= 0 else points
-
-
-def _as_result(
-    exercise: Exercise, score: float, message: str, started: bool = True, stopped: bool = False
-) -> ExerciseResult:
-    state: State = "passed" if score == exercise.points else "failed" if started else "not known"
-    test = TestResult("asserts", SENTENCE, state, score, exercise.points, message, stopped)
-    return ExerciseResult(exercise.name, (test,), exercise.points, started)

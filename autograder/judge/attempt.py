@@ -101,24 +101,24 @@ def attempt(
     """
     tests = [test for test in material.suite.tests if test.exercise == which.name]
     questions = Questions(material.reference, substituted, material.recording.asked_with)
-    with contextlib.closing(names.begin(questions)) as calls:
+    with contextlib.closing(names.begin(questions)) as exercise:
         # Drawn before any hidden test asks, so that the picture cannot show a hidden input.
         if tests and (example := material.examples.get(which.name)):
-            picture = draw(calls, example, which.name)
-        judged = list(_judge_tests(material, tests, parameter_names, calls))
-        passed = [one for one in judged if one.outcome.error is None]
-        errors = repeat_first_calls(calls, {one.outcome.test: one.answers.first for one in passed if one.answers.first})
-        wrong = [one.answers.reply for one in judged if isinstance(one.outcome.error, Mismatch) and one.answers.reply]
+            picture = draw(exercise, example, which.name)
+        runs = list(_judge_tests(material, tests, parameter_names, exercise))
+        passed = [run for run in runs if run.outcome.error is None]
+        errors = repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
+        wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
         non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or any(
-            changes_when_repeated(calls, *reply) for reply in wrong[:MAX_REPEATED]
+            changes_when_repeated(exercise, *reply) for reply in wrong[:MAX_REPEATED]
         )
     found = Attempt(
-        [_with_error(one.outcome, errors.get(one.outcome.test)) for one in judged],
-        [call for one in judged for call in one.calls],
+        [_with_error(run.outcome, errors.get(run.outcome.test)) for run in runs],
+        [call for run in runs for call in run.calls],
         frozenset(questions.asked),
-        next((one.answers.forbidden for one in judged if one.answers.forbidden), None),
+        next((run.forbidden for run in runs if run.forbidden), None),
         picture,
-        [call for one in judged for call in one.corrected],
+        [call for run in runs for call in run.corrected],
         non_deterministic,
     )
     return found if found.started else replace(found, picture=None)
@@ -128,28 +128,26 @@ def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
     return replace(outcome, error=error, call=outcome.test.exercise) if error else outcome
 
 
-class TestAnswers:
-    """Answers to the calls of one test: planned ones if there are any, else the call is made now.
+class _TestRun:
+    """One test: the answers to its calls, and its outcome. A call that was not planned is made when the test makes it.
 
+    corrected: its calls with corrected answers if there was a format error
     first: the first call with its answer; one that only builds a module counts only if there is no other
     reply: the first call that returned a value, with its reply
     forbidden: set if an answer says that the code called something forbidden
     """
 
-    __test__ = False
-
-    def __init__(self, calls: ExerciseCalls, planned: Planned, quoted: set[object]) -> None:
+    def __init__(self, test: Test, exercise: ExerciseCalls, planned: Planned, quoted: set[object]) -> None:
+        self.outcome = Outcome(test, None)
+        self.calls: Sequence[Recorded | RecordedCall] = ()
+        self.corrected: Sequence[Recorded] = ()
         self.first: tuple[Call, Unread] | None = None
         self.reply: tuple[Call, Reply] | None = None
         self.forbidden: Forbidden | None = None
-        self._calls, self._planned, self._quoted = calls, planned, quoted
-        self._made: Counter[bytes] = Counter()
+        self._exercise, self._planned, self._quoted = exercise, planned, quoted
+        self.made: Counter[bytes] = Counter()  # how often the test has made each call
 
-    def rewind(self) -> None:
-        """Begin again with the test's first call."""
-        self._made.clear()
-
-    def __call__(self, call: Call) -> Answer:
+    def answer(self, call: Call) -> Answer:
         """The answer to a call, with only those words of the student's code that a message may quote."""
         answer = read(self._unread(call))
         if isinstance(answer, Reply) and not call.build and self.reply is None:
@@ -163,18 +161,17 @@ class TestAnswers:
 
     def _unread(self, call: Call) -> Unread:
         if any(map(callable, call.given())):
-            return ask_one(self._calls, call)
-        place = (call.as_bytes, self._made[call.as_bytes])
-        self._made[call.as_bytes] += 1
-        got = self._planned.get(place)
+            return ask_one(self._exercise, call)
+        got = self._planned.get((call.as_bytes, self.made[call.as_bytes]))
+        self.made[call.as_bytes] += 1
         if got is None:
-            got = ask_one(self._calls, call)
+            got = ask_one(self._exercise, call)
         if self.first is None or self.first[0].build:
             self.first = call, got
         return got
 
     def _redacted(self, call: Call, answer: Answer) -> Answer:
-        cells, questions = self._calls.cells, self._calls.questions
+        cells, questions = self._exercise.cells, self._exercise.questions
         if cells is None or not questions.known or isinstance(answer, NoAnswer):  # visible tests may quote everything
             return answer
         names = {part for name in _names_in(call) for part in name.split(".")}
@@ -203,47 +200,36 @@ def _names_in(call: Call) -> list[str]:
     return [*call.kwargs, *made.kwargs, *made.parameters, *(step.method for step in call.steps)]
 
 
-@dataclass(frozen=True)
-class _JudgedTest:
-    """A test's outcome, its calls, and its calls with corrected answers if there was a format error."""
-
-    outcome: Outcome
-    calls: Sequence[Recorded | RecordedCall]
-    answers: TestAnswers
-    corrected: Sequence[Recorded] = ()
-
-
 def _judge_tests(
-    material: Material, tests: Sequence[Test], parameter_names: ParameterNames, calls: ExerciseCalls
-) -> Iterator[_JudgedTest]:
+    material: Material, tests: Sequence[Test], parameter_names: ParameterNames, exercise: ExerciseCalls
+) -> Iterator[_TestRun]:
     """Judge each test in order; a format error is deducted where it occurs first."""
-    recording, planned, quoted = material.recording, _ask_planned(calls, material.recording, tests), set[object]()
+    recording, planned, quoted = material.recording, _ask_planned(exercise, material.recording, tests), set[object]()
     right = recording.answering(material.reference)
     reference = Student(right, parameter_names) if material.reference else None
     deductions = Deductions(right, sum(test.weight for test in tests))
 
-    def run(test: Test, answers: TestAnswers, answering: Answering) -> tuple[Outcome, list[Recorded]]:
-        answers.rewind()
-        student = Student(answering, parameter_names)
+    def execute(run: _TestRun, answering: Answering) -> tuple[Outcome, list[Recorded]]:
+        run.made.clear()
+        test, student = run.outcome.test, Student(answering, parameter_names)
         return material.suite.run(test, student, reference, recording.drawings.get(test)), student.calls
 
     for test in tests:
-        answers, recorded = TestAnswers(calls, planned, quoted), recording.heard.get(test)
+        run, recorded = _TestRun(test, exercise, planned, quoted), recording.heard.get(test)
         if recorded is not None and all(one.is_heard_in(planned.get(one.place)) for one in recorded):
             # The planned answers equal the recorded reference answers, so the test would pass.
             first = next((one for one in recorded if not one.call.build), recorded[0] if recorded else None)
-            answers.first = (first.call, planned[first.place]) if first else None
-            yield _JudgedTest(Outcome(test, None), recorded, answers)
+            run.first = (first.call, planned[first.place]) if first else None
+            run.calls = recorded
         elif recorded and (stub := _untouched_stub(planned.get(recorded[0].place))):
             call = recorded[0].call
-            outcome = Outcome(test, as_exception(call.name, stub), as_written(call, parameter_names))
-            yield _JudgedTest(outcome, [Recorded(call, stub)], answers)
+            run.outcome = Outcome(test, as_exception(call.name, stub), as_written(call, parameter_names))
+            run.calls = [Recorded(call, stub)]
         else:
-            outcome, made = run(test, answers, answers)
-            corrected: Sequence[Recorded] = ()
+            run.outcome, run.calls = outcome, made = execute(run, run.answer)
             if reference is not None:
-                outcome, corrected = deductions.judge(outcome, made, answers, partial(run, test, answers))
-            yield _JudgedTest(outcome, made, answers, corrected)
+                run.outcome, run.corrected = deductions.judge(outcome, made, run.answer, partial(execute, run))
+        yield run
 
 
 def _untouched_stub(got: Unread | None) -> Failure | None:
@@ -252,17 +238,17 @@ def _untouched_stub(got: Unread | None) -> Failure | None:
     return answer if isinstance(answer, Failure) and answer.kind is Kind.NOT_STARTED else None
 
 
-def _ask_planned(calls: ExerciseCalls, recording: Recording, tests: Sequence[Test]) -> Planned:
+def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[Test]) -> Planned:
     """Answers to the calls that the tests are known to make. After a call without an answer, a test makes no more."""
     plan = recording.plans.get(tests[0].exercise, ()) if tests else ()
     # Measured calls come last, when the code has imported what it imports late. Each is made alone.
     plan = sorted(plan, key=lambda one: is_measured(one.call))
-    together = ask_together(calls, [one.call for one in plan if not is_measured(one.call)])
+    together = ask_together(exercise, [one.call for one in plan if not is_measured(one.call)])
     planned: dict[Place, Unread] = {one.place: got for one, got in zip(plan, together, strict=False)}
     skipped = set[Place]()
     for one in plan[len(planned) :]:
         if one.place not in skipped:
-            planned[one.place] = got = ask_one(calls, one.call)
+            planned[one.place] = got = ask_one(exercise, one.call)
             if isinstance(got, NoAnswer):
                 for test in tests:
                     places = [recorded.place for recorded in recording.heard.get(test, ())]

@@ -103,7 +103,7 @@ class SandboxedCalls:
             seconds = self._patience() if len(calls) == 1 else min(self._patience(), limits.planned_seconds)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
-                self._notebook.grown(begins=True)
+                self._notebook.fresh.grown(begins=True)
             deadline = self._deadline(seconds)
             frames.send_with(self._sock, Calls(len(packed)), packed, deadline)
             for call, body in calls:
@@ -146,7 +146,7 @@ class SandboxedCalls:
 
     def _too_much_memory(self, call: Call) -> Failure | None:
         """The failure of a call that held more memory than it may, as the kernel counts it."""
-        grown = self._notebook.grown()
+        grown = self._notebook.fresh.grown(begins=False)
         return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
 
     def _lost_by(self, ending: Ending) -> Failure | NoAnswer:

@@ -73,7 +73,7 @@ class Notebook:
         shows: bool = False,
     ) -> None:
         self.cells, self.limits, self.watched = list(cells), limits, tuple(watched)
-        self._fresh, self._display_cells, self._shows = fresh, display_cells or {}, shows
+        self.fresh, self._display_cells, self._shows = fresh, display_cells or {}, shows
         self.ends_at = time.monotonic() + limits.submission_seconds
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
@@ -106,7 +106,7 @@ class Notebook:
         """
         while True:
             self.close()
-            self._sock = self._fresh.open()
+            self._sock = self.fresh.open()
             self._wait_until_ready()
             if self._deferred is None and not self._find_deferred():
                 continue
@@ -143,17 +143,12 @@ class Notebook:
         others = [source for source in self.cells if source not in self._display_cells]
         if len(others) == len(self.cells):
             return True
-        looked_up = self._looked_up(others)
-        if looked_up is not None:
-            self._deferred = deferrable(self.cells, self._display_cells, looked_up)
-        return looked_up is not None
-
-    def _looked_up(self, sources: Sequence[str]) -> set[str] | None:
-        """Names that cells may look up; None if the process is lost."""
         until = time.monotonic() + self.limits.cell_seconds
         with contextlib.suppress(*LOST):
-            return set(self._ask(messages.LookUp(tuple(sources)), until, messages.Names).names)
-        return None
+            looked_up = self._ask(messages.LookUp(tuple(others)), until, messages.Names).names
+            self._deferred = deferrable(self.cells, self._display_cells, looked_up)
+            return True
+        return False
 
     def _wait_until_ready(self) -> None:
         """Receive the engine's own first message. Later messages may come from student code."""
@@ -204,7 +199,7 @@ class Notebook:
             try:
                 return ask()
             except frames.Closed:
-                ending = self._fresh.ending()
+                ending = self.fresh.ending()
                 why = "" if ending.is_students else str(ending)
             except ProcessLost as error:
                 why = str(error)
@@ -229,14 +224,10 @@ class Notebook:
         except frames.Deadline:
             return Ending(running=True)  # it does not listen, as in a loop
         except (frames.Closed, frames.WireError):
-            return self._fresh.ending()
+            return self.fresh.ending()
         if ending.is_students:
             return ending
-        return msgspec.structs.replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
-
-    def grown(self, begins: bool = False) -> int:
-        """By how many bytes the processes have grown at most, as the kernel counts; `begins` starts the count."""
-        return self._fresh.grown(begins)
+        return msgspec.structs.replace(ending, out_of_memory=self.fresh.ending(ends=False).out_of_memory)
 
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None
@@ -288,7 +279,7 @@ class Notebook:
 
         If the process ended for another reason, all cells run once more. Raises `MachineError` if that happens again.
         """
-        ending = self._fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
+        ending = self.fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
         if ending.is_students:
             late = isinstance(stop, frames.Deadline) and not ending.limit
             self._skip[number] = CellResult(stopped=ending.limit or HOW_ENDED[type(stop)], ran_out_of_time=late)

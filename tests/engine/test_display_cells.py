@@ -12,6 +12,7 @@ import pytest
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.judge.display_cells import DisplayCell, deferrable, display_cells
 from autograder.judge.notebook import Notebook
+from autograder.sandbox.protocol.messages import LookUp
 from autograder.submission import NotebookFile, code_cells
 from tests.helpers.accepted import ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS
@@ -133,10 +134,14 @@ def test_a_cell_that_ends_python_costs_no_other_its_output(sandbox):
 def test_a_process_that_is_lost_by_the_question_costs_no_cell(sandbox, monkeypatch):
     """Which names cells look up is asked of a process that may not survive it; another runs the cells, all in order."""
 
-    def lost(notebook, sources):
-        notebook._sock.shutdown(socket.SHUT_RDWR)
+    ask = Notebook._ask
 
-    monkeypatch.setattr(Notebook, "_looked_up", lost)
+    def lost(notebook, message, *more):
+        if isinstance(message, LookUp):
+            notebook._sock.shutdown(socket.SHUT_RDWR)
+        return ask(notebook, message, *more)
+
+    monkeypatch.setattr(Notebook, "_ask", lost)
     cells = ["print('first')", *cells_of(A1, {})]
     with sandbox.open(cells, showing=display_cells(A1.only_shows)) as running:
         assert running.results[0].printed == "first\n"
