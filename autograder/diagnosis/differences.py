@@ -39,6 +39,12 @@ class ComparedCall:
     got: Answer
     wanted: Answer
 
+    @property
+    def values(self) -> tuple[Any, Any] | None:
+        """The student's value and the right one; None if one of them is no value."""
+        both = isinstance(self.got, Reply) and isinstance(self.wanted, Reply)
+        return (self.got.value, self.wanted.value) if both else None  # type: ignore[union-attr]
+
     @cached_property
     def differing(self) -> Sequence[tuple[np.ndarray, np.ndarray]]:
         """Wrong parts beside the right ones, as numbers; none if one of them is not numbers."""
@@ -55,9 +61,9 @@ class ComparedCall:
 
 def parts(one: ComparedCall) -> list[tuple[Any, Any]] | None:
     """The student's answer beside the right one, part by part; None if they have not equally many parts."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
+    if one.values is None:
         return None
-    got, wanted = one.got.value, one.wanted.value
+    got, wanted = one.values
     if isinstance(wanted, Table):
         if not isinstance(got, Table) or (got.kind, got.names, len(got)) != (wanted.kind, wanted.names, len(wanted)):
             return None

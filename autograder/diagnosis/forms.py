@@ -31,8 +31,7 @@ def kind(one: ComparedCall) -> str:
         a, b = as_numbers(actual), as_numbers(right)
         if a is None or b is None or not nearly_equal(a, b):
             return ""
-    values = getattr(one.got, "value", None), getattr(one.wanted, "value", None)
-    differ = [(a, b) for a, b in (values, *(pairs or ())) if type(a) is not type(b)]
+    differ = [(a, b) for a, b in (one.values, *(pairs or ())) if type(a) is not type(b)] if one.values else []
     if pairs is None or not differ:
         return ""
     return f"The numbers are right, but they come as {_type_of(differ[0][0])} and not as {_type_of(differ[0][1])}."
@@ -56,9 +55,9 @@ def dtype(a: np.ndarray, b: np.ndarray) -> str:
 
 def parts_swapped(one: ComparedCall) -> str:
     """The parts are right, and come in another order."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply) or not isinstance(one.wanted.value, tuple):
+    if one.values is None or not isinstance(one.values[1], tuple):
         return ""
-    actual, right = parts_of(one.got.value), list(one.wanted.value)
+    actual, right = map(parts_of, one.values)
     same = len(actual) == len(right) and all(any(same_value(part, item) for item in right) for part in actual)
     is_swapped = same and not all(map(same_value, actual, right))
     return "The values are right, but they come back in another order." if is_swapped else ""
@@ -66,9 +65,9 @@ def parts_swapped(one: ComparedCall) -> str:
 
 def parts_missing(one: ComparedCall) -> str:
     """Only some of the parts are returned."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply) or is_flat(one.wanted.value):
+    if one.values is None or is_flat(one.values[1]):
         return ""
-    actual, right = parts_of(one.got.value), parts_of(one.wanted.value)
+    actual, right = map(parts_of, one.values)
     if not 0 < len(actual) < len(right) or not all(any(same_value(part, item) for item in right) for part in actual):
         return ""
     return f"What comes back is right, but it is {len(actual)} of the {len(right)} things that the docstring names."

@@ -21,7 +21,7 @@ import numpy as np
 from autograder.diagnosis import differences, forms, items, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
 from autograder.testing.comparing import arrays, numbers, same_value
 
@@ -209,8 +209,11 @@ ITEMS_ZERO = OfAnswer("items-zero", items.emptied, "Number the items by hand: wh
 
 def lays_out_otherwise(one: ComparedCall) -> bool:
     """True if the code raises or gives another shape: a mistake in values may well treat axes in its own way."""
-    shapes = [[a.shape for a in arrays(answer.value)] for answer in (one.got, one.wanted) if isinstance(answer, Reply)]
-    return len(shapes) < 2 or shapes[0] != shapes[1]
+    return one.values is None or not _same_shapes(*one.values)
+
+
+def _same_shapes(actual: Any, right: Any) -> bool:
+    return [a.shape for a in arrays(actual)] == [a.shape for a in arrays(right)]
 
 
 def _axes_of_input(call: Call) -> int:
@@ -275,28 +278,22 @@ def _without_effect(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> 
     """Calls that differ in one argument only get the same answer, though their right answers differ."""
     given = [_arguments(one.call) for one in compared]
     for name in dict.fromkeys(name for one in given for name in one):
-        groups: dict[Any, list[ComparedCall]] = defaultdict(list)
+        groups: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
         for one, arguments in zip(compared, given, strict=True):
-            if name in arguments and isinstance(one.got, Reply) and isinstance(one.wanted, Reply):
+            if name in arguments and one.values is not None:
                 others = frozenset(pair for pair in arguments.items() if pair[0] != name)
-                groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one)
+                groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one.values)
         pairs = [(group[0], other) for group in groups.values() for other in group[1:]]
-        telling = [pair for pair in pairs if not same_value(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
-        has_form = all(_of_one_form(one.got, one.wanted) for pair in telling for one in pair)
-        if telling and has_form and all(same_value(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
+        telling = [pair for pair in pairs if not same_value(pair[0][1], pair[1][1])]  # whose right values differ
+        # Wrong types and shapes are no evidence: None, for instance, is the same for all arguments.
+        has_form = all(type(a) is type(b) and _same_shapes(a, b) for pair in telling for a, b in pair)
+        if telling and has_form and all(same_value(first, second) for (first, _), (second, _) in telling):
             yield Relation(
                 "argument-without-effect",
                 f"Calls that differ in {name} alone get the same answer from your code, and should not.",
                 "Where in your code does it go in, and what becomes of it there?",
                 frozenset(i for i in wrong if name in given[i]),
             )
-
-
-def _of_one_form(got: Answer, wanted: Answer) -> bool:
-    """True if type and shape are right. If they are not, equal answers are no evidence: None is always the same."""
-    if not isinstance(got, Reply) or not isinstance(wanted, Reply) or type(got.value) is not type(wanted.value):
-        return False
-    return [a.shape for a in arrays(got.value)] == [a.shape for a in arrays(wanted.value)]
 
 
 MOST_SIZES = 4  # that are named: a long text is often a wide one, too

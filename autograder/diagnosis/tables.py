@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.diagnosis.differences import ComparedCall
-from autograder.sandbox.protocol.calls import Reply
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import same_value
@@ -20,10 +19,8 @@ MOST_ROWS = 20_000
 
 def _both(one: ComparedCall) -> tuple[Any, Table] | None:
     """The student's value and the right one; None if that is no table."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
-        return None
-    got, wanted = one.got.value, one.wanted.value
-    return (got, wanted) if isinstance(wanted, Table) and len(wanted) <= MOST_ROWS else None
+    values = one.values
+    return values if values and isinstance(values[1], Table) and len(values[1]) <= MOST_ROWS else None
 
 
 def _not_a_table(one: ComparedCall) -> str:

@@ -15,7 +15,7 @@ from autograder.judge.attempt import Attempt
 from autograder.report import CellResult, ExerciseResult, Message, State, TestResult
 from autograder.testing import cell_errors
 from autograder.testing.session import ORDER, Outcome
-from autograder.testing.student import BY_HAND, Forbidden, Stopped
+from autograder.testing.student import BY_HAND, Stopped
 
 ABOVE = "For the reason given above."
 SAME = "The same as above."  # for a visible test, whose own input is not repeated
@@ -26,10 +26,9 @@ OTHER_ORDER = "the values came back in another order.", "In which order does the
 def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_hidden: bool) -> ExerciseResult:
     """The result of an exercise, judged by hidden or by visible tests."""
     outcomes = best.outcomes
-    seen = next((outcome.error for outcome in outcomes if isinstance(outcome.error, Forbidden)), None)
-    if forbidden := best.forbidden or seen:
+    if best.forbidden:
         # It costs the whole exercise: what the other tests saw was not the student's work, either.
-        outcomes = [replace(outcome, error=forbidden, call=exercise.name) for outcome in outcomes]
+        outcomes = [replace(outcome, error=best.forbidden, call=exercise.name) for outcome in outcomes]
     # The hint of a known mistake is the question, and tests ask none of their own.
     asks = known is None or not any(cause.hint for cause in known.causes)
     messages = _of_hidden_tests(outcomes, asks) if is_hidden else _of_visible_tests(outcomes, asks)
@@ -38,7 +37,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         exercise.name,
         tuple(map(_as_test_result, outcomes, points, messages)),
         exercise.points,
-        best.started or forbidden is not None,
+        best.started or best.forbidden is not None,
         known.causes if known else (),
         tuple(sorted(best.asked)),
         best.picture,
