@@ -56,7 +56,7 @@ class Compared:
         (right,) = self._fingerprints(saved.right[np.newaxis], self.everywhere)
         own = [_own_fingerprint(one, right[i]) for i, one in enumerate(self.compared)]
         self._own = np.array(own).reshape(-1, 2)
-        # For each single and call: are the answers alike, the values alone, and is the single's answer right?
+        # For each single and call: whether the answers are alike, the values alone, and the single's answer is right.
         singles = self._fingerprints(saved.singles, self.everywhere)
         like = alike(singles, self._own)
         self._matches, self._matches_value = np.logical_and.reduce(like, axis=-1), like[..., 0]

@@ -151,9 +151,8 @@ def _in_some_calls(compared: Compared) -> Diagnosis | None:
     fitting = compared.matching(compared.singles, wrong, lambda one: compared.is_confirmed(one, wrong))
     if len(fitting) != 1:
         return None
-    evidence = _evidence(compared, compared.wrong)
     also = "Your other answers are right. What have these calls in common?"
-    return Diagnosis(fitting[0].causes, f"{evidence} {also}")
+    return Diagnosis(fitting[0].causes, f"{_evidence(compared, compared.wrong)} {also}")
 
 
 Rule = tuple[str, Callable[[Compared], Diagnosis | None]]

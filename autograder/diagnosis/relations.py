@@ -30,8 +30,8 @@ from autograder.testing.comparing import arrays, numbers, same_value
 class Relation:
     """What a set of wrong answers (given by their places) has in common.
 
-    with_another: may it be one of two that explain all wrong answers? Only a plain relation may, since what holds for
-        some calls only is easily found by chance
+    with_another: whether it may be one of two that explain all wrong answers. Only a plain relation may, since what
+        holds for some calls only is easily found by chance
     beside: the evidence in a form that holds beside another cause
     at_random: see `OfCalls`
     """

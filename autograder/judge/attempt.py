@@ -112,7 +112,7 @@ def attempt(
         non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or any(
             changes_when_repeated(exercise, *reply) for reply in wrong[:MAX_REPEATED]
         )
-    found = Attempt(
+    return Attempt(
         [_with_error(run.outcome, errors.get(run.outcome.test)) for run in runs],
         [call for run in runs for call in run.calls],
         frozenset(questions.asked),
@@ -121,7 +121,6 @@ def attempt(
         [call for run in runs for call in run.corrected],
         non_deterministic,
     )
-    return found if found.started else replace(found, picture=None)
 
 
 def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:

@@ -1,4 +1,4 @@
-"""Format errors: one slip that makes every test fail is deducted once, and costs no more than its own share.
+"""Format errors: one mistake of form that fails every test is deducted once, and costs no more than its own share.
 
 A format error shows in an answer, and the answer is corrected if it is clear how. The first test with a format error
 fails. Further tests fail until the share in `FormatError` is used up. All others are judged by the corrected answers.

@@ -59,7 +59,7 @@ class Notebook:
     answered: built-in functions with which a self-check in a cell may compare, see `forbidden.answered_in`
     display_cells: cells that only display something, by their text. Those that may be deferred run in a fork after the
         other cells, and before any exercise is asked, so that they cannot show a hidden test's input
-    shows: run display cells? If not, those that may be deferred are skipped
+    shows: whether display cells run; if not, those that may be deferred are skipped
     """
 
     def __init__(

@@ -115,7 +115,7 @@ class _Loaded:
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     """What the hidden tests judge with. Raises `CourseError`.
 
-    keeps: may hypotheses' answers be read from the file beside the catalogue?
+    keeps: whether hypotheses' answers may be read from the file beside the catalogue
     """
     names = vars(assignment.reference())  # first: after it the course's package can be imported
     suite = Suite(assignment.suites)

@@ -40,7 +40,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         best.started or best.forbidden is not None,
         known.causes if known else (),
         tuple(sorted(best.asked)),
-        best.picture,
+        best.picture if best.started else None,
         known.evidence if known else "",
         known_mistake=known is not None and not known.is_relation,
     )
