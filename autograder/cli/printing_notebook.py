@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.judge.exercise_calls import CallsOutside
+from autograder.judge.exercise_calls import SandboxedCalls
 from autograder.judge.notebook import Notebook
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
@@ -70,13 +70,13 @@ class PrintingNotebook(Notebook):
         self.printed = Printed()
         super().__init__(cells, limits, fresh, watched)
 
-    def begin(self, questions: Questions) -> CallsOutside:
+    def begin(self, questions: Questions) -> SandboxedCalls:
         """Calls of one exercise."""
         self.printed = Printed()
         return _PrintingCalls(self, questions, self.printed)
 
 
-class _PrintingCalls(CallsOutside):
+class _PrintingCalls(SandboxedCalls):
     """Calls of one exercise; before it hangs up it asks what was printed. What a lost process printed is lost."""
 
     def __init__(self, notebook: PrintingNotebook, questions: Questions, printed: Printed) -> None:

@@ -1,1 +1,1 @@
-"""Which mistake it is: the known ones, what they answer, and how wrong answers stand to the right ones."""
+"""Finds which mistake it is: known mistakes, what they answer, and how wrong answers are related to right ones."""

@@ -8,7 +8,7 @@
     def count(items):
         return len(items) + 1
 
-The function's (or class's) name is the exercise. Where one implementation with an option for each decision makes many
+The function's (or class's) name is the exercise. If one implementation with an option for each decision can make many
 mistakes, a set of mutants makes them, from a row for each:
 
     @mistake.mutants({
@@ -39,10 +39,10 @@ from autograder.report import Cause, joined_hints, joined_names
 class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
-    is_known: are the suites held against it, or is it a hypothesis, for diagnosis alone?
-    make: gives its function or class, which is asked for only if it is in question: thousands never are
-    also: what its code does wrong besides, at the edges
-    both: if it is two in one function, each of them
+    is_known: the suites must find it; otherwise it is a hypothesis, for diagnosis alone
+    make: makes its function or class when it is needed; for thousands it never is
+    also: what else its code does wrong, on unusual input
+    both: for two mistakes in one function, each of them
     """
 
     name: str
@@ -60,7 +60,7 @@ class Mistake:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """What is wrong: the mistake itself, or both of two."""
+        """What is wrong: the mistake, or each of two."""
         return self.both or (Cause(self.name, self.hint),)
 
 
@@ -69,24 +69,24 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Mutant:
-    """One wrong decision: the options that make it, in several ways if people make it in several ways.
+    """One wrong decision: the options that make it, several sets of options if people make it in several ways.
 
-    hint: a question or a place to look; empty if it stands elsewhere
-    is_known: is its first way a known mistake? All else that comes of it are hypotheses.
+    hint: a question or a place to look; empty if it is given elsewhere
+    is_known: the first way is a known mistake; all other ways are hypotheses
     """
 
-    accepted_submissions: tuple[Options, ...]
+    ways: tuple[Options, ...]
     hint: str = ""
     is_known: bool = False
 
 
 @dataclass
 class Catalogue:
-    """The mistakes of an exercise, in the order written, or of several. Used as a decorator.
+    """The mistakes of one exercise or several, in the order written. Used as a decorator.
 
-    `mistakes` are known: the suites are held against them, and the page of known mistakes has a row for each. They are
-    written out, or what a set of mutants holds. `variants` are the same in other styles, and what else comes of one
-    wrong decision; `pairs` are two in one function, named `one+other`. Both come from sets of mutants and serve
+    `mistakes` are known: the suites must find them, and the page of known mistakes has a row for each. They are written
+    out, or rows of a set of mutants. `variants` are the same mistakes in other styles, and other mutants with one wrong
+    decision; `pairs` have two wrong decisions, and are named `first+second`. Both come from sets of mutants and serve
     diagnosis alone.
     """
 
@@ -95,23 +95,23 @@ class Catalogue:
     pairs: list[Mistake] = field(default_factory=list)
 
     def __call__(self, name: str, *, hint: str = "") -> Callable[[Any], Any]:
-        """Enter the decorated function or class under `name`."""
+        """Add the decorated function or class under `name`."""
 
-        def enter(code: Any) -> Any:
+        def add(code: Any) -> Any:
             self.mistakes.append(Mistake(name, code.__name__, hint, lambda: code, is_known=True))
             return code
 
-        return enter
+        return add
 
     @staticmethod
-    def mutant(*accepted_submissions: Options, hint: str = "") -> Mutant:
+    def mutant(*ways: Options, hint: str = "") -> Mutant:
         """A row of a set of mutants, for diagnosis alone."""
-        return Mutant(accepted_submissions, hint)
+        return Mutant(ways, hint)
 
     @staticmethod
-    def known(*accepted_submissions: Options, hint: str = "") -> Mutant:
-        """A row of a set of mutants that the suites are held against."""
-        return Mutant(accepted_submissions, hint, is_known=True)
+    def known(*ways: Options, hint: str = "") -> Mutant:
+        """A row of a set of mutants that the suites must find."""
+        return Mutant(ways, hint, is_known=True)
 
     def mutants(
         self,
@@ -120,46 +120,44 @@ class Catalogue:
         hints: Mapping[str, str] = MappingProxyType({}),
         catalogued: Collection[str] = (),
     ) -> Callable[[Any], Any]:
-        """Enter hypotheses: what comes of one wrong decision, and of two.
+        """Add hypotheses: mutants with one wrong decision, and with two.
 
         The decorated function takes options and makes the exercise's function or class; without options, a right one.
 
-        slips: by name, a row or just the ways. Two that set one option exclude each other; of two, the first ways are
-            tried.
-        styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name, each
-            behind a sentence if that is wrong, too; the first one is right
-        hints, held: what rows that several exercises share do not say: hints for names that no mistake written out
-            above has, and which of them are known mistakes here
+        mutants: by name, a row, or the options alone in one way or several. Pairs are made of the first ways of two
+            mutants that set different options.
+        styles: options that change the result on unusual input (empty rows, say), but not the mistake's name. Each has
+            a sentence that says what is wrong then; the first style is right and has none.
+        hints, catalogued: for rows that several exercises share: hints for names that no mistake written out above has,
+            and which of them are known mistakes here
 
-        Raises `CourseError` if one of `held` is no slip.
+        Raises `CourseError` if a name in `catalogued` is no mutant.
         """
 
-        def enter(make: Callable[..., Any]) -> Callable[..., Any]:
+        def add(make: Callable[..., Any]) -> Callable[..., Any]:
             for name in catalogued:
                 if name not in mutants:
                     where = f"{inspect.getfile(make)}: {make.__name__}"
                     raise CourseError(f"{where}: {name!r} is catalogued, and no such mutant")
             rows = {name: row if isinstance(row, Mutant) else Mutant(tuple(row)) for name, row in mutants.items()}
-            own = {name: row.hint for name, row in rows.items() if row.hint}
-            asks = {**hints, **own, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
+            of_rows = {name: row.hint for name, row in rows.items() if row.hint}
+            asks = {**hints, **of_rows, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
             _, plain = styles[0]
             for name, row in rows.items():
-                for number, (options, (also, style)) in enumerate(product(row.accepted_submissions, styles)):
+                for number, (options, (also, style)) in enumerate(product(row.ways, styles)):
                     is_known = (row.is_known or name in catalogued) and number == 0
                     code = functools.partial(make, **{**style, **options})
                     made = Mistake(name, make.__name__, asks[name], code, is_known, also)
                     (self.mistakes if is_known else self.variants).append(made)
-            for (one, first), (other, second) in combinations(rows.items(), 2):
-                if not first.accepted_submissions[0].keys() & second.accepted_submissions[0].keys():
-                    code = functools.partial(
-                        make, **{**plain, **first.accepted_submissions[0], **second.accepted_submissions[0]}
-                    )
+            for one, other in combinations(rows, 2):
+                first, second = rows[one].ways[0], rows[other].ways[0]
+                if not first.keys() & second.keys():
                     both = Cause(one, asks[one]), Cause(other, asks[other])
-                    name, hint = joined_names(both), joined_hints(both)
-                    self.pairs.append(Mistake(name, make.__name__, hint, code, both=both))
+                    code = functools.partial(make, **{**plain, **first, **second})
+                    self.pairs.append(Mistake(joined_names(both), make.__name__, joined_hints(both), code, both=both))
             return make
 
-        return enter
+        return add
 
     def __iter__(self) -> Iterator[Mistake]:
         return iter(self.mistakes)
@@ -170,7 +168,7 @@ class Catalogue:
 
 
 def read_catalogue(files: Sequence[Path]) -> Catalogue:
-    """The catalogues of an assignment's exercises as one; a file that is not there holds none."""
+    """The catalogues of an assignment's exercises as one; a missing file counts as empty."""
     whole = Catalogue()
     for folder in {path.parent.parent for path in files}:
         content.forget(folder)

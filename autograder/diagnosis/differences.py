@@ -1,7 +1,7 @@
-"""How the numbers of one wrong answer stand to the right ones: turned, ten times as large, rounded.
+"""How the numbers of one wrong answer differ from the right ones: transposed, ten times as large, rounded.
 
-Each difference is found in one call, and told in one sentence that shows no right number beyond a factor. What holds
-for all that is wrong is for `relations`.
+Each difference is found in one call, and described in one sentence that shows no right number beyond a factor.
+`relations` finds what holds for all wrong answers.
 """
 
 from __future__ import annotations
@@ -14,34 +14,45 @@ from typing import Any
 
 import numpy as np
 
+from autograder.diagnosis.hypotheses import takes_large_numbers
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import ATOL, allclose, numbers, same_value
 from autograder.testing.student import parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
-NOISE = 1e-12  # of the largest number of an array
-ENOUGH = 4  # numbers that a factor must hold for
-NOT_ALONE = "cannot be told by this alone"  # goes with answers that tell it
-UNLIKELY = "does not look like it"  # goes with three times as many answers that tell it
+NOISE = 1e-12  # relative to the largest number of an array
+ENOUGH = 4  # numbers for which a factor must hold
+NOT_ALONE = "cannot be told by this alone"  # counts if another answer shows the difference
+UNLIKELY = "does not look like it"  # counts if more than three times as many answers show the difference
+FEWEST_DIGITS = 1e-5, 1e-2  # the error of rounded numbers, relative to their size; half precision is in between
+LARGEST_HALF = 65_504.0
+MOST_ITEMS = 64  # along an axis; among more, two are often alike
+BY_CHANCE, UP_AND_DOWN = 30, 0.3  # of so many errors or more, this share have another sign than the one before
 
 
 @dataclass(frozen=True)
 class ComparedCall:
-    """A call, what came, and what was asked for."""
+    """A call, the student's answer, and the right one."""
 
     call: Call
     got: Answer
     wanted: Answer
 
+    @property
+    def values(self) -> tuple[Any, Any] | None:
+        """The student's value and the right one; None if one of them is no value."""
+        both = isinstance(self.got, Reply) and isinstance(self.wanted, Reply)
+        return (self.got.value, self.wanted.value) if both else None  # type: ignore[union-attr]
+
     @cached_property
     def differing(self) -> Sequence[tuple[np.ndarray, np.ndarray]]:
-        """Parts that are wrong, mine and right, as numbers; none if one cannot be taken as numbers."""
+        """Wrong parts beside the right ones, as numbers; none if one of them is not numbers."""
         found = []
-        for mine, right in parts(self) or ():
-            if same_value(mine, right):
+        for actual, right in parts(self) or ():
+            if same_value(actual, right):
                 continue
-            a, b = as_numbers(mine), as_numbers(right)
+            a, b = as_numbers(actual), as_numbers(right)
             if a is None or b is None or (a.dtype == b.dtype and nearly_equal(a, b)):
                 return ()
             found.append((a, b))
@@ -49,52 +60,52 @@ class ComparedCall:
 
 
 def parts(one: ComparedCall) -> list[tuple[Any, Any]] | None:
-    """What came beside what was asked for, part by part; None if there are not equally many."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
+    """The student's answer beside the right one, part by part; None if they have not equally many parts."""
+    if one.values is None:
         return None
-    got, wanted = one.got.value, one.wanted.value
+    got, wanted = one.values
     if isinstance(wanted, Table):
         if not isinstance(got, Table) or (got.kind, got.names, len(got)) != (wanted.kind, wanted.names, len(wanted)):
             return None
-        return [(mine.given, right.given) for mine, right in zip(got.parts, wanted.parts, strict=True)]
+        return [(actual.given, right.given) for actual, right in zip(got.parts, wanted.parts, strict=True)]
     if hasattr(wanted, "dtype") or (is_flat(wanted) and not isinstance(wanted, tuple)):
         return [(got, wanted)]
-    mine, right = parts_of(got), parts_of(wanted)
-    return list(zip(mine, right, strict=True)) if len(mine) == len(right) else None
+    actual, right = parts_of(got), parts_of(wanted)
+    return list(zip(actual, right, strict=True)) if len(actual) == len(right) else None
 
 
 def is_flat(value: Any) -> bool:
-    """Is it a plain value, or a list of them, and no tuple of arrays?"""
+    """True for a plain value or a list of them, and not for a tuple of arrays."""
     return not isinstance(value, tuple | list | dict) or not any(hasattr(v, "dtype") for v in parts_of(value))
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """It as an array of numbers or truth values; None if it is none, or too large to look at."""
+    """A value as an array of numbers or truth values; None if it is something else, or too large to look at."""
     try:
         found = np.asarray(numbers(value))
-    except (ValueError, TypeError, OverflowError, AttributeError):  # of a value that only looks like numbers
+    except (ValueError, TypeError, OverflowError, AttributeError):  # a value that only looks like numbers
         return None
     return found if found.dtype.kind in "biuf" and 0 < found.size <= MOST else None
 
 
 def of_each_part(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[ComparedCall], str]:
-    """A relation of two arrays, of an answer: every part is right or in it, and one is."""
+    """A difference between two arrays, as one of answers: every wrong part must have it."""
 
     def find(one: ComparedCall) -> str:
-        told = ""
+        evidence = ""
         for a, b in one.differing:
             with np.errstate(all="ignore"):
-                said = related(a, b)
-            if not said:
+                found = related(a, b)
+            if not found:
                 return ""
-            told = said if told in ("", NOT_ALONE, UNLIKELY) else told
-        return told
+            evidence = found if evidence in ("", NOT_ALONE, UNLIKELY) else evidence
+        return evidence
 
     return find
 
 
 def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Are they equal to rounding?"""
+    """True if they are equal up to rounding."""
     if a.shape != b.shape:
         return False
     by = max(ATOL.get(one.dtype, 1e-7) for one in (a, b))
@@ -106,14 +117,14 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 @of_each_part
 def complement(a: np.ndarray, b: np.ndarray) -> str:
-    """True and False have changed places."""
+    """True and False are exchanged."""
     both = a.dtype == bool and b.dtype == bool and a.shape == b.shape and b.size >= ENOUGH
     return "Every place is the opposite of what is asked for." if both and bool((a == ~b).all()) else ""
 
 
 @of_each_part
 def turned(a: np.ndarray, b: np.ndarray) -> str:
-    """The axes have changed places."""
+    """Axes are exchanged."""
     axes = _axes_of(a, b)
     moved = [i for i, axis in enumerate(axes) if axis != i]
     if len(moved) == 2:
@@ -122,23 +133,23 @@ def turned(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def _axes_of(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
-    """The order of `b`'s axes that gives `a`; none if there is none."""
+    """The order of `b`'s axes that gives `a`; empty if there is none."""
     if a.ndim != b.ndim or not 2 <= a.ndim <= 5 or sorted(a.shape) != sorted(b.shape) or b.size < ENOUGH:
         return ()
     orders = permutations(range(a.ndim))
-    next(orders)  # as they are
+    next(orders)  # the order as it is
     return next((axes for axes in orders if nearly_equal(a, b.transpose(axes))), ())
 
 
 def order_of(one: ComparedCall) -> tuple[tuple[int, int], ...]:
-    """Which axes have moved and where to, counted from the end: so it is the same for any number of batch axes."""
+    """Which axes have moved and where to, counted from the end, so that the number of batch axes does not matter."""
     axes = next((_axes_of(a, b) for a, b in one.differing), ())
     return tuple((i - len(axes), axis - len(axes)) for i, axis in enumerate(axes) if i != axis)
 
 
 @of_each_part
 def reshaped(a: np.ndarray, b: np.ndarray) -> str:
-    """The same numbers in another shape."""
+    """The numbers are the same, in another shape."""
     if a.shape == b.shape or a.size != b.size or not nearly_equal(a.ravel(), b.ravel()):
         return ""
     if [n for n in a.shape if n != 1] == [n for n in b.shape if n != 1]:
@@ -149,7 +160,7 @@ def reshaped(a: np.ndarray, b: np.ndarray) -> str:
 
 @of_each_part
 def factor(a: np.ndarray, b: np.ndarray) -> str:
-    """All are so many times as large."""
+    """All numbers are larger by one factor."""
     if a.shape != b.shape or a.dtype == bool or b.dtype == bool or not b.any():
         return ""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
@@ -168,18 +179,18 @@ def factor(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def _without_noise(a: np.ndarray) -> np.ndarray:
-    """The same with zeros for what is a rounding error beside the largest number, such as 6e-18."""
+    """With zeros for rounding errors, such as 6e-18."""
     return np.where(np.abs(a) <= NOISE * np.abs(a).max(initial=0), 0, a)
 
 
 @of_each_part
 def offset(a: np.ndarray, b: np.ndarray) -> str:
-    """All are larger by so much, or all of a row."""
+    """All numbers are larger by one amount, or all numbers of a row are."""
     if a.shape != b.shape or a.dtype.kind != "f" or a.ndim == 0 or a.shape[-1] < 3 or not np.isfinite(a).all():
         return ""
     apart = a.astype(float) - b
     off = np.abs(apart).max(axis=-1) > 1e-6
-    if (np.ptp(b[off], axis=-1) == 0).all():  # rows of one number: just other numbers
+    if (np.ptp(b[off], axis=-1) == 0).all():  # rows of one number repeated: just other numbers
         return ""
     if np.allclose(apart, apart.flat[0], rtol=1e-3, atol=1e-6) and a.size >= ENOUGH:
         return f"Each of your numbers is {apart.flat[0]:.3g} more than what is asked for."
@@ -189,7 +200,7 @@ def offset(a: np.ndarray, b: np.ndarray) -> str:
 
 @of_each_part
 def order(a: np.ndarray, b: np.ndarray) -> str:
-    """Along one axis they come in another order."""
+    """Along one axis items are in another order."""
     if a.shape != b.shape or b.size < 3:
         return ""
     for axis in range(a.ndim):
@@ -203,30 +214,29 @@ def order(a: np.ndarray, b: np.ndarray) -> str:
             far, when = min(by, n - by), "late" if by <= n - by else "early"
             places = f"{far} place{'s' if far > 1 else ''}"
             return f"The numbers are right, but along axis {axis} they stand {places} too {when}, in a circle."
-        if n >= 3 and b.size > n and _is_shuffled(np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)):
+        found = places_of_items(np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)) if n >= 3 and b.size > n else []
+        if sorted(found) == [*range(n)]:
             return f"The numbers are right, but axis {axis} stands in another order."
     return ""
 
 
-def _is_shuffled(a: np.ndarray, b: np.ndarray) -> bool:
-    """Is each item of one an item of the other, each once?"""
-    n = len(a)
-    if n > 64 or len(np.unique(b.reshape(n, -1).astype(float).round(6), axis=0)) < n:
-        return False
-    places = [next((j for j in range(n) if nearly_equal(a[i], b[j])), -1) for i in range(n)]
-    return sorted(places) == list(range(n))
+def places_of_items(a: np.ndarray, b: np.ndarray) -> list[int]:
+    """For each item of `a`, along the first axis, the equal item of `b`, or -1; empty if two items of `b` are equal."""
+    if len(b) > MOST_ITEMS or len(np.unique(b.reshape(len(b), -1).astype(float).round(6), axis=0)) < len(b):
+        return []
+    return [next((j for j, item in enumerate(b) if nearly_equal(one, item)), -1) for one in a]
 
 
 @of_each_part
 def cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
-    """What should be negative is 0."""
+    """Negative numbers are 0."""
     below = a.shape == b.shape and a.dtype.kind == "f" and bool((b < 0).any()) and bool((b > 0).any())
     return "All is right but for negative numbers: yours are 0." if below and nearly_equal(a, np.maximum(b, 0)) else ""
 
 
 @of_each_part
 def first_for_all(a: np.ndarray, b: np.ndarray) -> str:
-    """Along the first axis, the first item alone is right."""
+    """Along the first axis, only the first item is right."""
     if a.shape != b.shape or a.ndim < 3 or len(a) < 2 or not nearly_equal(a[0], b[0]):
         return ""
     found = "Along the first axis, the first item is right, and none after it."
@@ -235,7 +245,7 @@ def first_for_all(a: np.ndarray, b: np.ndarray) -> str:
 
 @of_each_part
 def cut_short(a: np.ndarray, b: np.ndarray) -> str:
-    """One axis is shorter or longer, and what is there is right."""
+    """One axis is shorter or longer, and the numbers that are there are right."""
     differ = [i for i, (n, m) in enumerate(zip(a.shape, b.shape, strict=False)) if n != m]
     if a.ndim != b.ndim or len(differ) != 1:
         return ""
@@ -249,7 +259,7 @@ def cut_short(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def handed_back(one: ComparedCall) -> str:
-    """An argument comes back as it went in."""
+    """An argument is returned unchanged."""
     got = getattr(one.got, "value", None)
     given = [value for value in one.call.args if hasattr(value, "dtype") and as_numbers(value) is not None]
     came = [part for part in parts_of(got) if hasattr(part, "dtype")]
@@ -257,3 +267,37 @@ def handed_back(one: ComparedCall) -> str:
     right = [part for part in parts_of(getattr(one.wanted, "value", None)) if hasattr(part, "dtype")]
     own = any(same_value(part, value) for part in right for value in given)
     return "What comes back is an argument as it went in." if back and not own else ""
+
+
+def rounded(one: ComparedCall) -> str:
+    """Numbers are rounded, or digits were lost in between, which may make anything of large numbers."""
+    return _rounded(one) or (NOT_ALONE if takes_large_numbers(one.call) else "")
+
+
+@of_each_part
+def _rounded(a: np.ndarray, b: np.ndarray) -> str:
+    if a.shape != b.shape or a.dtype.kind != "f":
+        return ""
+    kept = np.isfinite(a) | (np.abs(b) < LARGEST_HALF)
+    a, b = a[kept], b[kept]
+    if not np.isfinite(a).all():
+        return ""
+    places = next((n for n in range(6) if nearly_equal(a, b.round(n))), None)
+    if a.size < ENOUGH or places is None or len(np.unique(b.round(places))) < 3:  # few values are right by chance
+        return _few_digits(a, b)
+    places_of = {0: "whole numbers", 1: "1 place"}
+    return f"Your numbers are rounded to {places_of.get(places, f'{places} places')}."
+
+
+def _few_digits(a: np.ndarray, b: np.ndarray) -> str:
+    """Numbers are off by a thousandth or so, up and down at random: a systematic error would change smoothly."""
+    size, off = np.abs(b).mean() if b.size else 1.0, (a.astype(float) - b)[np.argsort(b)]
+    share = np.abs(off).mean() / size if b.size and size else 0.0
+    if not share <= FEWEST_DIGITS[1]:  # true of NaN as well, where the right numbers are infinite
+        return ""
+    signs = np.sign(off[off != 0])
+    if signs.size < BY_CHANCE or share < FEWEST_DIGITS[0]:
+        return NOT_ALONE
+    if (signs[1:] != signs[:-1]).mean() < UP_AND_DOWN:
+        return UNLIKELY
+    return f"Your numbers have the right ones' first {int(-np.log10(share))} digits, and lose the rest."

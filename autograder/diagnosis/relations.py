@@ -1,10 +1,11 @@
-"""How wrong answers stand to the right ones: all turned, all ten times as large, right but for one layout.
+"""How wrong answers are related to the right ones: all transposed, all ten times as large, right for one layout only.
 
-For what no known mistake explains, and for what cuts across all exercises. A relation explains a set of wrong answers;
-it is told if it (or two together) explains all of them. Its evidence is one sentence, its hint a question, and neither
-shows a right number beyond a factor. What there is in one answer is found by `differences` and `forms`.
+Relations serve where no known mistake explains the answers, and are the same for all exercises. A relation explains a
+set of wrong answers; it is reported if it explains all of them, alone or with another one. Its evidence is a sentence,
+its hint a question, and neither shows a right number beyond a factor. `differences` and `forms` find what is wrong with
+one answer.
 
-What only one subject knows, a course adds in the `relations.py` of its folder, as students have it, too:
+A course adds relations of its own subject in the `relations.py` of its folder, which students have, too:
 
     RELATIONS = (OfAnswer("unsorted", unsorted, "Which of two neighbours should come first?"),)
 """
@@ -17,21 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import differences, forms, items, rounding, tables
+from autograder.diagnosis import differences, forms, items, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
 from autograder.testing.comparing import arrays, numbers, same_value
 
 
 @dataclass(frozen=True)
 class Relation:
-    """What a set of wrong answers (by their place) has in common.
+    """What a set of wrong answers (given by their places) has in common.
 
-    with_another: may it be one of two that explain all that is wrong? Such a one is plain: what holds for some calls
-        only is easily found by chance.
-    beside: the evidence in words that hold beside another cause
+    with_another: whether it may be one of two that explain all wrong answers. Only a plain relation may, since what
+        holds for some calls only is easily found by chance
+    beside: the evidence in a form that holds beside another cause
     at_random: see `OfCalls`
     """
 
@@ -46,10 +47,11 @@ class Relation:
 
 @dataclass(frozen=True)
 class OfAnswer:
-    """A relation that shows in one wrong answer.
+    """A relation that shows in each single answer.
 
-    find: the evidence in one sentence; empty if it does not hold; `NOT_ALONE` and `UNLIKELY` leave it to other answers
-    shared: what has to be the same in all of them
+    find: gives the evidence in one sentence; empty if it does not hold; `NOT_ALONE` or `UNLIKELY` if other answers must
+        show it
+    shared: gives what has to be the same in all these answers
     """
 
     name: str
@@ -58,20 +60,20 @@ class OfAnswer:
     with_another: bool = False
     shared: Callable[[ComparedCall], Any] = lambda one: None
 
-    def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
-        """The wrong answers in which it shows, if there are any."""
-        told = {i: said for i in sorted(wrong) if (said := self.find(asked[i]))}
-        tell = [said for said in told.values() if said not in (NOT_ALONE, UNLIKELY)]
-        if len(tell) <= 3 * [*told.values()].count(UNLIKELY) or len({self.shared(asked[i]) for i in told}) > 1:
+    def among(self, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
+        """The relation with the wrong answers in which it shows; None if there are none."""
+        found = {i: evidence for i in sorted(wrong) if (evidence := self.find(compared[i]))}
+        clear = [evidence for evidence in found.values() if evidence not in (NOT_ALONE, UNLIKELY)]
+        if len(clear) <= 3 * [*found.values()].count(UNLIKELY) or len({self.shared(compared[i]) for i in found}) > 1:
             return None
-        return Relation(self.name, tell[0], self.hint, frozenset(told), self.with_another)
+        return Relation(self.name, clear[0], self.hint, frozenset(found), self.with_another)
 
 
 @dataclass(frozen=True)
 class OfCalls:
-    """What calls have in common whose answers are wrong, while others are right.
+    """What calls with wrong answers have in common, while other calls have right answers.
 
-    at_random: its name and hint if such a call is answered otherwise each time
+    at_random: its name and hint if such a call gets another answer each time
     """
 
     name: str
@@ -81,13 +83,13 @@ class OfCalls:
     with_another: bool = False
     at_random: tuple[str, str] | None = None
 
-    def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
-        """The wrong answers to such calls, if at least half of these are wrong, and some other answer is right."""
-        having = {i for i, one in enumerate(asked) if self.has(one.call)}
-        others_right = frozenset(range(len(asked))) - wrong - having
-        if not wrong & having or not others_right or 2 * len(wrong & having) < len(having):
-            return None
+    def among(self, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
+        """The relation, if at least half of the answers to such calls are wrong, and some other answer is right."""
+        having = {i for i, one in enumerate(compared) if self.has(one.call)}
+        others_right = frozenset(range(len(compared))) - wrong - having
         explains = wrong & having
+        if not explains or not others_right or 2 * len(explains) < len(having):
+            return None
         return Relation(self.name, self.evidence, self.hint, explains, self.with_another, at_random=self.at_random)
 
 
@@ -95,39 +97,37 @@ Kind = OfAnswer | OfCalls
 
 
 def relations(
-    asked: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+    compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
 ) -> Iterator[Relation]:
-    """Every relation that explains some of the answers that are `wrong`, the most telling first.
+    """Every relation that explains some of the `wrong` answers, the strongest evidence first.
 
-    of_course: what the course adds, see `autograder.content.course_relations`
+    of_course: the course's own relations, see `autograder.content.course_relations`
     """
     for kind in (*of_course, *KINDS):
-        if (found := kind.among(asked, wrong)) is not None:
+        if (found := kind.among(compared, wrong)) is not None:
             yield found
     for find in (_one_layout, _up_to_a_size, _without_effect):
-        yield from find(asked, wrong)
-    if (found := ITEMS_ZERO.among(asked, wrong)) is not None:  # last: a size at which code stops is more
+        yield from find(compared, wrong)
+    if (found := ITEMS_ZERO.among(compared, wrong)) is not None:  # last: a size at which code stops says more
         yield found
 
 
 def explained_by_relations(
-    asked: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+    compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
 ) -> tuple[Relation, ...]:
-    """One relation that explains all that is wrong, or else two that do; none if there are none."""
-    found = list(relations(asked, wrong, of_course))
+    """One relation that explains all wrong answers, or else two that do together; empty if there are none."""
+    found = list(relations(compared, wrong, of_course))
     together = combinations([one for one in found if one.with_another], 2)
     groups: list[tuple[Relation, ...]] = [*((one,) for one in found), *together]
     return next((group for group in groups if frozenset().union(*(one.explains for one in group)) == wrong), ())
 
 
 def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[Kind] = ()) -> Relation | None:
-    """One relation between what came out of visible tests and what they want, whose literals have four digits."""
-    if not pairs:
-        return None
-    # As float32 two numbers are equal within a thousandth.
-    asked = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
-    found = explained_by_relations(asked, frozenset(range(len(asked))), of_course)
-    # Literals are rounded themselves: against them, a wrong number that is close looks as if digits were lost.
+    """One relation between answers to visible tests and what they expect, which is written with four digits."""
+    # In float32 two numbers count as equal within a thousandth.
+    compared = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
+    found = explained_by_relations(compared, frozenset(range(len(compared))), of_course)
+    # The expected numbers are rounded themselves, so a wrong number close to one looks as if digits were lost.
     return found[0] if len(found) == 1 and found[0].name != "rounded" else None
 
 
@@ -141,83 +141,51 @@ def arrays_given(call: Call) -> list[np.ndarray]:
     return arrays([*call.args, *call.kwargs.values()])
 
 
-# The most telling first: the first that explains all that is wrong is told.
+# The strongest evidence first: the first relation that explains all wrong answers is reported.
 KINDS: tuple[Kind, ...] = (
     *(OfAnswer(*one) for one in tables.BEFORE),
     OfAnswer("tuple-swapped", forms.parts_swapped, "In which order does the docstring name what comes back?"),
-    OfAnswer(
-        "another-kind", forms.kind,
-        "What is the type of what you give back, and which one does the docstring promise?", with_another=True,
-    ),
-    OfAnswer(
-        "another-dtype", forms.dtype,
-        "Print the dtype after each line. Where does it part from the one that is asked for?", with_another=True,
-    ),
+    OfAnswer("another-kind", forms.kind,
+             "What is the type of what you give back, and which one does the docstring promise?", with_another=True),
+    OfAnswer("another-dtype", forms.dtype,
+             "Print the dtype after each line. Where does it part from the one that is asked for?", with_another=True),
     OfAnswer("complement", differences.complement, "Which of the two does True stand for here?"),
-    OfAnswer(
-        "axes-in-another-order", differences.turned,
-        "Which axis does the docstring name first, and which is first in yours?", True, differences.order_of,
-    ),
-    OfAnswer(
-        "another-shape", differences.reshaped,
-        "Write down the shape after each step: where does it part from the docstring's?",
-    ),
-    OfAnswer(
-        "a-constant-factor", differences.factor,
-        "Print each number that you multiply or divide by. Is it the one that the formula has?", with_another=True,
-    ),
-    OfAnswer(
-        "shifted-by-a-constant", differences.offset,
-        "What do you add or take off at the end, and does the docstring ask for it?",
-    ),
-    OfAnswer(
-        "rounded", rounding.rounded,
-        "On which line are digits lost: is something rounded there, or is its dtype a small one?",
-    ),
-    OfAnswer(
-        "another-order", differences.order,
-        "Number the items by hand: which one stands first in yours?", with_another=True,
-    ),
+    OfAnswer("axes-in-another-order", differences.turned,
+             "Which axis does the docstring name first, and which is first in yours?", True, differences.order_of),
+    OfAnswer("another-shape", differences.reshaped,
+             "Write down the shape after each step: where does it part from the docstring's?"),
+    OfAnswer("a-constant-factor", differences.factor,
+             "Print each number that you multiply or divide by. Is it the one that the formula has?",
+             with_another=True),
+    OfAnswer("shifted-by-a-constant", differences.offset,
+             "What do you add or take off at the end, and does the docstring ask for it?"),
+    OfAnswer("rounded", differences.rounded,
+             "On which line are digits lost: is something rounded there, or is its dtype a small one?"),
+    OfAnswer("another-order", differences.order,
+             "Number the items by hand: which one stands first in yours?", with_another=True),
     OfAnswer("all-zero", items.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
-    OfAnswer(
-        "items-repeated", items.repeated,
-        "Number the items by hand: which one stands twice in yours, and which is missing?",
-    ),
-    OfAnswer(
-        "negative-numbers-lost", differences.cut_at_zero,
-        "Which step lets no negative number through, and is it in the formula?",
-    ),
-    OfAnswer(
-        "first-item-only", differences.first_for_all,
-        "Along the first axis, what is the second item of your result made from?",
-    ),
-    OfAnswer(
-        "another-length", differences.cut_short,
-        "Which of your lines says how long this axis is, and what does the docstring say?",
-    ),
+    OfAnswer("items-repeated", items.repeated,
+             "Number the items by hand: which one stands twice in yours, and which is missing?"),
+    OfAnswer("negative-numbers-lost", differences.cut_at_zero,
+             "Which step lets no negative number through, and is it in the formula?"),
+    OfAnswer("first-item-only", differences.first_for_all,
+             "Along the first axis, what is the second item of your result made from?"),
+    OfAnswer("another-length", differences.cut_short,
+             "Which of your lines says how long this axis is, and what does the docstring say?"),
     OfAnswer("parts-missing", forms.parts_missing, "How many things does the docstring promise?"),
-    OfAnswer(
-        "argument-handed-back", differences.handed_back,
-        "Which step changes what came in, and does your code reach it?",
-    ),
+    OfAnswer("argument-handed-back", differences.handed_back,
+             "Which step changes what came in, and does your code reach it?"),
     OfAnswer("another-error", forms.another_error, "Which exception does the docstring name?", with_another=True),
-    OfAnswer(
-        "error-missing", forms.no_error,
-        "For which arguments is there no right answer, and who is told?", with_another=True,
-    ),
-    OfAnswer(
-        "inputs-changed", forms.inputs_changed,
-        "Print the arguments before and after the call. Which line writes into one?", with_another=True,
-    ),
-    OfAnswer(
-        "nan-in-the-gradient", forms.nan_gradients,
-        "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?",
-    ),
-    OfAnswer(
-        "gradient-missing", forms.gradients, "Which step on the way gives a tensor that autograd knows nothing of?"
-    ),
+    OfAnswer("error-missing", forms.no_error,
+             "For which arguments is there no right answer, and who is told?", with_another=True),
+    OfAnswer("inputs-changed", forms.inputs_changed,
+             "Print the arguments before and after the call. Which line writes into one?", with_another=True),
+    OfAnswer("nan-in-the-gradient", forms.nan_gradients,
+             "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?"),
+    OfAnswer("gradient-missing", forms.gradients,
+             "Which step on the way gives a tensor that autograd knows nothing of?"),
     OfCalls(
-        # An axis of truth values is 1 long to broadcast.
+        # An axis of truth values has length 1 to be broadcast.
         "lengths-of-one", lambda call: any(1 in a.shape for a in arrays_given(call) if a.dtype.kind != "b"),
         "All is right but where an axis has length 1.",
         "What happens to an axis of length one?",
@@ -240,25 +208,28 @@ ITEMS_ZERO = OfAnswer("items-zero", items.emptied, "Number the items by hand: wh
 
 
 def lays_out_otherwise(one: ComparedCall) -> bool:
-    """Does it raise, or is the shape another? A mistake in values may well take axes in its own way."""
-    shapes = [[a.shape for a in arrays(answer.value)] for answer in (one.got, one.wanted) if isinstance(answer, Reply)]
-    return len(shapes) < 2 or shapes[0] != shapes[1]
+    """True if the code raises or gives another shape: a mistake in values may well treat axes in its own way."""
+    return one.values is None or not _same_shapes(*one.values)
+
+
+def _same_shapes(actual: Any, right: Any) -> bool:
+    return [a.shape for a in arrays(actual)] == [a.shape for a in arrays(right)]
 
 
 def _axes_of_input(call: Call) -> int:
-    """Of the first array; if all come by name, in no order, of the one that has most and is not of truth values."""
+    """How many axes the first array has; of keyword arguments, the array with most, without those of truth values."""
     given = arrays_given(call)[:1] if call.args else [a for a in arrays_given(call) if a.dtype.kind != "b"]
     return max((a.ndim for a in given), default=0)
 
 
-def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
-    """Right for one number of axes only."""
-    axes = [_axes_of_input(one.call) for one in asked]
-    good = {axes[i] for i, one in enumerate(asked) if i not in wrong and isinstance(one.wanted, Reply)}
+def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+    """Answers are right for one number of axes only."""
+    axes = [_axes_of_input(one.call) for one in compared]
+    good = {axes[i] for i, one in enumerate(compared) if i not in wrong and isinstance(one.wanted, Reply)}
     missed = frozenset(i for i in wrong if axes[i] not in good)
     if len(good) == 1 and 0 not in good and missed:
         (only,) = good
-        how = "raises" if all(isinstance(asked[i].got, Failure) for i in missed) else "is wrong"
+        how = "raises" if all(isinstance(compared[i].got, Failure) for i in missed) else "is wrong"
         axes_of = "1 axis" if only == 1 else f"{only} axes"
         yield Relation(
             "one-batch-layout",
@@ -270,11 +241,11 @@ def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterato
         )
 
 
-def _up_to_a_size(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
-    """Right up to one size of an argument, or of several, and wrong wherever it is larger."""
-    given, axes = [dict(_sizes(one.call)) for one in asked], [_axes_of_input(one.call) for one in asked]
-    # With as many axes something has to be right, or else it is not the size.
-    layouts = {axes[i] for i in range(len(asked)) if i not in wrong}
+def _up_to_a_size(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+    """Answers are right up to some size of one or more arguments, and wrong wherever it is larger."""
+    given, axes = [dict(_sizes(one.call)) for one in compared], [_axes_of_input(one.call) for one in compared]
+    # Some answer with as many axes has to be right, or else the cause is not the size.
+    layouts = {axes[i] for i in range(len(compared)) if i not in wrong}
     ends: dict[frozenset[int], list[str]] = defaultdict(list)
     for what in dict.fromkeys(what for sizes in given for what in sizes):
         missed = frozenset(i for i in wrong if what in given[i] and axes[i] in layouts)
@@ -288,11 +259,13 @@ def _up_to_a_size(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Itera
 
 
 def _sizes(call: Call) -> Iterator[tuple[str, int]]:
-    """How long each axis of an argument is, how large each whole number, and how many methods are called."""
-    made = call.instance
-    of_init = [] if made is None else zip(ORDINALS, made.args, strict=False)
-    places = [(place, value) for place, value in zip(ORDINALS, call.args, strict=False)]
-    for place, value in [*places, *((f"{place} (of __init__)", value) for place, value in of_init)]:
+    """Each axis's length, each whole number among the arguments, and the number of method calls."""
+    places = [*zip(ORDINALS, call.args, strict=False)]
+    if call.instance is not None:
+        places += [
+            (f"{place} (of __init__)", value) for place, value in zip(ORDINALS, call.instance.args, strict=False)
+        ]
+    for place, value in places:
         if isinstance(value, int) and not isinstance(value, bool):
             yield f"the {place} argument", value
         for axis, length in enumerate(getattr(value, "shape", ())):
@@ -301,19 +274,20 @@ def _sizes(call: Call) -> Iterator[tuple[str, int]]:
         yield "the number of calls", len(call.steps)
 
 
-def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
-    """The same answer to all calls that differ in one argument alone, though the right ones differ."""
-    given = [_arguments(one.call) for one in asked]
+def _without_effect(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+    """Calls that differ in one argument only get the same answer, though their right answers differ."""
+    given = [_arguments(one.call) for one in compared]
     for name in dict.fromkeys(name for one in given for name in one):
-        groups: dict[Any, list[ComparedCall]] = defaultdict(list)
-        for one, arguments in zip(asked, given, strict=True):
-            if name in arguments and isinstance(one.got, Reply) and isinstance(one.wanted, Reply):
+        groups: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
+        for one, arguments in zip(compared, given, strict=True):
+            if name in arguments and one.values is not None:
                 others = frozenset(pair for pair in arguments.items() if pair[0] != name)
-                groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one)
+                groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one.values)
         pairs = [(group[0], other) for group in groups.values() for other in group[1:]]
-        telling = [pair for pair in pairs if not same_value(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
-        has_form = all(_of_one_form(one.got, one.wanted) for pair in telling for one in pair)
-        if telling and has_form and all(same_value(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
+        telling = [pair for pair in pairs if not same_value(pair[0][1], pair[1][1])]  # whose right values differ
+        # Wrong types and shapes are no evidence: None, for instance, is the same for all arguments.
+        has_form = all(type(a) is type(b) and _same_shapes(a, b) for pair in telling for a, b in pair)
+        if telling and has_form and all(same_value(first, second) for (first, _), (second, _) in telling):
             yield Relation(
                 "argument-without-effect",
                 f"Calls that differ in {name} alone get the same answer from your code, and should not.",
@@ -322,27 +296,20 @@ def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Ite
             )
 
 
-def _of_one_form(got: Answer, wanted: Answer) -> bool:
-    """Is it of the kind and the shape that is asked for? None is the same for whatever went in."""
-    if not isinstance(got, Reply) or not isinstance(wanted, Reply) or type(got.value) is not type(wanted.value):
-        return False
-    return [a.shape for a in arrays(got.value)] == [a.shape for a in arrays(wanted.value)]
-
-
-MOST_SIZES = 4  # that are told: a long text is often a wide one, too
+MOST_SIZES = 4  # that are named: a long text is often a wide one, too
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 def _arguments(call: Call) -> dict[str, bytes]:
-    """What a call gives, by a name in words: arguments, options, and the weights that a module gets.
+    """A call's arguments, options and module parameters as bytes, by a name that students read.
 
-    Nothing of a call that passes functions, for nobody can tell whether two of them are the same.
+    Empty if a call passes functions, since two functions cannot be compared.
     """
     if any(map(callable, call.given())):
         return {}
     made = call.instance
-    places = [*zip(ORDINALS, call.args, strict=False)]
-    found = {f"the {place} argument": value for place, value in places} | dict(call.kwargs)
+    found = {f"the {place} argument": value for place, value in zip(ORDINALS, call.args, strict=False)}
+    found |= call.kwargs
     if made is not None:
         found |= {f"the {place} argument of __init__": value for place, value in zip(ORDINALS, made.args, strict=False)}
         found |= {**made.kwargs, **made.parameters}

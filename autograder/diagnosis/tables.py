@@ -1,4 +1,4 @@
-"""How a wrong table stands to the right one: a column is missing, rows are too many, one column alone is wrong."""
+"""How a wrong table differs from the right one: a missing column, too many rows, a single wrong column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.diagnosis.differences import ComparedCall
-from autograder.sandbox.protocol.calls import Reply
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import same_value
@@ -19,11 +18,9 @@ MOST_ROWS = 20_000
 
 
 def _both(one: ComparedCall) -> tuple[Any, Table] | None:
-    """What came, and the table that is asked for; None if that is none."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
-        return None
-    got, wanted = one.got.value, one.wanted.value
-    return (got, wanted) if isinstance(wanted, Table) and len(wanted) <= MOST_ROWS else None
+    """The student's value and the right one; None if that is no table."""
+    values = one.values
+    return values if values and isinstance(values[1], Table) and len(values[1]) <= MOST_ROWS else None
 
 
 def _not_a_table(one: ComparedCall) -> str:
@@ -34,7 +31,7 @@ def _not_a_table(one: ComparedCall) -> str:
 
 
 def _of(*sorts: str) -> Find:
-    """Answers in which something of these sorts is what matters first."""
+    """Finds answers whose first difference, in order of importance, is of one of these sorts."""
 
     def find(one: ComparedCall) -> str:
         both = _both(one)
@@ -55,23 +52,21 @@ def _handed_back(one: ComparedCall) -> str:
 
 
 def _rows(one: ComparedCall) -> str:
-    """The right columns, and rows that are all right but too few, or too many."""
+    """Columns and rows are right, but rows are missing or too many."""
     both = _both(one)
     if both is None or not isinstance(both[0], Table) or both[0].names != both[1].names or len(both[0]) > MOST_ROWS:
         return ""
-    mine, right = (Counter(map(repr, row_keys(table))) for table in both)
-    lost, more = (right - mine).total(), (mine - right).total()
-    if not mine or bool(lost) == bool(more):
+    actual, right = (Counter(map(repr, row_keys(table))) for table in both)
+    missing, more = (right - actual).total(), (actual - right).total()
+    if not actual or bool(missing) == bool(more):
         return ""
-    return (
-        f"All of your rows are right, but {lost} of {len(both[1])} are missing."
-        if lost
-        else (f"All rows that are asked for are there, and {more} more.")
-    )
+    if missing:
+        return f"All of your rows are right, but {missing} of {len(both[1])} are missing."
+    return f"All rows that are asked for are there, and {more} more."
 
 
 def _one_column(one: ComparedCall) -> str:
-    """A table of the right form whose columns are right but for one or some."""
+    """A table has the right form, and some of its columns are wrong."""
     both = _both(one)
     if both is None or not isinstance(both[0], Table):
         return ""
@@ -79,14 +74,14 @@ def _one_column(one: ComparedCall) -> str:
     if found is None or found.sort != "value":
         return ""
     got, wanted = both
-    names = wanted.names if len(wanted.parts) > 1 else []  # one column, as of a series, may be called anything
+    names = wanted.names if len(wanted.parts) > 1 else []  # a single column, such as a series, may have any name
     wrong = [name for name in names if difference(got.only(name), wanted.only(name), How(index=False))]
     if len(wrong) == len(names):
         return f"What comes back has the right form, but it {found.text}."
     return f"All columns are right but {', '.join(map(repr, wrong))}: what comes back {found.text}."
 
 
-# name, what it finds, hint, may it be one of two causes; the most telling first
+# Arguments of `OfAnswer`: name, find, hint, with_another. The strongest evidence comes first.
 BEFORE: tuple[tuple[str, Find, str, bool], ...] = (
     ("table-as-it-came", _handed_back, "Which line makes a new table, and is that the one that you return?", False),
     ("not-the-table", _not_a_table, "Print the type of what you give back. Which step changes it?", True),

@@ -1,11 +1,12 @@
-"""Exercises that cells of plain asserts judge, as nbgrader does: run among the student's names, in the sandbox.
+"""Exercises judged by cells of plain asserts, as nbgrader does: they run among the student's names, in the sandbox.
 
-The notebook runs once more from its beginning, in a process of its own, with each test cell as its author wrote it, at
-its place. Nothing of that run comes out but how each test cell ended: what it prints, and what later cells find of it,
-stand on no page. A cell that ends its process, or must be ended, is left out, and the others run again without it.
+The notebook runs once more from its beginning, in a process of its own, with each test cell as its author wrote it, in
+its place. All that comes out of this run is how each test cell ended. What test cells print, and what later cells learn
+from them, appears on no page. A cell that ends its process, or that must be stopped by ending it, is skipped, and the
+others run again.
 
 The student's code runs in the same process as the asserts: it can read them while they run, and change what they see.
-What it cannot do is answer beforehand: an answer counts if it has the number that came with the test cell.
+It cannot answer in advance: an answer counts only if it has the number that was sent with the test cell.
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell],
-    order: Order,
-    fresh: Fresh,
-    answered: Mapping[str, forbidden.Answered],
+    known: Mapping[str, AssertCell], order: Order, fresh: Fresh, answered: Mapping[str, forbidden.Answered]
 ) -> dict[str, ExerciseResult]:
     """Results by exercise. Raises `MachineError`."""
     cells, tests = _with_tests(known, order)
-    notebook = _Tested(cells, tests, order.limits, fresh, answered)
-    with notebook:
-        found = {name: notebook.ending_of(number) for number, name in tests.items()}
-    exercises = [one for one in order.exercises if one.name in known]
-    return {one.name: _result(one, known[one.name], *found[one.name]) for one in exercises}
+    numbers = {name: number for number, name in tests.items()}
+    with _TestedNotebook(cells, tests, order.limits, fresh, answered) as notebook:
+        results, outputs = notebook.results, notebook.outputs
+    return {
+        one.name: _result(one, known[one.name], outputs.get(numbers[one.name]), results[numbers[one.name]])
+        for one in order.exercises
+        if one.name in known
+    }
 
 
 def _with_tests(known: Mapping[str, AssertCell], order: Order) -> tuple[list[str], dict[int, str]]:
-    """The cells with the author's tests in them, and which exercise each is of. What is missing comes at the end."""
+    """The cells with the author's test cells, and each test cell's exercise. Missing ones are added at the end."""
     names = {cell.grade_id: name for name, cell in known.items()}
     tests = {number: names[grade_id] for number, grade_id in order.locked if grade_id in names}
     cells = list(order.cells)
@@ -60,8 +61,8 @@ def _with_tests(known: Mapping[str, AssertCell], order: Order) -> tuple[list[str
     return cells, tests
 
 
-class _Tested(Notebook):
-    """A notebook with test cells at some places."""
+class _TestedNotebook(Notebook):
+    """A notebook with test cells. outputs: what came back from a test cell, by its number"""
 
     def __init__(
         self,
@@ -71,17 +72,16 @@ class _Tested(Notebook):
         fresh: Fresh,
         answered: Mapping[str, forbidden.Answered],
     ) -> None:
-        self._tests, self._nonce, self._said = tests, "", dict[int, messages.CellOutput]()
-        # What limits all cells together is the time of a submission: each test has its own.
+        self._tests, self._nonce, self.outputs = tests, "", dict[int, messages.CellOutput]()
+        # All cells together may take a submission's whole time; each test has a limit of its own.
         super().__init__(cells, replace(limits, cells_seconds=limits.submission_seconds), fresh, answered=answered)
 
-    def ending_of(self, number: int) -> tuple[messages.CellOutput | None, CellResult]:
-        """What came back of a test cell, if anything did, and the same as of any cell."""
-        return self._said.get(number), self.results[number]
+    def __enter__(self) -> _TestedNotebook:
+        return self
 
     def _seconds(self, number: int, ran_out: bool) -> float:
-        """Another's loop takes none of a test's time, as long as there is enough left for all."""
-        if number in self._tests and self._ends_at - time.monotonic() > self.limits.submission_seconds / 2:
+        """A test has its full time even after an endless loop elsewhere, as long as there is time for all tests."""
+        if number in self._tests and self.ends_at - time.monotonic() > self.limits.submission_seconds / 2:
             return self.limits.cell_seconds
         return super()._seconds(number, ran_out)
 
@@ -91,42 +91,40 @@ class _Tested(Notebook):
         self._nonce = secrets.token_hex(16)
         return messages.RunCell(self.cells[number], seconds, self._nonce)
 
-    def _cell_result(self, number: int, said: messages.CellOutput) -> CellResult:
+    def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:
         if number in self._tests:
-            if not secrets.compare_digest(said.nonce.encode(), self._nonce.encode()):
+            if not secrets.compare_digest(output.nonce.encode(), self._nonce.encode()):
                 raise frames.WireError("not the answer of this test")
-            self._said[number] = said
-        return super()._cell_result(number, said)
+            self.outputs[number] = output
+        return super()._cell_result(number, output)
 
 
-def _result(exercise: Exercise, cell: AssertCell, said: messages.CellOutput | None, end: CellResult) -> ExerciseResult:
-    if said is None:
-        return _as_result(exercise, 0.0, one_line(f"{end.stopped or NOT_RUN}"), stopped=True)
-    if end.ran_out_of_time:
-        return _as_result(exercise, 0.0, "it ran out of time", stopped=True)
-    if end.error:
-        message = cell.says(end.error, end.text, said.line)
-        return _as_result(exercise, 0.0, one_line(message), started=end.error != STUB)
-    if said.warned:
-        return _as_result(exercise, 0.0, WARNED)
-    return _as_result(exercise, credit(said.shown, exercise.points), "")
+def _result(
+    exercise: Exercise, cell: AssertCell, output: messages.CellOutput | None, end: CellResult
+) -> ExerciseResult:
+    score, message, started, stopped = 0.0, "", True, False
+    if output is None:
+        message, stopped = one_line(f"{end.stopped or NOT_RUN}"), True
+    elif end.ran_out_of_time:
+        message, stopped = "it ran out of time", True
+    elif end.error:
+        message, started = one_line(cell.says(end.error, end.text, output.line)), end.error != STUB
+    elif output.warned:
+        message = WARNED
+    else:
+        score = credit(output.shown, exercise.points)
+    state: State = "passed" if score == exercise.points else "failed" if started else "not known"
+    test = TestResult("asserts", SENTENCE, state, score, exercise.points, message, stopped)
+    return ExerciseResult(exercise.name, (test,), exercise.points, started)
 
 
 def credit(shown: str, points: float) -> float:
-    """Points for a test cell that ended well, by its last value as text: nbgrader's rule.
+    """Points for a test cell that ran to its end, by nbgrader's rule, from its last value as text.
 
-    A number between 0 and the points is that many; more than all is all, and so is whatever is no such number.
+    A number from 0 to the points gives that many points. A larger number, and anything else, gives all points.
     """
     try:
         part = float(shown)
     except ValueError:
         return points
     return min(part, points) if part >= 0 else points
-
-
-def _as_result(
-    exercise: Exercise, score: float, message: str, started: bool = True, stopped: bool = False
-) -> ExerciseResult:
-    state: State = "passed" if score == exercise.points else "failed" if started else "not known"
-    test = TestResult("asserts", SENTENCE, state, score, exercise.points, message, stopped)
-    return ExerciseResult(exercise.name, (test,), exercise.points, started)

@@ -1,8 +1,8 @@
-"""Cells that only show something: no mark depends on them, so they run beside the others, or not if nobody will look.
+"""Cells that only display something. No mark depends on them, so they run after the other cells, or not at all.
 
-Their author says so (`Assignment.only_shows`), and the reference does without them. In a submission such a cell waits
-if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table or a comparison with
-PyTorch is a third of what a notebook costs, and it is not repeated for an exercise that is judged again.
+The author marks such cells (`Assignment.only_shows`), and the reference does without them. In a submission such a cell
+may be deferred if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table or a
+comparison with PyTorch takes a third of a notebook's time, and is not repeated when an exercise is judged again.
 """
 
 from __future__ import annotations
@@ -15,44 +15,46 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DisplayCell:
-    """Names that a cell gives a value, and names that it looks up."""
+    """Names that a cell assigns, and names that it looks up."""
 
     binds: frozenset[str]
     uses: frozenset[str]
 
 
 def display_cells(sources: Iterable[str]) -> dict[str, DisplayCell]:
-    """By text, those of an author's cells that set nothing but names of their own."""
+    """By their text, the author's cells that change nothing but their own names."""
     found = {source: names for source in sources if (names := _names(source)) is not None}
     own = frozenset().union(*(names.binds for names in found.values()))
     return {source: names for source, names in found.items() if _changed(source) <= own | _variables(source)}
 
 
-def last(cells: Sequence[str], showing: Mapping[str, DisplayCell], looked_up: Collection[str]) -> frozenset[int]:
-    """Which cells may wait until all others have run. looked_up: names that any of the others may look up.
+def deferrable(
+    cells: Sequence[str], display_cells: Mapping[str, DisplayCell], looked_up: Collection[str]
+) -> frozenset[int]:
+    """The numbers of the cells that may run after all others. looked_up: names that the others may look up.
 
-    If one must not wait, those that use its names must not, either.
+    If a cell may not be deferred, those that use its names may not, either.
     """
-    waiting = {number: showing[source] for number, source in enumerate(cells) if source in showing}
+    deferred = {number: display_cells[source] for number, source in enumerate(cells) if source in display_cells}
     needed, made = set(looked_up), set[str]()
-    while stays := [n for n, names in waiting.items() if names.binds & needed or names.uses & made]:
+    while stays := [n for n, names in deferred.items() if names.binds & needed or names.uses & made]:
         for number in stays:
-            names = waiting.pop(number)
+            names = deferred.pop(number)
             needed |= names.uses
             made |= names.binds
-    return frozenset(waiting)
+    return frozenset(deferred)
 
 
 def _names(source: str) -> DisplayCell | None:
-    """None of a cell that is no plain Python."""
+    """None if the cell is not plain Python."""
     try:
         table = symtable.symtable(source, "cell", "exec")
     except SyntaxError:
         return None
     symbols = [(scope, symbol) for scope in _scopes(table) for symbol in scope.get_symbols()]
-    outside = [(scope, symbol) for scope, symbol in symbols if scope is table or symbol.is_global()]
-    binds = {s.get_name() for _, s in outside if s.is_assigned() or s.is_imported() or s.is_namespace()}
-    return DisplayCell(frozenset(binds), frozenset(s.get_name() for _, s in outside if s.is_referenced()))
+    outside = [symbol for scope, symbol in symbols if scope is table or symbol.is_global()]
+    binds = {s.get_name() for s in outside if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    return DisplayCell(frozenset(binds), frozenset(s.get_name() for s in outside if s.is_referenced()))
 
 
 def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
@@ -62,7 +64,7 @@ def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _variables(source: str) -> set[str]:
-    """Variables of functions, but for parameters, which may be anybody's."""
+    """Local variables of functions, without parameters, since a caller may pass anything."""
     inside = [s for scope in _scopes(symtable.symtable(source, "cell", "exec")) for s in scope.get_symbols()]
     return {s.get_name() for s in inside if s.is_local()} - {s.get_name() for s in inside if s.is_parameter()}
 

@@ -1,4 +1,4 @@
-"""The calls of one exercise in a process behind the sandbox: together or alone, and once more if that was lost."""
+"""The calls of one exercise, made in a process in the sandbox: many at once, or one alone."""
 
 from __future__ import annotations
 
@@ -23,29 +23,31 @@ from autograder.sandbox.protocol.calls import (
 from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import Calls
 from autograder.testing.callbacks import Questions
+from autograder.testing.local import CallsHere
 
 if TYPE_CHECKING:
     from autograder.judge.notebook import Notebook
 
-ATTEMPTS = 2  # what was lost, and not by the student's doing, is made again once
-# Bytes from which on memory is measured from outside. Of less, the kernel's count says little: pages of the libraries'
-# own code count as soon as they are used.
+ATTEMPTS = 2  # what is lost, and not through the student's code, is done once more
+# Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
+# libraries' own code, which count as soon as they are used.
 MEASURED = 16 * 2**20
-IN_A_ROW = 2  # calls that were stopped: the next is hardly waited for
+MAX_STOPPED = 2  # calls stopped in a row, after which the next one gets very little time
 GONE_IN_CALL = "the Python process ended during the call"
-# A map of one pair whose key is this word: how a question begins.
+# How a question begins: a map of one pair whose key is this word.
 QUESTION = frames.body({"question": None})[:-1]
+Unread = bytes | Failure | NoAnswer  # an answer before it is decoded, see `read`
 
 
 class Gone(Exception):
     """The notebook's process ends before an exercise can start."""
 
 
-class EndedFromOutside(Exception):
-    """A process ended, and not by the student's doing; the text says what is known."""
+class ProcessLost(Exception):
+    """A process ended, and the student's code did not end it; the text says what is known."""
 
 
-class CallsOutside:
+class SandboxedCalls:
     """The calls of one exercise, in one process in the sandbox as long as that lives."""
 
     def __init__(self, notebook: Notebook, questions: Questions) -> None:
@@ -54,19 +56,18 @@ class CallsOutside:
         self._notebook = notebook
         self._sock: socket.socket | None = None
         self._stopped = 0  # calls in a row
-        self.said = set[object]()  # exceptions that a report may quote
 
     def close(self) -> None:
-        """Hang up; the process ends, or is ended with the next exercise."""
+        """Close the connection; the process ends, at the latest when the next exercise begins."""
         if self._sock is not None:
             self._sock.close()
             self._sock = None
 
-    def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
-        """An answer to each of `calls`, in order, unread (see `read`); it ends with the first `NoAnswer`.
+    def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
+        """An undecoded answer to each of `calls`, in order (see `read`). It ends with the first `NoAnswer`.
 
-        With a call goes what it is as bytes, if that is known. Raises `MachineError` if the process is lost twice, and
-        not by the student's doing: then there is no mark, and never a lower one.
+        Each call comes with its bytes, or None if they are to be made here. Raises `MachineError` if the process is
+        lost twice and the student's code did not end it: then the submission gets no mark, rather than a lower one.
         """
         if self._notebook.machine_failed is None:
             try:
@@ -76,8 +77,7 @@ class CallsOutside:
                 self._notebook.machine_failed = MachineError(str(error))
         raise self._notebook.machine_failed
 
-    def _ask_twice(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
-        """As `ask`; what is lost, and not by the student's doing, is asked once more. Raises `MachineError`."""
+    def _ask_twice(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
         left, why = list(calls), ""
         for _ in range(ATTEMPTS):
             try:
@@ -85,16 +85,16 @@ class CallsOutside:
                     del left[:1]
                     yield answer
                 return
-            except EndedFromOutside as error:
+            except ProcessLost as error:
                 why = str(error)
                 self.close()
         raise MachineError(f"the process of an exercise ended during a call, twice: {why}")
 
-    def _ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
-        """As `ask`, once. Raises `EndedFromOutside`."""
+    def _ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
+        """As `ask`, but without a second try. Raises `ProcessLost`."""
         if not calls:
             return
-        limits, allowance = self._notebook.limits, self._notebook._allowance
+        limits, allowance = self._notebook.limits, self._notebook.allowance
         prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
         packed = [body or call.as_bytes for call, (_, body) in zip(prepared, calls, strict=True)]
         try:
@@ -103,7 +103,7 @@ class CallsOutside:
             seconds = self._patience() if len(calls) == 1 else min(self._patience(), limits.planned_seconds)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
-                self._notebook.grown(begins=True)
+                self._notebook.fresh.grown(begins=True)
             deadline = self._deadline(seconds)
             frames.send_with(self._sock, Calls(len(packed)), packed, deadline)
             for call, body in calls:
@@ -114,12 +114,12 @@ class CallsOutside:
                     answer = self.questions.answer(_question(got))
                     frames.send(self._sock, {"answer": answer_bytes(answer)}, deadline)
                 self._stopped = 0
-                yield self._noted() or (self._too_much(call) if measured else None) or got
+                yield self._forbidden() or (self._too_much_memory(call) if measured else None) or got
         except frames.Deadline:
             if len(calls) == 1:
                 self._stopped, self._notebook.has_loop = self._stopped + 1, True
             elif self._notebook.has_loop:
-                self._stopped = IN_A_ROW  # most likely it is the same loop
+                self._stopped = MAX_STOPPED  # most likely it is the same loop
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)}")
         except frames.Closed:
             yield self._lost_by(self._notebook.ending())
@@ -130,42 +130,61 @@ class CallsOutside:
             yield self._lost(Why.UNREADABLE, text[:200])
 
     def _patience(self) -> float:
-        """Seconds for a call: less once one was stopped, in any exercise, and least while one after the other is."""
+        """Seconds for a call: fewer once a call of any exercise was stopped, fewest after several in a row."""
         limits = self._notebook.limits
-        if self._stopped >= IN_A_ROW:
+        if self._stopped >= MAX_STOPPED:
             return min(limits.call_seconds_at_last, limits.call_seconds_again)
         return limits.call_seconds_again if self._notebook.has_loop else limits.call_seconds
 
     def _deadline(self, seconds: float) -> float:
-        return min(time.monotonic() + seconds, self._notebook._ends_at)
+        return min(time.monotonic() + seconds, self._notebook.ends_at)
 
-    def _noted(self) -> Failure | None:
-        """A call of what is ready-made is known on this side, whatever the process says of it."""
+    def _forbidden(self) -> Failure | None:
+        """A call of something forbidden is known on this side, whatever the process answers."""
         name = self.questions.forbidden
         return Failure(Kind.FORBIDDEN, name) if name else None
 
-    def _too_much(self, call: Call) -> Failure | None:
-        """What is said of a call that held more than it may, by the kernel's count."""
-        grown = self._notebook.grown()
+    def _too_much_memory(self, call: Call) -> Failure | None:
+        """The failure of a call that held more memory than it may, as the kernel counts it."""
+        grown = self._notebook.fresh.grown(begins=False)
         return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
 
     def _lost_by(self, ending: Ending) -> Failure | NoAnswer:
         if not ending.is_students:
-            raise EndedFromOutside(str(ending))
+            raise ProcessLost(str(ending))
         return self._lost(Why.OVER_LIMIT, ending.limit) if ending.limit else self._lost(Why.GONE, GONE_IN_CALL)
 
     def _lost(self, why: Why, text: str) -> Failure | NoAnswer:
         self.close()
-        return self._noted() or NoAnswer(why, text)
+        return self._forbidden() or NoAnswer(why, text)
+
+
+ExerciseCalls = SandboxedCalls | CallsHere  # the calls of one exercise, in the sandbox or in this process
+
+
+def ask_one(calls: ExerciseCalls, call: Call) -> Unread:
+    """The answer to one call."""
+    return next(calls.ask([(call, None)]))
+
+
+def ask_together(calls: ExerciseCalls, asked: Sequence[Call]) -> Iterator[bytes | Failure]:
+    """Answers to calls that are sent at once, up to the first call without an answer.
+
+    Which call that was only shows when the remaining ones are made one by one.
+    """
+    for answer in calls.ask([(call, call.as_bytes) for call in asked]):
+        if isinstance(answer, NoAnswer):
+            return
+        yield answer
 
 
 def is_measured(call: Call) -> bool:
-    """Is its memory counted by the kernel, too? Such a call is made alone."""
+    """True if the kernel counts the call's memory, too. Such a call is made alone."""
     return call.memory is not None and call.memory >= MEASURED
 
 
-def read(got: bytes | Answer) -> Answer:
-    """The answer in what came back."""
+def read(got: Unread | Answer) -> Answer:
+    """The decoded answer; `NoAnswer` if it cannot be decoded."""
     if not isinstance(got, bytes):
         return got
     try:

@@ -1,17 +1,17 @@
-"""Format errors: one slip that stops every test is deducted once, and costs no more than its own share.
+"""Format errors: one mistake of form that fails every test is deducted once, and costs no more than its own share.
 
-A format error is found in what the code answers, and the answer is put right where it can be told how. The test that
-first meets it fails. Further tests fail up to the share that `FormatError` says. All others are judged by the answers
-put right.
+A format error shows in an answer, and the answer is corrected if it is clear how. The first test with a format error
+fails. Further tests fail until the share in `FormatError` is used up. All others are judged by the corrected answers.
 
-- `FORM`, a tuple in another order, a dict, a list, a value too many: the arrays that came are matched to those asked
-  for by their shapes, in the order in which the reference gives its own. What is missing becomes an array of NaN.
-- `VIEW`, a `.view` of numbers that do not lie in order in memory: it goes on as `.reshape`, as PyTorch's own words
-  advise.
-- `DROPOUT`, a dropout that is on where the right answer has none: the call is made once more without it.
-- `MISSING`, a part that is not given back: tests that need it fail up to its share. For the others the reference lends
-  it, once a test of what did come has passed, unless it is the first and main thing, or more is missing than came. A
-  part that is lent earns nothing of its own: a test that would pass whatever did come fails as well.
+- `FORM`: a tuple in another order, a dict, a list, a value too many. The arrays of the answer are matched by shape to
+  those of the reference's answer, in the reference's order. A missing array becomes an array of NaN.
+- `VIEW`: a `.view` of numbers that are not contiguous in memory. It continues as `.reshape`, as PyTorch's own message
+  advises.
+- `DROPOUT`: a dropout is on and should be off. The call is made once more without it.
+- `MISSING`: a part is not returned. Tests that need it fail up to its share. For the other tests the reference supplies
+  it, after one test of the returned parts has passed. It does not if the first and main part is missing, or if more
+  parts are missing than were returned. A supplied part earns nothing by itself: a test that would pass whatever the
+  student returned fails as well.
 """
 
 from __future__ import annotations
@@ -24,123 +24,173 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Reply
-from autograder.testing.student import Recorded, parts_of
+from autograder.testing.expect import Mismatch
+from autograder.testing.session import Outcome
+from autograder.testing.student import Forbidden, Missing, NotStarted, Recorded, Stopped, parts_of
 
 Answering = Callable[[Call], Answer]
-Places = list[int | None]  # for each of the arrays asked for, which of those that came it is
+Rerun = Callable[[Answering], tuple[Outcome, Sequence[Recorded]]]  # runs a test once more, on these answers
+Places = list[int | None]  # for each expected array, the index of the returned one
 PYTORCH_ON_VIEWS = "view size is not compatible"
+NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, Forbidden)
 
 
 @dataclass(frozen=True)
 class FormatError:
-    """A kind of format error: its name, and the share of an exercise's points that it may cost beyond one test.
+    """What a kind of format error may cost: a share of the exercise's points beyond the first test.
 
-    sentence: what is told of a test that it costs; if it is empty, what the test says
+    message: what the student reads about a failed test; if it is empty, the test's own message
     """
 
-    name: str
     share: float
-    sentence: str = ""
+    message: str = ""
 
 
-FORM = FormatError("another form", 0.0)  # one test's points: the values may all be right
-VIEW = FormatError("a view of numbers out of order", 0.25)  # the numbers are wrong until the axes are understood
+FORM = FormatError(0.0)  # the first test only: the values may all be right
+VIEW = FormatError(0.25)  # the numbers are wrong until the axes are understood
 DROPOUT = FormatError(  # no number is right as it stands
-    "a dropout that is on",
     0.25,
     "there is a dropout, and it is on: numbers are dropped at random. When this is graded, none may be on.",
 )
-MISSING = FormatError("a missing part", 0.3)  # work that was not done
+MISSING = FormatError(0.3)  # work that was not done
 
 
-def format_error(calls: Sequence[Recorded], right: Answering) -> FormatError | None:
-    """The first format error in the calls of a test; `right` are the reference's answers."""
-    return next((found for one in calls if (found := _of_answer(one, right))), None)
+class Fill(Enum):
+    """What replaces a missing part, and what replaces the returned parts."""
+
+    NAN = "NaN for the missing part"
+    REFERENCE = "the reference's value for the missing part"
+    REFERENCE_ALONE = "the reference's value, and in place of the returned parts a value that no test accepts"
 
 
-def _of_answer(one: Recorded, right: Answering) -> FormatError | None:
+class Deductions:
+    """What format errors have cost so far in the tests of one exercise.
+
+    right: the reference's answers
+    total: the sum of the tests' weights
+    """
+
+    def __init__(self, right: Answering, total: float) -> None:
+        self._right, self._total = right, total
+        self._lost = 0.0  # weights of tests that failed for a format error
+        self._some_part_is_right = False  # a test has passed with NaN for a missing part
+
+    def judge(
+        self, outcome: Outcome, calls: Sequence[Recorded], answers: Answering, rerun: Rerun
+    ) -> tuple[Outcome, Sequence[Recorded]]:
+        """A test's final outcome, and its calls with corrected answers if it was judged by those.
+
+        outcome, calls: of the test when it ran on the student's own `answers`
+        """
+        unchanged, test = (outcome, ()), outcome.test
+        if outcome.error is None or isinstance(outcome.error, NOTHING_TO_JUDGE):
+            return unchanged
+        found = next((found for one in calls if (found := _format_error(one, self._right))), None)
+        if found is None:
+            return unchanged
+        if self._lost == 0 or self._has_room(test.weight, found.share):
+            self._lost += test.weight
+            return (replace(outcome, error=Mismatch(found.message)), ()) if found.message else unchanged
+        corrected, corrected_calls, is_filled = self._rerun(answers, rerun, Fill.NAN)
+        if corrected.error is None or not is_filled:
+            self._some_part_is_right = self._some_part_is_right or is_filled
+            return corrected, corrected_calls
+        # The student reads that a part is missing, and nothing about the NaN in its place.
+        has_room = self._has_room(test.weight, MISSING.share if self._some_part_is_right else 1)
+        if not has_room and self._passes_by_returned_parts(answers, rerun):
+            return Outcome(test, None), corrected_calls
+        self._lost += test.weight
+        return outcome, corrected_calls
+
+    def _has_room(self, weight: float, share: float) -> bool:
+        """Whether one more test of this weight may fail without exceeding `share` of the points."""
+        return self._lost + weight <= share * self._total + 1e-9
+
+    def _passes_by_returned_parts(self, answers: Answering, rerun: Rerun) -> bool:
+        """Whether the test passes with the missing part supplied, but not with any other returned parts."""
+        supplied, alone = (self._rerun(answers, rerun, fill)[0] for fill in (Fill.REFERENCE, Fill.REFERENCE_ALONE))
+        return supplied.error is None and alone.error is not None
+
+    def _rerun(self, answers: Answering, rerun: Rerun, fill: Fill) -> tuple[Outcome, Sequence[Recorded], bool]:
+        """Run a test on corrected answers: its outcome, its calls, and whether a missing part was filled in."""
+        filled: list[bool] = []
+
+        def corrected(call: Call) -> Answer:
+            answer, is_filled = _corrected(call, answers, self._right, fill)
+            filled.append(is_filled)
+            return answer
+
+        outcome, calls = rerun(corrected)
+        return outcome, calls, any(filled)
+
+
+def _format_error(one: Recorded, right: Answering) -> FormatError | None:
     if _is_view(one.answer):
         return VIEW
     if not isinstance(one.answer, Reply) or one.call.build or one.call.gives is not Gives.VALUE:
         return None
     if one.answer.dropped:
         return DROPOUT
-    wanted = right(one.call)
-    in_another_form = isinstance(wanted, Reply) and arrangement(one.answer.value, wanted.value) is not None
+    expected = right(one.call)
+    in_another_form = isinstance(expected, Reply) and _arrangement(one.answer.value, expected.value) is not None
     return FORM if in_another_form else None
 
 
-@dataclass(frozen=True)
-class PutRight:
-    """An answer in the form of the right one. filled: was a part of it missing?"""
-
-    answer: Answer
-    filled: bool = False
-
-
-class Fill(Enum):
-    """What stands where a part is missing, and what stands in place of the parts that came."""
-
-    UNKNOWN = "NaN for what is missing"
-    LENT = "what the reference gives for what is missing"
-    LENT_ALONE = "the same, and nothing that any test takes for right in place of what came"
-
-
-def put_right(call: Call, answering: Answering, right: Answering, fill: Fill) -> PutRight:
-    """The answer to a call, in the form of the right one if that can be told."""
+def _corrected(call: Call, answering: Answering, right: Answering, fill: Fill) -> tuple[Answer, bool]:
+    """The answer to a call in the reference's form, if it is clear how, and whether a missing part was filled in."""
     answer = answering(call)
     if _is_view(answer) or (isinstance(answer, Reply) and answer.dropped):
         call = replace(call, lenient=True)
         answer = answering(call)
-    wanted = right(call) if isinstance(answer, Reply) and call.gives is Gives.VALUE else None
-    if not isinstance(answer, Reply) or not isinstance(wanted, Reply):
-        return PutRight(answer)
-    places = arrangement(answer.value, wanted.value)
+    expected = right(call) if isinstance(answer, Reply) and call.gives is Gives.VALUE else None
+    if not isinstance(answer, Reply) or not isinstance(expected, Reply):
+        return answer, False
+    places = _arrangement(answer.value, expected.value)
     if places is None:
-        return PutRight(answer)
+        return answer, False
     if call.seeds is not None:
         again = answering(replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
         answer = again if isinstance(again, Reply) else answer
     missing = places.count(None)
-    lends = places[0] is not None and missing <= len(places) - missing
-    value = _arranged(answer.value, wanted.value, places, fill if lends else Fill.UNKNOWN)
-    return PutRight(replace(answer, value=value), missing > 0)
+    may_supply = places[0] is not None and missing <= len(places) - missing
+    value = _arranged(answer.value, expected.value, places, fill if may_supply else Fill.NAN)
+    return replace(answer, value=value), missing > 0
 
 
 def _is_view(answer: Answer) -> bool:
     return isinstance(answer, Failure) and PYTORCH_ON_VIEWS in answer.text
 
 
-def arrangement(got: Any, wanted: Any) -> Places | None:
-    """Where the arrays of `wanted` are in `got`; None if it has the form asked for, or its meaning cannot be told."""
-    came, asked = _arrays(got), _arrays(wanted)
-    if not came or not asked or len(asked) < len(parts_of(wanted)):
+def _arrangement(actual: Any, expected: Any) -> Places | None:
+    """Where the arrays of `expected` are in `actual`; None if the form is right already, or the meaning is unclear."""
+    returned, wanted = _arrays(actual), _arrays(expected)
+    if not returned or not wanted or len(wanted) < len(parts_of(expected)):
         return None
-    places, left = _by_shape(came, asked)
-    if _has_form_of(got, wanted, len(asked)) and (None in places or places == sorted(places)):  # type: ignore[type-var]
-        return None  # in this form already, or with wrong shapes, which are for tests to judge
-    if all(place is None for place in places) and len(came) < len(asked):
+    places, left = _by_shape(returned, wanted)
+    if _has_form_of(actual, expected, len(wanted)) and (None in places or places == sorted(places)):  # type: ignore[type-var]
+        return None  # the form is right, or shapes are wrong, which the tests judge
+    if all(place is None for place in places) and len(returned) < len(wanted):
         return None
     return [place if place is not None or not left else left.pop(0) for place in places]
 
 
-def _by_shape(came: Sequence[Any], asked: Sequence[Any]) -> tuple[Places, list[int]]:
-    """For each array that is asked for, the first of its shape that came; and those that came and were not taken."""
-    left = list(range(len(came)))
+def _by_shape(returned: Sequence[Any], wanted: Sequence[Any]) -> tuple[Places, list[int]]:
+    """For each expected array the first returned one of its shape; and the returned arrays that are left over."""
+    left = list(range(len(returned)))
     places: Places = []
-    for item in asked:
-        place = next((i for i in left if tuple(came[i].shape) == tuple(item.shape)), None)
+    for item in wanted:
+        place = next((i for i in left if tuple(returned[i].shape) == tuple(item.shape)), None)
         places.append(place)
         if place is not None:
             left.remove(place)
     return places, left
 
 
-def _has_form_of(got: Any, wanted: Any, count: int) -> bool:
-    """Is it a container of the same type with as many values, or like what is asked for no container?"""
-    if not _is_container(wanted):
-        return not _is_container(got)
-    return type(got) is type(wanted) and len(parts_of(got)) == count
+def _has_form_of(actual: Any, expected: Any, count: int) -> bool:
+    """Whether both are containers of one type with `count` values, or both are no containers."""
+    if not _is_container(expected):
+        return not _is_container(actual)
+    return type(actual) is type(expected) and len(parts_of(actual)) == count
 
 
 def _is_container(value: Any) -> bool:
@@ -151,29 +201,29 @@ def _arrays(value: Any) -> list[Any]:
     return [item for item in parts_of(value) if hasattr(item, "shape")]
 
 
-def _arranged(got: Any, wanted: Any, places: Places, fill: Fill) -> Any:
-    """`got` in the form of `wanted`, and what is missing lent by it, or not."""
-    came, asked = _arrays(got), _arrays(wanted)
-    if fill is Fill.LENT_ALONE and None in places:
-        came = [_nothing(item) for item in came]
-    filled = [_unknown(came[0], item) if fill is Fill.UNKNOWN else item for item in asked]
-    found = [filled[i] if place is None else came[place] for i, place in enumerate(places)]
-    return tuple(found) if _is_container(wanted) else found[0]
+def _arranged(actual: Any, expected: Any, places: Places, fill: Fill) -> Any:
+    """The arrays of `actual` in the form of `expected`, with missing ones filled in."""
+    returned, wanted = _arrays(actual), _arrays(expected)
+    if fill is Fill.REFERENCE_ALONE and None in places:
+        returned = [_unacceptable(item) for item in returned]
+    filled = [_nan_like(returned[0], item) if fill is Fill.NAN else item for item in wanted]
+    found = [filled[i] if place is None else returned[place] for i, place in enumerate(places)]
+    return tuple(found) if _is_container(expected) else found[0]
 
 
-def _unknown(kind: Any, wanted: Any) -> Any:
-    """Numbers that are not known, of the kind of what came."""
-    nothing = np.full(tuple(wanted.shape), np.nan)
-    return kind.new_tensor(nothing) if hasattr(kind, "detach") else nothing
+def _nan_like(returned: Any, expected: Any) -> Any:
+    """NaN in the expected shape: a tensor if a returned value is one, else an array."""
+    nan = np.full(tuple(expected.shape), np.nan)
+    return returned.new_tensor(nan) if hasattr(returned, "detach") else nan
 
 
-def _nothing(came: Any) -> Any:
-    """Of a wrong shape, dtype and value, in place of what came: a test that looks at it fails."""
-    return came.new_tensor(np.nan).half() if hasattr(came, "detach") else np.array(np.nan, dtype=np.float16)
+def _unacceptable(returned: Any) -> Any:
+    """A value of a wrong shape, dtype and content: every test that looks at it fails."""
+    return returned.new_tensor(np.nan).half() if hasattr(returned, "detach") else np.array(np.nan, dtype=np.float16)
 
 
 def _seeds(seeds: Sequence[Any], places: Places, count: int) -> list[Any]:
-    """Each output's seed, in the order in which the outputs came."""
+    """The outputs' seeds, in the order in which the student returned the outputs."""
     found: list[Any] = [None] * count
     for place, seed in zip(places, seeds, strict=False):
         if place is not None:

@@ -18,11 +18,12 @@ from autograder.testing.session import Suite
 class Material:
     """What an assignment is judged with.
 
-    suite: hidden, or visible; reference: the solution's names, empty if there is none here
-    prerequisites: names that are brought from an earlier assignment and judged nowhere here
-    examples: what to draw, by exercise
-    relations: what the course adds to how wrong answers may stand to right ones
-    variants: the recording with other inputs in one case of each test of values; a submission gets one of them
+    suite: hidden or visible tests
+    reference: the solution's names, empty if there is no solution here
+    prerequisites: names from an earlier assignment, which are not judged here
+    examples: what is drawn, by exercise
+    relations: the course's own relations between wrong and right answers
+    variants: recordings with other inputs in one case of each test of values; a submission gets one of them
     visible_names: names of mistakes by their answers to visible tests
     """
 
@@ -34,4 +35,4 @@ class Material:
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[Kind] = ()
     variants: Sequence[Recording] = ()
-    visible_names: VisibleNames = field(default_factory=lambda: VisibleNames({}))
+    visible_names: VisibleNames = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a student's function gives on an exercise's visible example, as data that can be drawn."""
+"""The result of a student's function on an exercise's visible example, as data for a picture."""
 
 from __future__ import annotations
 
@@ -6,55 +6,51 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judge.exercise_calls import CallsOutside, read
+from autograder.judge.exercise_calls import ExerciseCalls, ask_one, read
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
+from autograder.testing.comparing import numbers
 from autograder.testing.example import Example
-from autograder.testing.local import CallsHere
 from autograder.testing.student import Stopped
 
 MAX_MATRICES = 8
 
 
-def draw(exercise: CallsOutside | CallsHere, example: Example, name: str) -> Picture | None:
-    """What the student's function gives on the exercise's visible example, if that can be drawn."""
+def draw(calls: ExerciseCalls, example: Example, name: str) -> Picture | None:
+    """The result of the student's function on the visible example; None if it cannot be drawn."""
     try:
-        answer = read(next(exercise.ask([(_call(name, example), None)])))
-    except (ModuleNotFoundError, Stopped):  # no PyTorch, or the stop button; the checks say so
+        answer = read(ask_one(calls, _call(name, example)))
+    except (ModuleNotFoundError, Stopped):  # no PyTorch, or the stop button; the tests report it
         return None
     if not isinstance(answer, Reply):
         return None
     value = answer.value
     if example.part is not None:
         value = value[example.part] if isinstance(value, tuple | list) and len(value) > example.part else None
-    return _as_picture(value, example)
-
-
-def _call(name: str, example: Example) -> Call:
-    def give(value: Any) -> Any:
-        if not example.tensors or not isinstance(value, np.ndarray):
-            return value
-        import torch
-
-        return torch.from_numpy(np.ascontiguousarray(value))
-
-    args = [give(arg) for arg in example.args]
-    if example.parameters is None:
-        return Call(name, args)
-    made = Instance(args, {}, {key: give(value) for key, value in example.parameters.items()})
-    return Call(name, [give(arg) for arg in example.forward], {}, made)
-
-
-def _as_picture(value: Any, example: Example) -> Picture | None:
     if not isinstance(value, np.ndarray) and not hasattr(value, "detach"):
         return None
-    array = np.asarray(value.detach() if hasattr(value, "detach") else value)
+    array = numbers(value)
     if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3):
         return None
     if not 0 < len(array) <= MAX_MATRICES:
         return None
     wanted = () if example.wanted is None else _matrices(example.wanted, example)
     return Picture(_matrices(array, example), example.rows, example.columns, array.dtype.kind == "b", wanted)
+
+
+def _call(name: str, example: Example) -> Call:
+    def converted(value: Any) -> Any:
+        if not example.tensors or not isinstance(value, np.ndarray):
+            return value
+        import torch
+
+        return torch.from_numpy(np.ascontiguousarray(value))
+
+    args = [converted(arg) for arg in example.args]
+    if example.parameters is None:
+        return Call(name, args)
+    made = Instance(args, {}, {key: converted(value) for key, value in example.parameters.items()})
+    return Call(name, [converted(arg) for arg in example.forward], {}, made)
 
 
 def _matrices(array: np.ndarray, example: Example) -> tuple[Any, ...]:

@@ -81,8 +81,7 @@ def test_a_constant_factor_shows_through_rounding_noise():
 
 
 def test_a_word_left_out_is_not_rounding():
-    from autograder.diagnosis.differences import ComparedCall
-    from autograder.diagnosis.rounding import rounded
+    from autograder.diagnosis.differences import ComparedCall, rounded
     from autograder.sandbox.protocol.calls import Call, Reply
 
     right = np.array([[0.88, 0.12, 0.0], [0.95, 0.02, 0.03]])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
-from autograder.judge.display_cells import DisplayCell, display_cells, last
+from autograder.judge.display_cells import DisplayCell, deferrable, display_cells
 from autograder.judge.notebook import Notebook
+from autograder.sandbox.protocol.messages import LookUp
 from autograder.submission import NotebookFile, code_cells
 from tests.helpers.accepted import ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS
@@ -136,10 +137,14 @@ def test_a_cell_that_ends_python_costs_no_other_its_output(sandbox):
 def test_a_process_that_is_lost_by_the_question_costs_no_cell(sandbox, monkeypatch):
     """Which names cells look up is asked of a process that may not survive it; another runs the cells, all in order."""
 
-    def lost(notebook, sources):
-        notebook._sock.shutdown(socket.SHUT_RDWR)
+    ask = Notebook._ask
 
-    monkeypatch.setattr(Notebook, "_looked_up", lost)
+    def lost(notebook, message, *more):
+        if isinstance(message, LookUp):
+            notebook._sock.shutdown(socket.SHUT_RDWR)
+        return ask(notebook, message, *more)
+
+    monkeypatch.setattr(Notebook, "_ask", lost)
     cells = ["print('first')", *cells_of(A1, {})]
     with sandbox.open(cells, showing=display_cells(A1.only_shows)) as running:
         assert running.results[0].printed == "first\n"
@@ -154,9 +159,9 @@ def test_which_cells_wait():
     showing = display_cells(cells)
     assert "d.x = 3" not in showing  # sets something that is not its own
     assert showing[cells[1]] == DisplayCell(frozenset({"b"}), frozenset({"a", "b", "print"}))
-    assert last(cells, showing, ()) == {0, 1, 2, 3, 5}
-    assert last(cells, showing, {"c"}) == {0, 1, 2, 5}
-    assert last(cells, showing, {"a"}) == {3}  # who uses `a` must find it, and then those who use theirs
+    assert deferrable(cells, showing, ()) == {0, 1, 2, 3, 5}
+    assert deferrable(cells, showing, {"c"}) == {0, 1, 2, 5}
+    assert deferrable(cells, showing, {"a"}) == {3}  # who uses `a` must find it, and then those who use theirs
     own = ["def f():\n    mine = [0]\n    mine[0] = 1", "def g(theirs):\n    theirs[0] = 1"]
     assert list(display_cells(own)) == own[:1]
-    assert last(["%magic", "x ="], display_cells(["%magic", "x ="]), ()) == frozenset()
+    assert deferrable(["%magic", "x ="], display_cells(["%magic", "x ="]), ()) == frozenset()
