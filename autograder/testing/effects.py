@@ -1,6 +1,6 @@
-"""What a call does beside giving a value back, as a suite meets it: files by name, a figure by its parts.
+"""What a call does beside returning a value, as a suite sees it: files by name, a figure by its parts.
 
-All of it is the student's word. What is not of the form that a suite asks for is told as a mistake of the student's.
+All of it comes from student code. If it does not have the form that a suite uses, that is told as a student's mistake.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import numpy as np
 
 from autograder.sandbox.protocol.objects import NoField, Record
 
-TIMES = ("", "a second ", "a third ", "a fourth ", "a fifth ")
+ORDINALS = ("", "a second ", "a third ", "a fourth ", "a fifth ")
 LISTS = ("legend", "texts", "lines", "points", "bars", "images")
 
 
 def no_input(number: int) -> str:
-    """What is told of code that asks for more input than is typed in: for which one, counted from 1."""
-    time = TIMES[number - 1] if 0 < number <= len(TIMES) else "yet another "
+    """The message about code that reads more input than is typed in. number: of the missing line, counted from 1."""
+    ordinal = ORDINALS[number - 1] if 0 < number <= len(ORDINALS) else "yet another "
     there = "none is" if number <= 1 else f"only {number - 1} {'is' if number == 2 else 'are'}"
-    return f"asks for {time}input, and {there} typed in. How often does it call `input`?"
+    return f"asks for {ordinal}input, and {there} typed in. How often does it call `input`?"
 
 
 class Files(dict[str, str | bytes]):
-    """Contents by name. What is not there is the student's mistake."""
+    """Contents by name. A missing file is the student's mistake."""
 
     def __missing__(self, name: str) -> str:
         others = f", and {len(self)} of another name" if self else ""
@@ -40,15 +40,14 @@ def files_of(value: Any) -> Files:
 def _content(data: str | np.ndarray) -> str | bytes:
     if isinstance(data, str):
         return data
-    whole = data.tobytes()
     try:
-        return whole.decode()
+        return data.tobytes().decode()
     except UnicodeDecodeError:
-        return whole
+        return data.tobytes()
 
 
 class Parts(list[Any]):
-    """What is drawn of one kind, in order."""
+    """The artists of one kind in a figure, in order."""
 
     def __init__(self, kind: str, items: list[Any]) -> None:
         super().__init__(items)
@@ -61,7 +60,7 @@ class Parts(list[Any]):
 
 
 def figure_of(value: Any) -> Record:
-    """The figure in an answer. Raises `NoField` if there is none, or one that is not of the form."""
+    """The figure in an answer. Raises `NoField` if there is none, or one of another form."""
     if value is None:
         raise NoField("drew nothing: it gave no figure back, and none is open. Which line draws?")
     if not isinstance(value, Record) or not isinstance(value.fields.get("axes"), list):

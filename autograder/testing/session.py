@@ -24,9 +24,8 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.objects import NoField
-from autograder.testing.chance import Chances
-from autograder.testing.expect import Mismatch
-from autograder.testing.fault_localisation import truly
+from autograder.testing.fault_localisation import locate_fault
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.reproduce import Notes
 from autograder.testing.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
 from autograder.testing.variants import Drawing
@@ -145,8 +144,8 @@ class Suite:
         drawing: by which its inputs are drawn
         Raises `MachineError` where the test needs a package that is not installed here.
         """
-        for one in filter(None, (student, reference)):
-            one._chances = Chances(one is reference, "random" in self.marks[test])
+        for caller in filter(None, (student, reference)):
+            caller._is_reference, caller._is_random = caller is reference, "random" in self.marks[test]
         with self._notes.taken(), (drawing or Drawing()).under_way():
             error = self._items.run(test, student, reference)
         if error is None:
@@ -167,7 +166,7 @@ class Suite:
         if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
             error = as_mismatch(error, is_own)
         if isinstance(error, Mismatch) and reference is not None:
-            error = truly(error, student.calls, answers_of(reference))
+            error = locate_fault(error, student.calls, answers_of(reference))
         call = student.calls.that_gave(getattr(error, "got", None))
         if call is None:
             return Outcome(test, error, where=where)

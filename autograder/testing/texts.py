@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.testing.expect import fail, kind_of
+from autograder.testing.mismatch import fail, kind_of
 
 SHOWN = 120  # characters of a line
 
 
-def compare(got: Any, wanted: str, hint: str, what: str, strict: bool, tells: bool) -> None:
-    """Fails at the first line that differs. tells: with the line that is wanted?"""
+def text(
+    got: Any, wanted: str, hint: str = "", what: str = "what it prints", *, strict: bool = False, tells: bool = False
+) -> None:
+    """Two texts are the same line by line, except for blanks at the end of a line and empty lines at the end.
+
+    strict: whether every character counts
+    tells: whether the message gives the expected line, for visible tests
+    """
     if not isinstance(got, str):
         fail(f"{what} is {kind_of(got)}, where a text belongs.", hint, got=got, symptom="kind")
-    mine, right = (_lines(text, strict) for text in (got, wanted))
-    for number, (line, other) in enumerate(zip(mine, right, strict=False), start=1):
-        if line != other:
-            said = _quoted(got, line)
-            told = (
-                f", wanted `{_shown(other)}`."
-                if tells
-                else f"{', which' * bool(said)} is not right{_nearly(line, other)}."
-            )
-            fail(f"line {number} of {what}{said}{told}", hint, got=got)
-    if len(mine) > len(right):
-        said = (
-            f"{_quoted(got, mine[len(right)])}, and no more" if _quoted(got, mine[len(right)]) else " is one more than"
-        )
-        fail(f"line {len(right) + 1} of {what}{said} is asked for.", hint, got=got)
-    if len(mine) < len(right):
-        told = f" Wanted next: `{_shown(right[len(mine)])}`." if tells else ""
-        ends = f"ends after line {len(mine)}, and more is asked for." if mine else "is empty."
-        fail(f"{what} {ends}{told}", hint, got=got)
+    lines, right = _lines(got, strict), _lines(wanted, strict)
+    for number, (line, expected) in enumerate(zip(lines, right, strict=False), start=1):
+        if line != expected:
+            quoted = _quoted(got, line)
+            rest = f"{', which' * bool(quoted)} is not right{_near_miss(line, expected)}."
+            if tells:
+                rest = f", wanted `{_shown(expected)}`."
+            fail(f"line {number} of {what}{quoted}{rest}", hint, got=got)
+    if len(lines) > len(right):
+        quoted = _quoted(got, lines[len(right)])
+        rest = f"{quoted}, and no more" if quoted else " is one more than"
+        fail(f"line {len(right) + 1} of {what}{rest} is asked for.", hint, got=got)
+    if len(lines) < len(right):
+        ending = f"ends after line {len(lines)}, and more is asked for." if lines else "is empty."
+        expected = f" Wanted next: `{_shown(right[len(lines)])}`." if tells else ""
+        fail(f"{what} {ending}{expected}", hint, got=got)
 
 
 def _lines(text: str, strict: bool) -> list[str]:
-    """Its lines, without blanks at their ends and empty lines at the end of all; if `strict`, as they are."""
     if strict:
         return text.split("\n")
     lines = [line.rstrip() for line in text.splitlines()]
@@ -44,21 +46,20 @@ def _lines(text: str, strict: bool) -> list[str]:
     return lines
 
 
-def _nearly(line: str, other: str) -> str:
-    """Is it right but for what is easily overlooked?"""
-    if line.casefold() == other.casefold():
+def _near_miss(line: str, expected: str) -> str:
+    """What the only difference is, if it is one that is easily overlooked; else empty."""
+    if line.casefold() == expected.casefold():
         return ", though only small and capital letters differ"
-    return ", though only spaces differ" if "".join(line.split()) == "".join(other.split()) else ""
+    return ", though only spaces differ" if "".join(line.split()) == "".join(expected.split()) else ""
 
 
 def _quoted(got: str, line: str) -> str:
-    """A line of the student's as part of a sentence, as far as a report may quote it."""
-    quote = getattr(got, "quote", None)
-    said = quote(line) if quote else _shown(line)
-    return f" is `{said}`" if said else ""
+    """A line as part of a sentence; empty if a report may not quote it (see `redaction.with_quote`)."""
+    quote = getattr(got, "quote", _shown)(line)
+    return f" is `{quote}`" if quote else ""
 
 
 def _shown(line: str) -> str:
-    """A line whose blanks can be seen."""
+    """A line with its outer blanks made visible."""
     line = line if line and line == line.strip() else repr(line)
     return line[:SHOWN] + ("…" if len(line) > SHOWN else "")
