@@ -120,8 +120,6 @@ class Questions:
         return Handle(key, signature_names(getattr(value, "forward", value)), parameters)
 
 
-# ---------------------------------------------------------------- text
-
 _refuses_text = ContextVar("_refuses_text", default=False)
 
 
@@ -159,9 +157,6 @@ def _has_text(value: Any) -> bool:
     if isinstance(value, (*HOLDS, Table)):
         return any(map(_has_text, items_in(value)))
     return isinstance(value, str | bytes) and bool(value)
-
-
-# ---------------------------------------------------------------- arguments
 
 
 def passes_arrays(call: Call) -> bool:

@@ -69,6 +69,13 @@ def allclose(first: np.ndarray, second: np.ndarray, rtol: float, atol: float) ->
     return bool(np.allclose(first, second, rtol=rtol, atol=atol, equal_nan=True))
 
 
+def not_close(found: np.ndarray, right: np.ndarray, atol: float) -> np.ndarray:
+    """Where two arrays differ by more than `atol`, as a share of numbers above 1. NaN equals NaN."""
+    with np.errstate(all="ignore"):
+        near = np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right))
+    return np.asarray(~(near | (found == right) | ((found != found) & (right != right))))
+
+
 def float_of(number: Any) -> float:
     """A number of any size as a float."""
     try:

@@ -1,4 +1,4 @@
-"""What a call does beside returning a value, as a suite sees it: files by name, a figure by its parts.
+"""What a call prints and writes, as a suite sees it, and two texts compared line by line: `expect.text`.
 
 All of it comes from student code. If it does not have the form that a suite uses, that is told as a student's mistake.
 """
@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import NoField, Record
+from autograder.sandbox.protocol.objects import NoField
+from autograder.testing.mismatch import fail, kind_of
 
 ORDINALS = ("", "a second ", "a third ", "a fourth ", "a fifth ")
-LISTS = ("legend", "texts", "lines", "points", "bars", "images")
+SHOWN = 120  # characters of a line
 
 
 def no_input(number: int) -> str:
@@ -46,29 +47,57 @@ def _content(data: str | np.ndarray) -> str | bytes:
         return data.tobytes()
 
 
-class Parts(list[Any]):
-    """The artists of one kind in a figure, in order."""
+def text(
+    got: Any, wanted: str, hint: str = "", what: str = "what it prints", *, strict: bool = False, tells: bool = False
+) -> None:
+    """Two texts are the same line by line, except for blanks at the end of a line and empty lines at the end.
 
-    def __init__(self, kind: str, items: list[Any]) -> None:
-        super().__init__(items)
-        self.kind = kind
+    strict: whether every character counts
+    tells: whether the message gives the expected line, for visible tests
+    """
+    if not isinstance(got, str):
+        fail(f"{what} is {kind_of(got)}, where a text belongs.", hint, got=got, symptom="kind")
+    lines, right = _lines(got, strict), _lines(wanted, strict)
+    for number, (line, expected) in enumerate(zip(lines, right, strict=False), start=1):
+        if line != expected:
+            quoted = _quoted(got, line)
+            rest = f"{', which' * bool(quoted)} is not right{_near_miss(line, expected)}."
+            if tells:
+                rest = f", wanted `{_shown(expected)}`."
+            fail(f"line {number} of {what}{quoted}{rest}", hint, got=got)
+    if len(lines) > len(right):
+        quoted = _quoted(got, lines[len(right)])
+        rest = f"{quoted}, and no more" if quoted else " is one more than"
+        fail(f"line {len(right) + 1} of {what}{rest} is asked for.", hint, got=got)
+    if len(lines) < len(right):
+        ending = f"ends after line {len(lines)}, and more is asked for." if lines else "is empty."
+        expected = f" Wanted next: `{_shown(right[len(lines)])}`." if tells else ""
+        fail(f"{what} {ending}{expected}", hint, got=got)
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, int) and not -len(self) <= place < len(self):
-            raise NoField(f"has {len(self)} {self.kind} in its figure, which is not what is asked for.")
-        return super().__getitem__(place)
+
+def _lines(text: str, strict: bool) -> list[str]:
+    if strict:
+        return text.split("\n")
+    lines = [line.rstrip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
 
 
-def figure_of(value: Any) -> Record:
-    """The figure in an answer. Raises `NoField` if there is none, or one of another form."""
-    if value is None:
-        raise NoField("drew nothing: it gave no figure back, and none is open. Which line draws?")
-    if not isinstance(value, Record) or not isinstance(value.fields.get("axes"), list):
-        raise NoField("drew more than can be read.")
-    axes = [_axes(one) for one in value.fields["axes"] if isinstance(one, Record)]
-    return Record("Figure", value.fields | {"axes": Parts("axes", axes)})
+def _near_miss(line: str, expected: str) -> str:
+    """What the only difference is, if it is one that is easily overlooked; else empty."""
+    if line.casefold() == expected.casefold():
+        return ", though only small and capital letters differ"
+    return ", though only spaces differ" if "".join(line.split()) == "".join(expected.split()) else ""
 
 
-def _axes(axes: Record) -> Record:
-    lists = {kind: Parts(kind, found) for kind in LISTS if isinstance(found := axes.fields.get(kind), list)}
-    return Record("Axes", axes.fields | lists)
+def _quoted(got: str, line: str) -> str:
+    """A line as part of a sentence; empty if a report may not quote it (see `redaction.with_quote`)."""
+    quote = getattr(got, "quote", _shown)(line)
+    return f" is `{quote}`" if quote else ""
+
+
+def _shown(line: str) -> str:
+    """A line with its outer blanks made visible."""
+    line = line if line and line == line.strip() else repr(line)
+    return line[:SHOWN] + ("…" if len(line) > SHOWN else "")

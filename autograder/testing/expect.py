@@ -16,14 +16,14 @@ import numpy as np
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.scalars import WRITERS, Generated
 from autograder.testing import tables
-from autograder.testing.comparing import float_of, same_value
+from autograder.testing.comparing import float_of, not_close, same_value
+from autograder.testing.effects import text as text
 from autograder.testing.figures import figure as figure
 from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.student import Missing, NotStarted, Raised, Stopped, StudentError
-from autograder.testing.texts import text as text
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
@@ -93,9 +93,7 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
         atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
     finite(got, hint, what)
     kind = complex if "c" in (got.dtype.kind, wanted.dtype.kind) else float
-    found, right = got.astype(kind), wanted.astype(kind)
-    with np.errstate(all="ignore"):
-        wrong = ~(np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right)))
+    wrong = not_close(got.astype(kind), wanted.astype(kind), atol)
     if wrong.any():
         _fail_at(got, wanted, wrong, hint, what)
 

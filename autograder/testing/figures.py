@@ -1,4 +1,7 @@
-"""Two figures compared: `expect.figure`. A message gives the place of what is wrong, and never what is right."""
+"""Figures as a suite sees them, and two of them compared: `expect.figure`.
+
+A message gives the place of what is wrong, and never what is right.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,40 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import Record
+from autograder.sandbox.protocol.objects import NoField, Record
 from autograder.testing.mismatch import fail, kind_of, place_of
 
 KINDS = {"lines": "line", "points": "set of points", "bars": "set of bars", "images": "image"}
+LISTS = ("legend", "texts", "lines", "points", "bars", "images")
 TEXTS = {"title": "title", "xlabel": "label on its x axis", "ylabel": "label on its y axis", "legend": "legend"}
+
+
+class Parts(list[Any]):
+    """The artists of one kind in a figure, in order."""
+
+    def __init__(self, kind: str, items: list[Any]) -> None:
+        super().__init__(items)
+        self.kind = kind
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int) and not -len(self) <= place < len(self):
+            raise NoField(f"has {len(self)} {self.kind} in its figure, which is not what is asked for.")
+        return super().__getitem__(place)
+
+
+def figure_of(value: Any) -> Record:
+    """The figure in an answer. Raises `NoField` if there is none, or one of another form."""
+    if value is None:
+        raise NoField("drew nothing: it gave no figure back, and none is open. Which line draws?")
+    if not isinstance(value, Record) or not isinstance(value.fields.get("axes"), list):
+        raise NoField("drew more than can be read.")
+    axes = [_axes(one) for one in value.fields["axes"] if isinstance(one, Record)]
+    return Record("Figure", value.fields | {"axes": Parts("axes", axes)})
+
+
+def _axes(axes: Record) -> Record:
+    lists = {kind: Parts(kind, found) for kind in LISTS if isinstance(found := axes.fields.get(kind), list)}
+    return Record("Axes", axes.fields | lists)
 
 
 def figure(got: Any, wanted: Any, hint: str = "", words: bool = False, atol: float = 1e-6) -> None:

@@ -14,6 +14,14 @@ from autograder.sandbox.protocol.objects import Form, Other, Record
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import tables
 
+# What did not cross the sandbox's boundary, by its form.
+OTHERS = {
+    Form.TYPE: "something of type {}",
+    Form.ARRAY: "an array of {}",
+    Form.TENSOR: "a tensor of {}",
+    Form.TOO_LARGE: f"{Form.TOO_LARGE.value}, {{}}",
+}
+
 
 @dataclass(frozen=True)
 class ArrayDifference:
@@ -82,7 +90,7 @@ def kind_of(got: Any) -> str:
     if got is None:
         return "None (is there a `return`?)"
     if isinstance(got, Other):
-        return _kind_of_other(got)
+        return OTHERS.get(got.form, str(got.form.value)).format(got.type_name)
     if (table := tables.as_table(got)) is not None:
         return tables.named(table)
     if isinstance(got, np.ndarray):
@@ -97,19 +105,6 @@ def kind_of(got: Any) -> str:
     if isinstance(got, Record):
         return f"something of type {got.type_name}"
     return f"a value of type {type(got).__name__}"
-
-
-def _kind_of_other(got: Other) -> str:
-    match got.form:
-        case Form.TYPE:
-            return f"something of type {got.type_name}"
-        case Form.ARRAY:
-            return f"an array of {got.type_name}"
-        case Form.TENSOR:
-            return f"a tensor of {got.type_name}"
-        case Form.TOO_LARGE:
-            return f"{got.form.value}, {got.type_name}"
-    return str(got.form.value)
 
 
 def place_of(index: tuple[int, ...]) -> str:

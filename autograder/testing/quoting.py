@@ -2,9 +2,9 @@
 
 Student code computes its exceptions' texts, and 400 letters carry some 200 bytes of what a hidden test passed in. So a
 text is shown only as far as it is known in advance. It is compared with the strings in the notebook's own cells,
-f-strings among them, and with the messages of Python, NumPy and PyTorch (`LIBRARIES`). What fills the gaps is shown if
-it is a number (of which `redaction` keeps two digits), a shape, or a name in the code, and as `…` otherwise. A text that
-matches none of these is left out: the kind of exception and the line that raised it say enough to find it.
+f-strings among them, and with the messages of Python, NumPy and PyTorch (`LIBRARIES`). A number (of which `redaction`
+keeps two digits), a shape, or a name in the code is shown if it fills a gap in such a text; anything else becomes `…`.
+A text that matches none is left out: the kind of exception and the line that raised it say enough to find it.
 """
 
 from __future__ import annotations

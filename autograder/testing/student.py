@@ -36,7 +36,8 @@ from autograder.sandbox.protocol.tables import Table
 from autograder.testing.call_text import ParameterNames as ParameterNames
 from autograder.testing.call_text import as_written as as_written
 from autograder.testing.comparing import numbers
-from autograder.testing.effects import Files, figure_of, files_of, no_input
+from autograder.testing.effects import Files, files_of, no_input
+from autograder.testing.figures import figure_of
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import Forbidden as Forbidden
 from autograder.testing.student_errors import HeldTooMuch as HeldTooMuch

@@ -19,7 +19,7 @@ import numpy as np
 from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.protocol.of_pandas import is_of_pandas, table_from
 from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table
-from autograder.testing.comparing import same_value
+from autograder.testing.comparing import not_close, same_value
 
 Pair = tuple[Any, Column, Column]  # a name, and the actual and the expected column under it
 WITHIN = 1e-6  # tolerance of numbers, as `expect.TOLERANCE` has it
@@ -241,9 +241,7 @@ def _wrong_rows(column: Column, right: Column, atol: float) -> np.ndarray:
         return ~np.array(same, dtype=bool)
     if a.dtype.kind in "biu" and b.dtype.kind in "biu":
         return np.asarray(a != b)
-    a, b = a.astype(float), b.astype(float)
-    with np.errstate(all="ignore"):
-        return np.asarray(~((np.abs(a - b) <= atol * np.maximum(1, np.abs(b))) | (a == b) | ((a != a) & (b != b))))
+    return not_close(a.astype(float), b.astype(float), atol)
 
 
 def _same(got: Any, wanted: Any, atol: float) -> bool:

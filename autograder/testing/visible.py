@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder.report import Message
 from autograder.testing import expect, tables
-from autograder.testing.comparing import same_value
+from autograder.testing.comparing import not_close, same_value
 from autograder.testing.mismatch import Mismatch, place_of
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student import Raised
@@ -71,9 +71,7 @@ def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_
         text = f"{what} has shape {got.shape}, it should be {wanted.shape}."
         expect.fail(text, got=got, wanted=wanted, symptom="shape")
     with np.errstate(all="ignore"):
-        found, right = got.astype(float), wanted.astype(float)
-        same = (found == right) | (np.isnan(found) & np.isnan(right))
-        wrong: np.ndarray = ~same & ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
+        wrong = not_close(got.astype(float), wanted.astype(float), within)
     if wrong.any():
         place = () if wrong.size <= FEW else tuple(np.argwhere(wrong)[0][:-1].tolist())
         count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
