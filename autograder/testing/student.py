@@ -25,7 +25,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -187,8 +187,7 @@ class Function:
 
     def printed(self, *args: Any, **kwargs: Any) -> str:
         """The text that the call prints, up to 16,000 characters. `expect.text` compares it."""
-        text: str = self._given(Gives.PRINTED, args, kwargs)
-        return text
+        return cast(str, self._given(Gives.PRINTED, args, kwargs))
 
     def files(self, *args: Any, **kwargs: Any) -> Files:
         """The files that the call writes: contents by name, as text if possible, else as bytes.
