@@ -13,7 +13,7 @@ from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import CallsHere
 from autograder.testing.recording import Place, RecordedCall, Recording
-from autograder.testing.redaction import as_said, redacted
+from autograder.testing.redaction import redacted, with_quote
 from autograder.testing.session import Test
 from autograder.testing.student import Forbidden, as_exception, has_chance
 
@@ -36,7 +36,7 @@ def ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[T
         if one.place not in moot:
             got[one.place] = answer = _alone(exercise, one.call, one.place[0])
             if isinstance(answer, NoAnswer):
-                moot |= {o.place for t in tests for o in _after(recording.heard.get(t, ()), one.place)}
+                moot |= {o.place for t in tests for o in _after(recording.calls.get(t, ()), one.place)}
     return got
 
 
@@ -63,7 +63,7 @@ def _after(heard: Sequence[RecordedCall], place: Place) -> Sequence[RecordedCall
 
 def as_reference(planned: Planned, heard: Sequence[RecordedCall] | None) -> bool:
     """Does a test hear just what it heard from the reference? Then it need not run."""
-    return heard is not None and all(one.is_heard_in(planned.get(one.place)) for one in heard)
+    return heard is not None and all(one.matches(planned.get(one.place)) for one in heard)
 
 
 def untouched_stub(planned: Planned, heard: Sequence[RecordedCall] | None) -> Failure | None:
@@ -144,7 +144,7 @@ class TestsAnswers:
             if call.gives not in (Gives.PRINTED, Gives.FILES):
                 return found
             few = self._says_few(str(found.value))
-            return replace(found, value=as_said(found.value, cells, bool(questions.asked) or not few, names))
+            return replace(found, value=with_quote(found.value, cells, bool(questions.asked) or not few, names))
         if not self._says_few((found.error, found.text, found.lines)):
             error = found.error if found.error in KINDS else "Exception"  # whose name may be chosen, too
             return replace(found, text="", lines=(), error=error)

@@ -78,7 +78,7 @@ class Attempt:
     @property
     def untouched(self) -> bool:
         """Was nothing done? What looks so may be done, and what it builds on an untouched stub."""
-        return all(isinstance(o.error, NotStarted) and o.error.its_own for o in self.outcomes)
+        return all(isinstance(o.error, NotStarted) and o.error.is_own_stub for o in self.outcomes)
 
     @property
     def started(self) -> bool:
@@ -148,7 +148,7 @@ def attempt(
     picture: what its own code gives on the visible example, if `material` has no example to draw
     """
     tests = _tests_of(material, which.name, words)
-    questions = Questions(material.reference, substituted, tests.recording.asked_with)
+    questions = Questions(material.reference, substituted, tests.recording.array_functions)
     with contextlib.closing(names.begin(questions)) as exercise:
         # Before anything else is asked: what it draws can then show no hidden test's input.
         if tests.example and tests.tests:
@@ -199,7 +199,7 @@ def _judge_tests(tests: Tests, exercise: ExerciseCalls, planned: Planned) -> Ite
     """Each test judged, in order, with what format errors have cost in those before it."""
     so_far = Deducted(sum(one.weight for one in tests.tests))
     for test in tests.tests:
-        heard = tests.recording.heard.get(test)
+        heard = tests.recording.calls.get(test)
         answers = TestsAnswers(exercise, planned)
         if heard is not None and as_reference(planned, heard):
             yield Judged(Outcome(test, None), heard, first=first_of(planned, heard))

@@ -82,7 +82,9 @@ def _pictures(material: Material, names: Notebook, exercises: Sequence[Exercise]
     drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
     if not drawn:
         return {}
-    with contextlib.closing(names.begin(Questions(material.reference, (), material.recording.asked_with))) as process:
+    with contextlib.closing(
+        names.begin(Questions(material.reference, (), material.recording.array_functions))
+    ) as process:
         found = {name: draw(process, material.examples[name], name) for name in drawn}
     return {name: picture for name, picture in found.items() if picture}
 

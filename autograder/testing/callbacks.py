@@ -33,13 +33,13 @@ class Questions:
     """What one exercise may ask: the reference behind `proxies`, and the functions that the current call passes.
 
     names: the reference's
-    asked_with: the exercises that their tests call with arrays
+    array_functions: the exercises that their tests call with arrays
     """
 
     def __init__(
-        self, names: Mapping[str, Any], proxies: tuple[str, ...] = (), asked_with: Collection[str] = ()
+        self, names: Mapping[str, Any], proxies: tuple[str, ...] = (), array_functions: Collection[str] = ()
     ) -> None:
-        self._names, self._asked_with = names, asked_with
+        self._names, self._array_functions = names, array_functions
         self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
         self.substituted = tuple(_proxy(name, names[name]) for name in proxies if callable(names.get(name)))
         self.asked: set[str] = set()
@@ -102,7 +102,7 @@ class Questions:
         """
         if not in_torch(self._call) or not _has_arrays(question.given()):
             return False
-        return not in_torch(question) or question.name in self._asked_with
+        return not in_torch(question) or question.name in self._array_functions
 
     def _without_handle(self, value: Any) -> Any:
         """The call's own function in place of its handle; raises `KeyError` if there is none."""

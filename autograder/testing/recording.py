@@ -48,7 +48,7 @@ class RecordedCall:
     raises: str = ""
     rounds: bool = False
 
-    def is_heard_in(self, got: bytes | Failure | NoAnswer | None) -> bool:
+    def matches(self, got: bytes | Failure | NoAnswer | None) -> bool:
         """Whether a submission's answer is as good as the recorded one."""
         if got == self.answer:
             return True
@@ -61,15 +61,15 @@ class RecordedCall:
 class Recording:
     """The calls of each planned test, with the reference's answers.
 
-    asked_with: the exercises that their tests call with arrays
+    array_functions: the exercises that their tests call with arrays
     broken: tests that the reference fails, each with where in the suite, and the message
     drawn: the seeds that each test of values draws with
     drawings: the seeds of tests whose inputs are not as they stand in the suite
     kept: random answers and files of the reference. It draws once, and a judge may write no files
     """
 
-    heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
-    asked_with: frozenset[str] = frozenset()
+    calls: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
+    array_functions: frozenset[str] = frozenset()
     broken: tuple[tuple[Test, str, str], ...] = ()
     drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
     drawings: Mapping[Test, Drawing] = field(default_factory=dict)
@@ -79,14 +79,14 @@ class Recording:
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
         """All calls of each exercise's tests, each place once, in order."""
         found: dict[str, dict[Place, RecordedCall]] = {}
-        for test, calls in self.heard.items():
+        for test, calls in self.calls.items():
             found.setdefault(test.exercise, {}).update({recorded.place: recorded for recorded in calls})
         return {exercise: tuple(places.values()) for exercise, places in found.items()}
 
     @cached_property
     def right(self) -> Mapping[bytes, bytes]:
         """The reference's answer to each call made for the first time."""
-        recorded = (recorded for calls in self.heard.values() for recorded in calls)
+        recorded = (recorded for calls in self.calls.values() for recorded in calls)
         return {**self.kept, **{one.place[0]: one.answer for one in recorded if one.place[1] == 0}}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
@@ -156,13 +156,13 @@ def _rounded(call: Call, answer: Reply | Failure) -> Answer:
 def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secret: str) -> tuple[Recording, ...]:
     """The recording in each variant: with one case changed in each planned test of values."""
     answer, parameters = _cached(recording.answering(names)), functools.partial(parameter_names, names)
-    found = [(dict(recording.heard), dict[Test, Drawing]()) for _ in range(VARIANTS)]
+    found = [(dict(recording.calls), dict[Test, Drawing]()) for _ in range(VARIANTS)]
     kept = dict(recording.kept)
     for test, seeds in recording.drawn.items():
-        calls = recording.heard.get(test, ())
+        calls = recording.calls.get(test, ())
         right = {recorded.answer for recorded in calls}
         left = list(seeds) if calls else []
-        for number, (heard, drawings) in enumerate(found):
+        for number, (calls_of, drawings) in enumerate(found):
             while left:
                 drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
                 student, reference = Student(answer, parameters), Student(answer, parameters)
@@ -170,10 +170,10 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
                 kept |= _kept(reference.calls)
                 if outcome.error is None and not right.issuperset(_new_answers(student.calls, recording)):
                     rounds = all(recorded.rounds for recorded in calls)
-                    heard[test], drawings[test] = tuple(_recorded(student.calls, False, rounds)), drawing
+                    calls_of[test], drawings[test] = tuple(_recorded(student.calls, False, rounds)), drawing
                     break
                 left.pop()  # the test fails with other numbers, or no answer depends on them
-    return tuple(replace(recording, heard=heard, drawings=drawings, kept=kept) for heard, drawings in found)
+    return tuple(replace(recording, calls=calls_of, drawings=drawings, kept=kept) for calls_of, drawings in found)
 
 
 def _cached(answer: Answering) -> Answering:

@@ -79,10 +79,10 @@ class Said(str):
     quote: Callable[[str], str]
 
 
-def as_said(value: Any, cells: Sequence[str], asked: bool, names: Collection[str] = ()) -> Any:
+def with_quote(value: Any, cells: Sequence[str], asked: bool, names: Collection[str] = ()) -> Any:
     """A text, or the texts in a dict, with what may be quoted of them; the arguments are those of `redacted`."""
     if isinstance(value, dict):
-        return {key: as_said(item, cells, asked, names) for key, item in value.items()}
+        return {key: with_quote(item, cells, asked, names) for key, item in value.items()}
     if type(value) is not str:
         return value
     known, text = _quotable(tuple(cells)), Said(value)

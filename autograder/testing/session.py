@@ -70,7 +70,7 @@ class Outcome:
     reproduce: str = ""
     where: str = ""
 
-    def told(self, question: bool = True) -> str:
+    def message(self, question: bool = True) -> str:
         """The message for the student; empty if the test passed. question: whether it asks the test's own question."""
         if self.error is None:
             return ""
@@ -85,7 +85,7 @@ class Outcome:
         """The message of a visible test, in parts."""
         parts = self.error.parts if isinstance(self.error, StudentError | Mismatch) else None
         if parts is None:
-            return Message(self.told())
+            return Message(self.message())
         happened = self._after_call(parts.happened)[:MAX_MESSAGE]
         return Message(one_line(happened), one_line(parts.question), tuple(map(one_line, parts.went_in)))
 

@@ -322,7 +322,7 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
     if isinstance(answer, NoAnswer):
         return Stopped(STOPPED[answer.why].format(text=answer.text))
     if answer.kind is Kind.NOT_STARTED:
-        return NotStarted("not started yet.", its_own=len(answer.lines) == 1)
+        return NotStarted("not started yet.", is_own_stub=len(answer.lines) == 1)
     if answer.kind is Kind.MISSING:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     if answer.kind is Kind.MEMORY:

@@ -19,12 +19,12 @@ class StudentError(Exception):
 class NotStarted(StudentError):
     """The stub is untouched.
 
-    its_own: whether it is the stub of the exercise itself, and not of another one that it calls
+    is_own_stub: whether it is the stub of the exercise itself, and not of another one that it calls
     """
 
-    def __init__(self, text: str, its_own: bool = False) -> None:
+    def __init__(self, text: str, is_own_stub: bool = False) -> None:
         super().__init__(text)
-        self.its_own = its_own
+        self.is_own_stub = is_own_stub
 
 
 class Missing(StudentError):
