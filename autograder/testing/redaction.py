@@ -73,7 +73,7 @@ def redacted(
     return Failure(answer.kind, text, error, tuple(filter(known.has, answer.lines)), answer.types)
 
 
-class Said(str):
+class QuotableText(str):
     """A text that student code has printed or written; `quote` gives what a report may show of a part of it."""
 
     quote: Callable[[str], str]
@@ -85,7 +85,7 @@ def with_quote(value: Any, cells: Sequence[str], asked: bool, names: Collection[
         return {key: with_quote(item, cells, asked, names) for key, item in value.items()}
     if type(value) is not str:
         return value
-    known, text = _quotable(tuple(cells)), Said(value)
+    known, text = _quotable(tuple(cells)), QuotableText(value)
 
     def quote(part: str) -> str:
         if re.fullmatch(PLAIN_NUMBER, part.strip()):
