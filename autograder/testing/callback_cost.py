@@ -30,7 +30,7 @@ MAX_ITEMS = 2**16
 MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
 MAX_NUMBERS = 16
 MAX_RESULT = 2**25  # items of the largest thing that sizes and shapes together could make
-MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: the product of its sizes and the largest of them
+MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: the product of its sizes, times the largest
 
 
 def is_small(question: Call, items: int = MAX_ITEMS) -> bool:

@@ -58,8 +58,9 @@ class Test:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one test. error: None if it passed
+    """The outcome of one test.
 
+    error: None if it passed
     call: the call that the error is about, in words; reproduce: code that makes its arguments
     where: the suite's line that failed, for authors
     """
@@ -71,7 +72,7 @@ class Outcome:
     where: str = ""
 
     def message(self, question: bool = True) -> str:
-        """The message for the student; empty if the test passed. question: whether it asks the test's own question."""
+        """The message for the student, with or without the test's own question; empty if the test passed."""
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
