@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Gives, Proxy, Reply
 from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
 from autograder.testing.callback_cost import HOLDS, is_small, items_in
+from autograder.testing.forbidden import refused
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
@@ -64,7 +65,7 @@ class Questions:
         try:
             return self._answer(question)
         except Exception as error:
-            return _refused(f"cannot be answered ({type(error).__name__})")
+            return refused(f"cannot be answered ({type(error).__name__})")
         finally:
             self._seconds -= time.monotonic() - start
 
@@ -72,23 +73,23 @@ class Questions:
         self._left -= 1
         if name := forbidden.name_in(question):
             self.forbidden = name
-            return _refused(f"{name} {forbidden.REFUSED}")
+            return refused(f"{name} {forbidden.REFUSED}")
         if self._left < 0:
-            return _refused(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
+            return refused(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
         if self._seconds < 0:
-            return _refused("too much has been asked by now")
+            return refused("too much has been asked by now")
         if not is_small(question):
-            return _refused("this is far more than it is meant to be asked about")
+            return refused("this is far more than it is meant to be asked about")
         question = replace(question, memory=None, chance=None, gives=Gives.VALUE, typed=None)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
         is_known = any(proxy.name == question.name for proxy in self.substituted)
         if question.steps or not is_known or self._would_do_pytorchs_work(question):
-            return _refused("is not to be asked here")
+            return refused("is not to be asked here")
         try:
             question = question.with_given(self._without_handle)
         except KeyError:
-            return _refused("is about something that is not there")
+            return refused("is about something that is not there")
         with refusing_text_as_code(question.given()):
             answer = perform(dict(self._names), question)
         if isinstance(answer, Reply):
@@ -197,7 +198,3 @@ def parameter_names(names: Mapping[str, Any], name: str) -> list[str]:
 def _proxy(name: str, target: Any) -> Proxy:
     is_module = isinstance(target, type) and hasattr(target, "forward")
     return Proxy(name, is_module, tuple(signature_names(target.forward if is_module else target)))
-
-
-def _refused(text: str) -> Failure:
-    return Failure(Kind.REFUSED, text, "RuntimeError")

@@ -53,13 +53,18 @@ def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | 
     known = answered.get(plain_name)
     is_plain = question.instance is None and not question.has_handle()
     if known is None or not is_plain or not callback_cost.is_small(_with_sizes_apart(question), known.items):
-        return Failure(Kind.REFUSED, f"the ready-made {name} {NOT_HERE}", "RuntimeError")
+        return refused(f"the ready-made {name} {NOT_HERE}")
     return perform({question.name: getattr(importlib.import_module(known.module), plain_name)}, question)
 
 
 def too_late(question: Call) -> Failure:
     """The answer to a cell that asks something new after exercises were judged."""
-    return Failure(Kind.REFUSED, f"the ready-made {name_in(question) or ''} {TOO_LATE}", "RuntimeError")
+    return refused(f"the ready-made {name_in(question) or ''} {TOO_LATE}")
+
+
+def refused(text: str) -> Failure:
+    """The answer to a question that is not answered."""
+    return Failure(Kind.REFUSED, text, "RuntimeError")
 
 
 def _with_sizes_apart(question: Call) -> Call:

@@ -143,7 +143,6 @@ one of the variables needed for gradient computation has been modified by an inp
 is output {} of {}, is at version {}; expected version {} instead{}
 element {} of tensors does not require grad and does not have a grad_fn
 a Tensor with {} elements cannot be converted to Scalar
-'tuple' object cannot be interpreted as an integer
 only one element tensors can be converted to Python scalars
 {} has shape {}, it should be {}
 {} must be a torch.nn.Module
