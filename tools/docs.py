@@ -123,7 +123,7 @@ them (`tests/sandbox/test_saved_model.py`).
 **What student code asks the reference** is answered in the judge, if it is small
 (`testing/callback_cost.py`). Text in a question may not become a program there: meanwhile `eval`,
 `exec` and pandas' `query` are refused for text, and the question has no answer
-(`testing/text_as_code.py`, `tests/sandbox/test_callbacks.py`).
+(`testing/callbacks.py`, `tests/sandbox/test_callbacks.py`).
 
 **Which backend works here?** `autograder doctor` says it, and what helps if none does. In
 containers (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners,

@@ -137,7 +137,7 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
     for name in ("a1_scaled_dot_product", "a2_causal_masking", "a5_transformer_decoder"):
         recording = material(COURSE.assignment(name)).recording
         assert recording is not None
-        for heard in recording.heard.values():
+        for heard in recording.calls.values():
             calls += [one.place[0] for one in heard if len(one.place[0]) < 20_000][:2]
             answers += [one.answer for one in heard if len(one.answer) < 20_000][:2]
     answers += [answer_bytes(Reply(value, [value])) for value in _of_pandas()]
@@ -259,7 +259,7 @@ class _Asking:
         for name in ("a1_scaled_dot_product", "a2_causal_masking", "a5_transformer_decoder"):
             one = material(COURSE.assignment(name))
             assert one.recording is not None
-            self.all.append(Questions(one.reference, tuple(one.reference), one.recording.asked_with))
+            self.all.append(Questions(one.reference, tuple(one.reference), one.recording.array_functions))
 
     def __call__(self, data: bytes) -> None:
         try:

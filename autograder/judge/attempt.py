@@ -23,7 +23,7 @@ from autograder.testing.comparing import same_answer
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
-from autograder.testing.redaction import as_said, redacted
+from autograder.testing.redaction import redacted, with_quote
 from autograder.testing.session import Outcome, Test
 from autograder.testing.student import (
     Forbidden,
@@ -67,7 +67,7 @@ class Attempt:
     @property
     def untouched(self) -> bool:
         """True if every test hit this exercise's own stub, not a dependency's."""
-        return all(isinstance(o.error, NotStarted) and o.error.its_own for o in self.outcomes)
+        return all(isinstance(o.error, NotStarted) and o.error.is_own_stub for o in self.outcomes)
 
     @property
     def started(self) -> bool:
@@ -100,7 +100,7 @@ def attempt(
     picture: the result of its code on the visible example, unless `material` has an example to draw
     """
     tests = [test for test in material.suite.tests if test.exercise == which.name]
-    questions = Questions(material.reference, substituted, material.recording.asked_with)
+    questions = Questions(material.reference, substituted, material.recording.array_functions)
     with contextlib.closing(names.begin(questions)) as exercise:
         # Drawn before any hidden test asks, so that the picture cannot show a hidden input.
         if tests and (example := material.examples.get(which.name)):
@@ -179,7 +179,7 @@ class _TestRun:
             if call.gives not in (Gives.PRINTED, Gives.FILES):
                 return found
             hides = bool(questions.asked) or not self._may_quote(str(found.value))
-            return replace(found, value=as_said(found.value, cells, hides, names))
+            return replace(found, value=with_quote(found.value, cells, hides, names))
         if not self._may_quote((found.error, found.text, found.lines)):
             error = found.error if found.error in KINDS else "Exception"  # student code may choose the name, too
             return replace(found, text="", lines=(), error=error)
@@ -214,8 +214,8 @@ def _judge_tests(
         return material.suite.run(test, student, reference, recording.drawings.get(test)), student.calls
 
     for test in tests:
-        run, recorded = _TestRun(test, exercise, planned, quoted), recording.heard.get(test)
-        if recorded is not None and all(one.is_heard_in(planned.get(one.place)) for one in recorded):
+        run, recorded = _TestRun(test, exercise, planned, quoted), recording.calls.get(test)
+        if recorded is not None and all(one.matches(planned.get(one.place)) for one in recorded):
             # The planned answers equal the recorded reference answers, so the test would pass.
             first = next((one for one in recorded if not one.call.build), recorded[0] if recorded else None)
             run.first = (first.call, planned[first.place]) if first else None
@@ -250,6 +250,6 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
             planned[one.place] = got = ask_one(exercise, one.call)
             if isinstance(got, NoAnswer):
                 for test in tests:
-                    places = [recorded.place for recorded in recording.heard.get(test, ())]
+                    places = [recorded.place for recorded in recording.calls.get(test, ())]
                     skipped |= {*places[places.index(one.place) + 1 :]} if one.place in places else set()
     return planned

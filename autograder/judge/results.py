@@ -67,7 +67,7 @@ def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
     texts = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
     causes = [outcome.cause or text for outcome, text in zip(outcomes, texts, strict=True)]
     inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
-    return once_each(causes, [outcome.told(asks) for outcome in outcomes], inputs)
+    return once_each(causes, [outcome.message(asks) for outcome in outcomes], inputs)
 
 
 def once_each(causes: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:

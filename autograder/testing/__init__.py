@@ -1,7 +1,7 @@
 """What a course uses of the engine: hidden and visible tests, known mistakes, helpers. All else is private to it.
 
-Tests are ordinary pytest. `student` and `reference` are fixtures: objects whose attributes look like functions and lead
-to a student's code or to the solution's.
+Tests are ordinary pytest. `student` and `reference` are fixtures: objects whose attributes look like functions and call
+the student's code or the solution's.
 
     @pytest.mark.exercise("row_means")
     class TestRowMeans:
@@ -10,7 +10,8 @@ to a student's code or to the solution's.
             \"""Numbers of 1e308 still give finite means.\"""
             expect.finite(student.row_means(np.full((2, 3), 1e308)), "What could be divided first?")
 
-A visible test says what came out and what was wanted, inside `shown`; a known mistake is entered in a `Catalogue`.
+A visible test checks inside `shown`, which reports what came out and what was wanted. A known mistake is entered in a
+`Catalogue`.
 """
 
 import importlib
@@ -21,9 +22,8 @@ from autograder.sandbox.protocol.calls import Call
 from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
-from autograder.testing.chance import RNG, SEED
 from autograder.testing.reproduce import note
-from autograder.testing.student import Function, Gradients, HeldTooMuch, Raised
+from autograder.testing.student import RNG, SEED, Function, Gradients, HeldTooMuch, Raised
 from autograder.testing.variants import seed_of
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
@@ -34,7 +34,7 @@ __all__ = [
     "equal", "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "seed_of", "shown", "with_fallback",
 ]  # fmt: skip
 
-# Their package imports this one.
+# The diagnosis imports this package, so these are imported when they are first used.
 _OF_DIAGNOSIS = {
     "Catalogue": "catalogue",
     "OfAnswer": "relations",

@@ -1,4 +1,4 @@
-"""A call as a person would write it down, its arrays and tables by their sizes."""
+"""A call as a person would write it, with arrays and tables given by their sizes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of
 
 
 def as_written(call: Call, names: ParameterNames) -> str:
-    """`median(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    """A call as a person would write it: `median(x, axis=0) with x (4, 5)`."""
     if call.gives is Gives.NAME:
         return call.name
     if call.chance is not None and call.chance.times:
         return f"{as_written(replace(call, chance=None), names)}, {call.chance.times:,} times"
     if call.instance is None:
+        made = _call_text(call.args, call.kwargs, names(call.name), call.name)
         if call.steps:
-            return _steps_text(call, names)
-        typed = f" with {', '.join(map(repr, call.typed))} typed in" if call.typed else ""
-        return _call_text(call.args, call.kwargs, names(call.name), call.name) + typed
+            return ", then ".join([made, *_step_texts(call, names)])
+        return made + (f" with {', '.join(map(repr, call.typed))} typed in" if call.typed else "")
     made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
     if call.build:
         return made
@@ -33,39 +33,38 @@ def as_written(call: Call, names: ParameterNames) -> str:
     return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
 
 
-def _steps_text(call: Call, names: ParameterNames) -> str:
-    """`Cache(4), then append(k) with k (2, 3) 5 times, then len()`."""
-    made = _call_text(call.args, call.kwargs, names(call.name), call.name)
-    done = [_call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
-    counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]
-    return ", then ".join([made, *(text if count == 1 else f"{text} {count} times" for text, count in counted)])
+def _step_texts(call: Call, names: ParameterNames) -> list[str]:
+    """`append(k) with k (2, 3) 5 times`, `len()`."""
+    steps = [_call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
+    counted = [(text, len(list(same))) for text, same in itertools.groupby(steps)]
+    return [text if count == 1 else f"{text} {count} times" for text, count in counted]
 
 
 def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
-    # If the code names no parameters, a shape says enough.
-    labels = [names[i] if i < len(names) else "" for i in range(len(args))]
-    written, shapes = [], []
-    named = False  # after `width=3` Python takes names alone
-    for label, value, keyword in [
-        *zip(labels, args, [False] * len(args), strict=True),
-        *((k, v, True) for k, v in kwargs.items()),
-    ]:
-        keyword = keyword or (named and bool(label))
-        if isinstance(value, Table) and value.kind not in (MOMENT, SPAN):
-            size = f"{len(value)} x {len(value.parts)}" if value.kind == FRAME else f"{len(value)}"
-            written.append(f"{label}={label}" if keyword else label or f"a {value.kind} of {size}")
-            shapes += [f"{label} of {size}"] if label else []
-        elif hasattr(value, "shape") and not label:
-            written.append(f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {tuple(value.shape)}")
-        elif hasattr(value, "shape"):
-            written.append(f"{label}={label}" if keyword else label)
-            shapes.append(f"{label} {tuple(value.shape)}")
-        elif callable(value) or isinstance(value, dict):  # of the suite's: what it is called there says nothing
-            written.append(
-                f"{label}={label}" if keyword else label or ("a dict" if isinstance(value, dict) else "a function")
-            )
-        else:
+    written, sizes = [], []
+    keyword = False  # after `width=3` Python takes keyword arguments only
+    arguments = [*itertools.zip_longest(names[: len(args)], args, fillvalue=""), *kwargs.items()]
+    for number, (label, value) in enumerate(arguments):
+        by_name = bool(label) and (keyword or number >= len(args))
+        if (size := _size(value)) is None:
             written.append(f"{label}={value!r}" if label else repr(value))
-            named = named or bool(label)
+            keyword = keyword or bool(label)
+        else:
+            # Without a label the size stands in the call: the code names no parameters.
+            written.append(f"{label}={label}" if by_name else label or size[0])
+            sizes += [f"{label} {size[1]}"] if label and size[1] else []
     text = f"{function}({', '.join(written)})"
-    return text + (f" with {', '.join(shapes)}" if shapes else "")
+    return text + (f" with {', '.join(sizes)}" if sizes else "")
+
+
+def _size(value: Any) -> tuple[str, str] | None:
+    """An argument without a label, and its size after a label, if any; None if it is written out instead."""
+    if isinstance(value, Table) and value.kind not in (MOMENT, SPAN):
+        size = f"of {len(value)} x {len(value.parts)}" if value.kind == FRAME else f"of {len(value)}"
+        return f"a {value.kind} {size}", size
+    if hasattr(value, "shape"):
+        shape = str(tuple(value.shape))
+        return f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {shape}", shape
+    if isinstance(value, dict):
+        return "a dict", ""
+    return ("a function", "") if callable(value) else None

@@ -1,7 +1,7 @@
-"""What a question of student code's may cost us: its sizes are the student's choice, the work is ours.
+"""What a question from student code may cost us: its sizes are the student's choice, the work is ours.
 
-Far above what a suite's calls lead to, and still at most some 100 MiB and a second for the reference. Everything is
-known by kind, axes and size before anything is done with it.
+The limits are far above what a suite's calls lead to, and still mean at most some 100 MiB and a second for the
+reference. Everything is checked by kind, axes and size before anything is done with it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,14 @@ MAX_ITEMS = 2**16
 MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
 MAX_NUMBERS = 16
 MAX_RESULT = 2**25  # items of the largest thing that sizes and shapes together could make
-MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: its sizes, and the largest of them once more
+MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: the product of its sizes, times the largest
 
 
 def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
-    """May the reference be run on this? No array has more than `items`, and together they multiply to little.
+    """Whether the reference may be run on this: no array has more than `items`, and their product is small.
 
-    Numbers may be sizes, whatever their type, and axes of length one broadcast: so each is harmless alone, and what
-    counts is the product of all numbers and, aligned from the right, of the longest axes; the longest twice, for
-    scores have two of a kind.
+    Numbers may be sizes, whatever their type, and axes of length one broadcast. So what counts is the product of all
+    numbers and, aligned from the right, of the longest axes. The longest counts twice, since scores have two of a kind.
     """
     made = question.instance or Instance()
     built = [*made.args, *made.kwargs.values()]
@@ -52,8 +51,8 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
     shapes += [_shape(value)[::-1] for value in values if isinstance(value, (*HOLDS, Table))]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
-    # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more,
-    # if it is not the width that the arguments have already.
+    # The sizes that a module is built with make its weights, which are counted by their shapes. One of them may count
+    # once more, unless it is a width that the arguments have already.
     times = math.prod(sizes) * max((size for size in weights if size not in axes), default=1)
     result = times * math.prod(axes) * max(axes, default=1)
     largest = max(math.prod(weights), math.prod(sizes), result)
@@ -61,14 +60,13 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
 
 
 def _sizes(values: Iterable[Any]) -> list[int]:
-    """Every number among `values`, as the size that it might be."""
+    """Every finite number among `values`, as the size that it might be."""
     numbers = (number for value in values if (number := _number(value)) is not None)
-    # What is not finite is the size of nothing.
     return [max(1, math.ceil(abs(number))) for number in numbers if math.isfinite(number)]
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape that NumPy could give to lists in lists: their longest, on each level; a table's rows and columns."""
+    """The shape that NumPy could give to nested lists: the longest on each level; a table's rows and columns."""
     if isinstance(value, Table):
         return (len(value), max(1, len(value.parts)))
     if not isinstance(value, HOLDS):
@@ -78,7 +76,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _number(value: Any) -> float | None:
-    """A value that may serve as a size: also an array, or a tensor, of one number; None if it is none."""
+    """A value that may serve as a size, such as an array or a tensor of one number; None if it cannot."""
     if hasattr(value, "shape"):
         if math.prod(value.shape) != 1 or (value.shape and not str(value.dtype).rpartition(".")[2].startswith("int")):
             return None
@@ -93,7 +91,7 @@ def _is_plain_number(value: Any) -> bool:
 
 
 def items_in(value: Any) -> Iterator[Any]:
-    """What a list, a set, a dict or a table holds, names among it."""
+    """The items of a list, a set, a dict or a table, with its names."""
     if isinstance(value, Mapping):
         yield from value
         yield from value.values()
@@ -106,30 +104,29 @@ def items_in(value: Any) -> Iterator[Any]:
 
 
 def _is_harmless(value: Any, items: int) -> bool:
-    """Is it of a kind that is expected, and by itself of an ordinary size?"""
+    """Whether it is of an expected kind, and by itself of an ordinary size."""
     if isinstance(value, np.ndarray | np.generic) or hasattr(value, "detach"):
         shape = tuple(value.shape)
         if len(shape) > MAX_AXES or max(shape, default=1) > MAX_AXIS or math.prod(shape) > items:
             return False
         number = _number(value)
-        # One number with axes around it is a size, too; NaN and infinity are none.
-        return number is None or bool(shape and not math.isfinite(number)) or _is_harmless_number(number)
+        # One number with axes around it is a size, too, unless it is NaN or infinite.
+        return number is None or bool(shape and not math.isfinite(number)) or abs(number) <= MAX_NUMBER
     if isinstance(value, Table):
-        return all(_is_harmless_column(column, items) for column in items_in(value))
+        return all(_is_harmless_in_table(item, items) for item in items_in(value))
     if isinstance(value, HOLDS):
         return all(number < MAX_ITEMS and _is_harmless(item, items) for number, item in enumerate(items_in(value)))
     if isinstance(value, str | bytes):
         return len(value) <= MAX_TEXT
-    return value is None or isinstance(value, HARMLESS) or _is_harmless_number(_number(value))
-
-
-def _is_harmless_column(values: Any, items: int) -> bool:
-    """Numbers in a table are data and no sizes, however large; its names come here, too."""
-    if isinstance(values, np.ndarray | list):
-        cells = [one for one in values if not _is_plain_number(one)] if isinstance(values, list) else []
-        return len(values) <= items and all(_is_harmless(cell, items) for cell in cells)
-    return _is_plain_number(values) or _is_harmless(values, items)
-
-
-def _is_harmless_number(number: float | None) -> bool:
+    if value is None or isinstance(value, HARMLESS):
+        return True
+    number = _number(value)
     return number is not None and abs(number) <= MAX_NUMBER
+
+
+def _is_harmless_in_table(item: Any, items: int) -> bool:
+    """Whether a column or a name is harmless. Numbers in a table are data and not sizes, however large they are."""
+    if isinstance(item, np.ndarray | list):
+        cells = [cell for cell in item if not _is_plain_number(cell)] if isinstance(item, list) else []
+        return len(item) <= items and all(_is_harmless(cell, items) for cell in cells)
+    return _is_plain_number(item) or _is_harmless(item, items)

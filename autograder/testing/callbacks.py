@@ -1,46 +1,47 @@
 """What student code may ask while one of its calls runs, and our answers.
 
 Two things stay on the supervisor's side: the reference behind names that are judged elsewhere (follow-through), and
-what a suite passes as an argument that can be called, such as a small model. Both are asked for across the sandbox's
-boundary.
+functions that a suite passes as arguments, such as a small model. Both are asked for across the sandbox's boundary.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import inspect
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Gives, Proxy, Reply
 from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
-from autograder.testing.callback_cost import HOLDS, is_small
-from autograder.testing.text_as_code import refusing_text_as_code
+from autograder.testing.callback_cost import HOLDS, is_small, items_in
+from autograder.testing.forbidden import refused
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
-# How each exercise is called by its own tests: with tensors (True), with arrays (False), with neither (None).
-AskedWith = Mapping[str, frozenset[bool | None]]
 
 
 class Questions:
-    """What one exercise may ask: the reference behind `proxies`, and the callables of the call under way.
+    """What one exercise may ask: the reference behind `proxies`, and the functions that the current call passes.
 
-    names: the reference's; asked_with: see `AskedWith`
+    names: the reference's
+    array_functions: the exercises that their tests call with arrays
     """
 
     def __init__(
-        self, names: Mapping[str, Any], proxies: tuple[str, ...] = (), asked_with: AskedWith | None = None
+        self, names: Mapping[str, Any], proxies: tuple[str, ...] = (), array_functions: Collection[str] = ()
     ) -> None:
-        self._names = names
+        self._names, self._array_functions = names, array_functions
         self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
-        self._asked_with = asked_with or {}
         self.substituted = tuple(_proxy(name, names[name]) for name in proxies if callable(names.get(name)))
         self.asked: set[str] = set()
         self.forbidden: str | None = None
@@ -50,21 +51,21 @@ class Questions:
         self._seconds = MAX_SECONDS
 
     def prepare(self, call: Call) -> Call:
-        """Before a call: it as it crosses the sandbox's boundary, with handles for what can be called."""
+        """Begin a call; returns it with handles in place of functions, as it crosses the sandbox's boundary."""
         self.begin(call)
-        return call.with_given(self._without_callable) if any(map(callable, call.given())) else call
+        return call.with_given(self._handle) if any(map(callable, call.given())) else call
 
     def begin(self, call: Call) -> None:
-        """Before a call that passes nothing that can be called."""
+        """Begin a call that passes no functions."""
         self._callables, self._left, self.forbidden, self._call = {}, MAX_QUESTIONS, None, call
 
     def answer(self, question: Call) -> Reply | Failure:
-        """The answer to a question from student code; whatever is wrong with it is a failure."""
+        """The answer to a question from student code; a failure if anything is wrong with the question."""
         start = time.monotonic()
         try:
             return self._answer(question)
         except Exception as error:
-            return _no(f"cannot be answered ({type(error).__name__})")
+            return refused(f"cannot be answered ({type(error).__name__})")
         finally:
             self._seconds -= time.monotonic() - start
 
@@ -72,69 +73,109 @@ class Questions:
         self._left -= 1
         if name := forbidden.name_in(question):
             self.forbidden = name
-            return _no(f"{name} {forbidden.REFUSED}")
+            return refused(f"{name} {forbidden.REFUSED}")
         if self._left < 0:
-            return _no(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
+            return refused(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
         if self._seconds < 0:
-            return _no("too much has been asked by now")
+            return refused("too much has been asked by now")
         if not is_small(question):
-            return _no("this is far more than it is meant to be asked about")
+            return refused("this is far more than it is meant to be asked about")
         question = replace(question, memory=None, chance=None, gives=Gives.VALUE, typed=None)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
-        if (
-            question.steps
-            or question.name not in [one.name for one in self.substituted]
-            or not self._is_of_its_kind(question)
-        ):
-            return _no("is not to be asked here")
+        is_known = any(proxy.name == question.name for proxy in self.substituted)
+        if question.steps or not is_known or self._would_do_pytorchs_work(question):
+            return refused("is not to be asked here")
         try:
-            question = question.with_given(self._with_callable)
+            question = question.with_given(self._without_handle)
         except KeyError:
-            return _no("is about something that is not there")
+            return refused("is about something that is not there")
         with refusing_text_as_code(question.given()):
             answer = perform(dict(self._names), question)
         if isinstance(answer, Reply):
             self.asked.add(question.name)
         return answer
 
-    def _is_of_its_kind(self, question: Call) -> bool:
-        """Inside an exercise in PyTorch, NumPy's reference answers nothing: it would do PyTorch's work.
+    def _would_do_pytorchs_work(self, question: Call) -> bool:
+        """Whether an exercise in PyTorch asks a reference that is written in NumPy.
 
-        Which a reference is shows in how its own tests call it. Numbers and lists of whole numbers are for both.
+        A reference is if its own tests call it with arrays. Numbers and lists of whole numbers are for both.
         """
-        if not in_torch(self._call) or not _arrays(question.given()):
-            return True
-        return in_torch(question) and False not in self._asked_with.get(question.name, ())
+        if not in_torch(self._call) or not _has_arrays(question.given()):
+            return False
+        return not in_torch(question) or question.name in self._array_functions
 
-    def _with_callable(self, value: Any) -> Any:
-        """The call's own callable in place of its handle; raises `KeyError` for one that it does not have."""
+    def _without_handle(self, value: Any) -> Any:
+        """The call's own function in place of its handle; raises `KeyError` if there is none."""
         return self._callables[value.key] if isinstance(value, Handle) else value
 
-    def _without_callable(self, value: Any) -> Any:
+    def _handle(self, value: Any) -> Any:
+        """A handle in place of a function."""
         if not callable(value):
             return value
         key = f"argument {len(self._callables) + 1}"
         self._callables[key] = value
-        return Handle(key, signature_names(getattr(value, "forward", value)), _parameters(value))
+        parameters = None
+        if hasattr(value, "named_parameters"):  # an `nn.Module`
+            parameters = {name: parameter.detach() for name, parameter in value.named_parameters()}
+        return Handle(key, signature_names(getattr(value, "forward", value)), parameters)
 
 
-def asked_with(call: Call) -> bool | None:
-    """Is a call made with tensors? None if with neither tensors nor arrays."""
-    return in_torch(call) if call.instance is not None or _arrays(call.given()) else None
+_refuses_text = ContextVar("_refuses_text", default=False)
+
+
+@contextlib.contextmanager
+def refusing_text_as_code(values: Iterable[Any]) -> Iterator[None]:
+    """Make `compile`, `eval` and `exec` raise `RuntimeError` for text, if there is text among a question's `values`.
+
+    A reference may hand text on to `eval`, or to pandas' `query`. The suite's own text is harmless there, but a
+    question's text is the student's choice, and the process that answers is the judge. What compiles text while it is
+    imported fails as well. The question then has no answer, and the student's own code counts.
+    """
+    if not any(map(_has_text, values)):
+        yield
+        return
+    _watch_compile()
+    token = _refuses_text.set(True)
+    try:
+        yield
+    finally:
+        _refuses_text.reset(token)
+
+
+@functools.cache
+def _watch_compile() -> None:
+    """Add an audit hook; Python has no way to remove one (PEP 578)."""
+
+    def refuse(event: str, _: Any) -> None:
+        if event == "compile" and _refuses_text.get():
+            raise RuntimeError("a question's text may not become a program")
+
+    sys.addaudithook(refuse)
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, (*HOLDS, Table)):
+        return any(map(_has_text, items_in(value)))
+    return isinstance(value, str | bytes) and bool(value)
+
+
+def passes_arrays(call: Call) -> bool:
+    """Whether a call is made with arrays, and not with tensors."""
+    return not in_torch(call) and _has_arrays(call.given())
 
 
 def in_torch(call: Call) -> bool:
-    """Is it about a module, or made with tensors?"""
+    """Whether a call is about a module, or made with tensors."""
     return call.instance is not None or any(hasattr(value, "detach") for value in call.given())
 
 
-def _arrays(values: Any) -> bool:
-    """Is there an array, a table, a tensor, or a list or the like that could be one, among `values`?"""
+def _has_arrays(values: Iterable[Any]) -> bool:
+    """Whether there is an array, a table, a tensor, or a list or the like that could be one, among `values`."""
     return any(
         isinstance(value, np.ndarray | dict | Table)
         or hasattr(value, "detach")
-        or (isinstance(value, HOLDS) and (_arrays(value) or not all(isinstance(item, int) for item in value)))
+        or (isinstance(value, HOLDS) and (_has_arrays(value) or not all(isinstance(item, int) for item in value)))
         for value in values
     )
 
@@ -155,17 +196,5 @@ def parameter_names(names: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _proxy(name: str, target: Any) -> Proxy:
-    """What a proxy must know of a reference: is it a module, and what are its parameters called?"""
     is_module = isinstance(target, type) and hasattr(target, "forward")
     return Proxy(name, is_module, tuple(signature_names(target.forward if is_module else target)))
-
-
-def _parameters(value: Any) -> dict[str, object] | None:
-    """An `nn.Module`'s parameters by name, else None."""
-    if not hasattr(value, "named_parameters"):
-        return None
-    return {name: parameter.detach() for name, parameter in value.named_parameters()}
-
-
-def _no(text: str) -> Failure:
-    return Failure(Kind.REFUSED, text, "RuntimeError")

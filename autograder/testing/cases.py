@@ -1,4 +1,4 @@
-"""An assertion by example: a table of arguments and of what they should give. `expect.cases` makes a test of it.
+"""A test made of examples: a table of arguments and of what they should give. `expect.cases` makes it.
 
 @pytest.mark.exercise("median")
 class TestMedian:
@@ -22,13 +22,12 @@ from autograder.sandbox.protocol.calls import Failure
 from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import expect, tables
-from autograder.testing import visible as shows
+from autograder.testing import visible as visible_tests
 from autograder.testing.comparing import allclose, float_of, same_value
-from autograder.testing.expect import fail, kind_of
+from autograder.testing.mismatch import fail, kind_of
 from autograder.testing.student import Raised, Student
 
 LARGEST_BITS = 1000  # of an integer that a float can hold
-WITHIN = 1e-6  # of numbers, as `expect.TOLERANCE` has it
 NOT_RIGHT = "what came back is not what is asked for here."
 Case = tuple[Any, ...]
 
@@ -41,17 +40,20 @@ def cases(
     sentence: what a student reads
     arguments: a tuple; anything else is one argument
     wanted: a value, or a type of exceptions
-    visible: do students get the table, too? `autograder dev sync` then writes it into `visible_tests.py`
+    visible: whether students get the table, too; `autograder dev sync` then writes it into `visible_tests.py`
     """
 
     def test(self: Any, student: Student, reference: Student | None) -> None:
         (exercise,) = next(mark.args for mark in type(self).pytestmark if mark.name == "exercise")
         for given, *wanted in table:
             arguments = given if isinstance(given, tuple) else (given,)
-            right = wanted[0] if wanted else _answer(reference, exercise, arguments)
+            if not wanted and reference is None:
+                raise TypeError("a visible test says what is wanted")
+            right = wanted[0] if wanted else getattr(reference, exercise)(*copy.deepcopy(arguments))
             if reference is None:
-                asked = hint or "What should come out, worked through by hand?"
-                with shows.shown(asked, **{f"argument_{n}": one for n, one in enumerate(arguments, 1)}):
+                question = hint or "What should come out, worked through by hand?"
+                named = {f"argument_{number}": value for number, value in enumerate(arguments, 1)}
+                with visible_tests.shown(question, **named):
                     _judge(student, exercise, arguments, right, "", tells=True)
             else:
                 _judge(student, exercise, arguments, right, hint, tells=False)
@@ -62,13 +64,8 @@ def cases(
     return made
 
 
-def _answer(reference: Student | None, exercise: str, arguments: tuple[Any, ...]) -> Any:
-    if reference is None:
-        raise TypeError("a visible test says what is wanted")
-    return getattr(reference, exercise)(*copy.deepcopy(arguments))
-
-
 def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: Any, hint: str, tells: bool) -> None:
+    """Check one case. tells: whether the message gives the expected value."""
     is_error = isinstance(right, type) and issubclass(right, Exception)
     try:
         got = getattr(student, exercise)(*copy.deepcopy(arguments))
@@ -85,14 +82,15 @@ def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: A
     if alike(got, right):
         return
     if _kind(got) != _kind(right):
-        fail(f"gave back {kind_of(got)}{f', wanted `{right!r}`' if tells else ', which is not asked for'}.",
-             hint, got=got, symptom="kind")  # fmt: skip
-    fail(f"came out as `{shows.as_text(got)}`, wanted `{shows.as_text(right)}`." if tells else _where(got, right), hint,
-         got=got)  # fmt: skip
+        expected = f", wanted `{right!r}`" if tells else ", which is not asked for"
+        fail(f"gave back {kind_of(got)}{expected}.", hint, got=got, symptom="kind")
+    if tells:
+        fail(f"came out as `{visible_tests.as_text(got)}`, wanted `{visible_tests.as_text(right)}`.", hint, got=got)
+    fail(_what_is_wrong(got, right), hint, got=got)
 
 
-def _where(got: Any, right: Any) -> str:
-    """Where an answer goes wrong, and not what is right there."""
+def _what_is_wrong(got: Any, right: Any) -> str:
+    """The place where an answer is wrong, without what is right there."""
     if isinstance(got, list | tuple | deque | Generated):
         if len(got) != len(right):
             return f"the result has {len(got)} items, which is not right."
@@ -104,7 +102,7 @@ def _where(got: Any, right: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number as part of a sentence; of anything else nothing."""
+    """A number as part of a sentence; empty for anything else."""
     if isinstance(value, Decimal | Fraction | complex):
         return f"is {tables.shown(value)}, which "
     if _kind(value) != "number":
@@ -115,12 +113,12 @@ def _number(value: Any) -> str:
 
 
 def alike(got: Any, right: Any) -> bool:
-    """Are two values equal, numbers to rounding? 2 equals 2.0, and NaN equals NaN; True equals no number."""
+    """Whether two values are equal, numbers up to rounding. 2 equals 2.0, and NaN equals NaN; True equals no number."""
     if isinstance(got, Other):
         return False
-    mine, wanted = tables.as_table(got), tables.as_table(right)
-    if mine is not None and wanted is not None:
-        return tables.difference(mine, wanted) is None
+    table, right_table = tables.as_table(got), tables.as_table(right)
+    if table is not None and right_table is not None:
+        return tables.difference(table, right_table) is None
     if _kind(got) != _kind(right):
         return False
     if isinstance(right, list | tuple | deque | Generated):
@@ -128,12 +126,14 @@ def alike(got: Any, right: Any) -> bool:
     if isinstance(right, dict):
         return got.keys() == right.keys() and all(alike(got[key], right[key]) for key in right)
     if _kind(right) in ("number", "array"):
-        one, other = np.asarray(got), np.asarray(right)
-        if "f" not in one.dtype.kind + other.dtype.kind:
-            return bool(np.array_equal(one, other))
-        if "O" in one.dtype.kind + other.dtype.kind:  # an integer of any size
-            one, other = np.asarray(float_of(got)), np.asarray(float_of(right))
-        return one.shape == other.shape and allclose(one.astype(float), other.astype(float), WITHIN, WITHIN)
+        found, wanted = np.asarray(got), np.asarray(right)
+        if "f" not in found.dtype.kind + wanted.dtype.kind:
+            return bool(np.array_equal(found, wanted))
+        if "O" in found.dtype.kind + wanted.dtype.kind:  # an integer of any size
+            found, wanted = np.asarray(float_of(got)), np.asarray(float_of(right))
+        if found.shape != wanted.shape:
+            return False
+        return allclose(found.astype(float), wanted.astype(float), tables.WITHIN, tables.WITHIN)
     return same_value(got, right)
 
 

@@ -1,4 +1,4 @@
-"""Do two answers say the same? To rounding, and however the words of an error may go."""
+"""Whether two answers are equal: numbers up to rounding, exceptions whatever their texts."""
 
 from __future__ import annotations
 
@@ -17,67 +17,63 @@ from autograder.sandbox.protocol.tables import Table
 ATOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 3e-6}
 
 
-def same_answer(one: Answer, other: Answer) -> bool:
-    """Do two answers say the same? Failures do if they are exceptions of one kind."""
-    if isinstance(one, Reply) and isinstance(other, Reply):
-        pairs = [
-            (one.value, other.value),
-            (one.inputs, other.inputs),
-            (one.gradients, other.gradients),
-            (one.parameters, other.parameters),
-            (one.shapes, other.shapes),
-        ]
-        return all(same_value(first, second) for first, second in pairs)
-    if isinstance(one, Failure) and isinstance(other, Failure):
-        return (one.kind, one.error) == (other.kind, other.error)
-    return isinstance(one, NoAnswer) and isinstance(other, NoAnswer)
+def same_answer(first: Answer, second: Answer) -> bool:
+    """Whether two answers are equal. Failures are if they are exceptions of one kind."""
+    if isinstance(first, Reply) and isinstance(second, Reply):
+        parts = ("value", "inputs", "gradients", "parameters", "shapes")
+        return all(same_value(getattr(first, part), getattr(second, part)) for part in parts)
+    if isinstance(first, Failure) and isinstance(second, Failure):
+        return (first.kind, first.error) == (second.kind, second.error)
+    return isinstance(first, NoAnswer) and isinstance(second, NoAnswer)
 
 
-def same_value(one: Any, other: Any) -> bool:
-    """Are two values that came across the sandbox's boundary equal, to rounding?"""
-    if isinstance(one, Other) or isinstance(other, Other):
-        both = isinstance(one, Other) and isinstance(other, Other)
-        return both and (one.form, one.type_name) == (other.form, other.type_name)
-    if hasattr(one, "dtype") and hasattr(other, "dtype"):
-        return _equal_arrays(one, other)
-    if type(one) is not type(other):
+def same_value(first: Any, second: Any) -> bool:
+    """Whether two values that crossed the sandbox's boundary are equal, up to rounding."""
+    if isinstance(first, Other) or isinstance(second, Other):
+        both = isinstance(first, Other) and isinstance(second, Other)
+        return both and (first.form, first.type_name) == (second.form, second.type_name)
+    if type(first) is not type(second):
         return False
-    if isinstance(one, Record):
-        return same_value(one.fields, other.fields)
-    if isinstance(one, Table):
-        return same_value(one.data(), other.data())
-    if isinstance(one, complex):
-        return bool(one == other or abs(one - other) <= ATOL[np.dtype(float)] * (1 + abs(other)))
-    if isinstance(one, Generated):
-        return one.more == other.more and same_value(one.items, other.items)
-    if isinstance(one, list | tuple | deque):
-        return len(one) == len(other) and all(map(same_value, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
-    return bool(one == other or (one != one and other != other))  # NaN is NaN, in a list, too
+    if hasattr(first, "dtype"):
+        same_form = first.dtype == second.dtype and tuple(first.shape) == tuple(second.shape)
+        return same_form and same_array(numbers(first), numbers(second))
+    if isinstance(first, Record):
+        return same_value(first.fields, second.fields)
+    if isinstance(first, Table):
+        return same_value(first.data(), second.data())
+    if isinstance(first, complex):
+        return bool(first == second or abs(first - second) <= ATOL[np.dtype(float)] * (1 + abs(second)))
+    if isinstance(first, Generated):
+        return first.more == second.more and same_value(first.items, second.items)
+    if isinstance(first, list | tuple | deque):
+        return len(first) == len(second) and all(map(same_value, first, second))
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same_value(first[key], second[key]) for key in first)
+    return bool(first == second or (first != first and second != second))  # NaN is NaN, in a list, too
 
 
-def _equal_arrays(one: Any, other: Any) -> bool:
-    if type(one) is not type(other) or one.dtype != other.dtype or tuple(one.shape) != tuple(other.shape):
-        return False
-    return same_array(numbers(one), numbers(other))
+def same_array(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two arrays of one dtype and shape are equal, up to rounding."""
+    if first.dtype.kind != "f":
+        return bool(np.array_equal(first, second))
+    atol = ATOL.get(first.dtype, 1e-3)
+    return allclose(first, second, atol, atol)
 
 
-def same_array(one: np.ndarray, other: np.ndarray) -> bool:
-    """Are two arrays of one dtype and shape equal, to rounding?"""
-    if one.dtype.kind != "f":
-        return bool(np.array_equal(one, other))
-    atol = ATOL.get(one.dtype, 1e-3)
-    return allclose(one, other, atol, atol)
-
-
-def allclose(one: np.ndarray, other: np.ndarray, rtol: float, atol: float) -> bool:
+def allclose(first: np.ndarray, second: np.ndarray, rtol: float, atol: float) -> bool:
     """As `np.allclose` with `equal_nan`, in a sixth of its time, which is most of what a diagnosis takes."""
     with np.errstate(all="ignore"):
-        apart = np.abs(one - other)
-        if np.isfinite(apart).all():
-            return bool((apart <= atol + rtol * np.abs(other)).all())
-    return bool(np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True))
+        gaps = np.abs(first - second)
+        if np.isfinite(gaps).all():
+            return bool((gaps <= atol + rtol * np.abs(second)).all())
+    return bool(np.allclose(first, second, rtol=rtol, atol=atol, equal_nan=True))
+
+
+def not_close(found: np.ndarray, right: np.ndarray, atol: float) -> np.ndarray:
+    """Where two arrays differ by more than `atol`, as a share of numbers above 1. NaN equals NaN."""
+    with np.errstate(all="ignore"):
+        near = np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right))
+    return np.asarray(~(near | (found == right) | ((found != found) & (right != right))))
 
 
 def float_of(number: Any) -> float:
@@ -89,9 +85,9 @@ def float_of(number: Any) -> float:
 
 
 def arrays(value: Any) -> list[np.ndarray]:
-    """The arrays in a value: of a tuple or a list each."""
+    """The arrays in a value, or in each part of a tuple or a list."""
     values = value if isinstance(value, tuple | list) else (value,)
-    return [numbers(v) for v in values if hasattr(v, "dtype")]
+    return [numbers(part) for part in values if hasattr(part, "dtype")]
 
 
 def numbers(value: Any) -> np.ndarray:

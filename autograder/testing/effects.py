@@ -1,6 +1,6 @@
-"""What a call does beside giving a value back, as a suite meets it: files by name, a figure by its parts.
+"""What a call prints and writes, as a suite sees it, and two texts compared line by line: `expect.text`.
 
-All of it is the student's word. What is not of the form that a suite asks for is told as a mistake of the student's.
+All of it comes from student code. If it does not have the form that a suite uses, that is told as a student's mistake.
 """
 
 from __future__ import annotations
@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import NoField, Record
+from autograder.sandbox.protocol.objects import NoField
+from autograder.testing.mismatch import fail, kind_of
 
-TIMES = ("", "a second ", "a third ", "a fourth ", "a fifth ")
-LISTS = ("legend", "texts", "lines", "points", "bars", "images")
+ORDINALS = ("", "a second ", "a third ", "a fourth ", "a fifth ")
+SHOWN = 120  # characters of a line
 
 
 def no_input(number: int) -> str:
-    """What is told of code that asks for more input than is typed in: for which one, counted from 1."""
-    time = TIMES[number - 1] if 0 < number <= len(TIMES) else "yet another "
+    """The message about code that reads more input than is typed in. number: of the missing line, counted from 1."""
+    ordinal = ORDINALS[number - 1] if 0 < number <= len(ORDINALS) else "yet another "
     there = "none is" if number <= 1 else f"only {number - 1} {'is' if number == 2 else 'are'}"
-    return f"asks for {time}input, and {there} typed in. How often does it call `input`?"
+    return f"asks for {ordinal}input, and {there} typed in. How often does it call `input`?"
 
 
 class Files(dict[str, str | bytes]):
-    """Contents by name. What is not there is the student's mistake."""
+    """Contents by name. A missing file is the student's mistake."""
 
     def __missing__(self, name: str) -> str:
         others = f", and {len(self)} of another name" if self else ""
@@ -40,36 +41,63 @@ def files_of(value: Any) -> Files:
 def _content(data: str | np.ndarray) -> str | bytes:
     if isinstance(data, str):
         return data
-    whole = data.tobytes()
     try:
-        return whole.decode()
+        return data.tobytes().decode()
     except UnicodeDecodeError:
-        return whole
+        return data.tobytes()
 
 
-class Parts(list[Any]):
-    """What is drawn of one kind, in order."""
+def text(
+    got: Any, wanted: str, hint: str = "", what: str = "what it prints", *, strict: bool = False, tells: bool = False
+) -> None:
+    """Two texts are the same line by line, except for blanks at the end of a line and empty lines at the end.
 
-    def __init__(self, kind: str, items: list[Any]) -> None:
-        super().__init__(items)
-        self.kind = kind
+    strict: whether every character counts
+    tells: whether the message gives the expected line, for visible tests
+    """
+    if not isinstance(got, str):
+        fail(f"{what} is {kind_of(got)}, where a text belongs.", hint, got=got, symptom="kind")
+    lines, right = _lines(got, strict), _lines(wanted, strict)
+    for number, (line, expected) in enumerate(zip(lines, right, strict=False), start=1):
+        if line != expected:
+            quoted = _quoted(got, line)
+            rest = f"{', which' * bool(quoted)} is not right{_near_miss(line, expected)}."
+            if tells:
+                rest = f", wanted `{_shown(expected)}`."
+            fail(f"line {number} of {what}{quoted}{rest}", hint, got=got)
+    if len(lines) > len(right):
+        quoted = _quoted(got, lines[len(right)])
+        rest = f"{quoted}, and no more" if quoted else " is one more than"
+        fail(f"line {len(right) + 1} of {what}{rest} is asked for.", hint, got=got)
+    if len(lines) < len(right):
+        ending = f"ends after line {len(lines)}, and more is asked for." if lines else "is empty."
+        expected = f" Wanted next: `{_shown(right[len(lines)])}`." if tells else ""
+        fail(f"{what} {ending}{expected}", hint, got=got)
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, int) and not -len(self) <= place < len(self):
-            raise NoField(f"has {len(self)} {self.kind} in its figure, which is not what is asked for.")
-        return super().__getitem__(place)
+
+def _lines(text: str, strict: bool) -> list[str]:
+    if strict:
+        return text.split("\n")
+    lines = [line.rstrip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
 
 
-def figure_of(value: Any) -> Record:
-    """The figure in an answer. Raises `NoField` if there is none, or one that is not of the form."""
-    if value is None:
-        raise NoField("drew nothing: it gave no figure back, and none is open. Which line draws?")
-    if not isinstance(value, Record) or not isinstance(value.fields.get("axes"), list):
-        raise NoField("drew more than can be read.")
-    axes = [_axes(one) for one in value.fields["axes"] if isinstance(one, Record)]
-    return Record("Figure", value.fields | {"axes": Parts("axes", axes)})
+def _near_miss(line: str, expected: str) -> str:
+    """What the only difference is, if it is one that is easily overlooked; else empty."""
+    if line.casefold() == expected.casefold():
+        return ", though only small and capital letters differ"
+    return ", though only spaces differ" if "".join(line.split()) == "".join(expected.split()) else ""
 
 
-def _axes(axes: Record) -> Record:
-    lists = {kind: Parts(kind, found) for kind in LISTS if isinstance(found := axes.fields.get(kind), list)}
-    return Record("Axes", axes.fields | lists)
+def _quoted(got: str, line: str) -> str:
+    """A line as part of a sentence; empty if a report may not quote it (see `redaction.with_quote`)."""
+    quote = getattr(got, "quote", _shown)(line)
+    return f" is `{quote}`" if quote else ""
+
+
+def _shown(line: str) -> str:
+    """A line with its outer blanks made visible."""
+    line = line if line and line == line.strip() else repr(line)
+    return line[:SHOWN] + ("…" if len(line) > SHOWN else "")

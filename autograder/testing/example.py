@@ -1,7 +1,7 @@
 """An example that can be drawn: an exercise's `picture.toml`.
 
-Small, by hand, the same for everybody. `wanted` is what the example asks for, in numbers that a student may read, as
-those of the visible tests; nothing hidden judges by them.
+It is small, written by hand, and the same for everybody. `wanted` is what the example should give, in numbers that a
+student may read; hidden tests do not use them.
 
     args = ["Q", "K", 2]        # a text names values below, or in the assignment's shared_picture.toml
     wanted = [[0.0, -1.41], [2.83, 1.41]]
@@ -23,14 +23,14 @@ from autograder.errors import CourseError
 from autograder.reading import read_toml
 
 SHARED = "shared_picture.toml"  # in the assignment's folder: values by name
-Numbers = list[Any]  # within each other as deep as an array has axes; numpy looks at what is in them
+Numbers = list[Any]  # nested as deep as an array has axes; numpy looks at what is in them
 
 
 @dataclass(frozen=True)
 class Example:
-    """A call, what it asks for, and which part of its answer is the picture: None where the answer itself is.
+    """A call and what it should give. part: of the answer, which is the picture; None if the answer itself is.
 
-    For an `nn.Module`, `args` construct it, `parameters` are copied in by name, and `forward` is what it is given.
+    An `nn.Module` is constructed with `args`, gets `parameters` copied in by name, and is called with `forward`.
     """
 
     args: tuple[Any, ...]
@@ -44,7 +44,7 @@ class Example:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """What the picture must have; another answer is not drawn."""
+        """The shape of the picture; an answer of another shape is not drawn."""
         return len(self.rows), len(self.columns)
 
 
@@ -73,7 +73,7 @@ def example_in(path: Path) -> Example | None:
     values = read_toml(path.parents[1] / SHARED, dict[str, Numbers]) | file.values
 
     def given(key: str, value: Any, kinds: str = "bif") -> Any:
-        """A number as it is, a list as an array of one of NumPy's `kinds`; a text names one of the values."""
+        """A number unchanged, a list as an array of one of NumPy's `kinds`; a text names one of the values."""
         if isinstance(value, str):
             if value not in values:
                 raise CourseError(f"{path}: {key}: no value is called {value!r}, here or in {SHARED}")

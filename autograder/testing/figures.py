@@ -1,22 +1,58 @@
-"""Two figures compared: `expect.figure`. What is wrong is told by its place, and never what is right."""
+"""Figures as a suite sees them, and two of them compared: `expect.figure`.
+
+A message gives the place of what is wrong, and never what is right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import Record
-from autograder.testing.expect import fail, kind_of
+from autograder.sandbox.protocol.objects import NoField, Record
+from autograder.testing.mismatch import fail, kind_of, place_of
 
-Drawn = dict[str, np.ndarray]  # what is compared of a line or of a set of bars, number by number
 KINDS = {"lines": "line", "points": "set of points", "bars": "set of bars", "images": "image"}
-SAID = {"title": "title", "xlabel": "label on its x axis", "ylabel": "label on its y axis", "legend": "legend"}
+LISTS = ("legend", "texts", "lines", "points", "bars", "images")
+TEXTS = {"title": "title", "xlabel": "label on its x axis", "ylabel": "label on its y axis", "legend": "legend"}
 
 
-def compare(got: Any, wanted: Any, hint: str, words: bool, atol: float) -> None:
-    """Fails at the first thing in which `got` does not show what `wanted` shows."""
+class Parts(list[Any]):
+    """The artists of one kind in a figure, in order."""
+
+    def __init__(self, kind: str, items: list[Any]) -> None:
+        super().__init__(items)
+        self.kind = kind
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int) and not -len(self) <= place < len(self):
+            raise NoField(f"has {len(self)} {self.kind} in its figure, which is not what is asked for.")
+        return super().__getitem__(place)
+
+
+def figure_of(value: Any) -> Record:
+    """The figure in an answer. Raises `NoField` if there is none, or one of another form."""
+    if value is None:
+        raise NoField("drew nothing: it gave no figure back, and none is open. Which line draws?")
+    if not isinstance(value, Record) or not isinstance(value.fields.get("axes"), list):
+        raise NoField("drew more than can be read.")
+    axes = [_axes(one) for one in value.fields["axes"] if isinstance(one, Record)]
+    return Record("Figure", value.fields | {"axes": Parts("axes", axes)})
+
+
+def _axes(axes: Record) -> Record:
+    lists = {kind: Parts(kind, found) for kind in LISTS if isinstance(found := axes.fields.get(kind), list)}
+    return Record("Axes", axes.fields | lists)
+
+
+def figure(got: Any, wanted: Any, hint: str = "", words: bool = False, atol: float = 1e-6) -> None:
+    """Two figures show the same: as many axes, and in each the same lines, points, bars, images, wedges and scales.
+
+    Lines may come in another order. If the expected figure has a title, a label or a legend, the other must have one.
+    words: whether these must say the same
+    atol: the tolerance of numbers, as a share of the largest
+    """
     if not isinstance(got, Record):
         fail(f"gave {kind_of(got)}, where a figure belongs.", hint, got=got, symptom="kind")
     for text in _differences(got, wanted, words, atol):
@@ -26,85 +62,86 @@ def compare(got: Any, wanted: Any, hint: str, words: bool, atol: float) -> None:
 def _differences(got: Any, wanted: Any, words: bool, atol: float) -> Iterator[str]:
     if len(got.axes) != len(wanted.axes):
         yield f"the figure has {_counted(len(got.axes), 'plot')}, it should have {len(wanted.axes)}."
-    for number, (mine, right) in enumerate(zip(got.axes, wanted.axes, strict=True), start=1):
+    for number, (axes, right) in enumerate(zip(got.axes, wanted.axes, strict=True), start=1):
         place = "the figure" if len(wanted.axes) == 1 else f"plot {number}"
-        for kind, word in KINDS.items():
-            yield from _of_kind(mine[kind], right[kind], word, place, atol)
-        if not _same(mine["wedges"], right["wedges"], atol):
+        for kind, name in KINDS.items():
+            yield from _different_artists(axes[kind], right[kind], name, place, atol)
+        if not _close(axes["wedges"], right["wedges"], atol):
             yield f"the wedges of {place} have not the shares that are asked for."
         for axis in "xy":
-            if mine[f"{axis}scale"] != right[f"{axis}scale"]:
+            if axes[f"{axis}scale"] != right[f"{axis}scale"]:
                 yield f"the {axis} axis of {place} has another scale than is asked for."
-        for name, word in SAID.items():
-            said, asked = ([part] if isinstance(part, str) else part for part in (mine[name], right[name]))
-            if any(asked) and not any(map(str.strip, said)):
-                yield f"{place} has no {word}."
-            if words and any(asked) and said != asked:
-                yield f"the {word} of {place} says something else than is asked for."
+        for key, name in TEXTS.items():
+            texts, expected = ([text] if isinstance(text, str) else text for text in (axes[key], right[key]))
+            if any(expected) and not any(map(str.strip, texts)):
+                yield f"{place} has no {name}."
+            if words and any(expected) and texts != expected:
+                yield f"the {name} of {place} says something else than is asked for."
 
 
-def _of_kind(mine: Any, right: Any, word: str, place: str, atol: float) -> Iterator[str]:
-    """What is drawn of one kind, in whatever order."""
-    if len(mine) != len(right):
-        yield f"{place} has {_counted(len(mine), word)}, it should have {len(right)}."
+def _different_artists(
+    artists: Sequence[Any], expected: Sequence[Any], name: str, place: str, atol: float
+) -> Iterator[str]:
+    """Differences between artists of one kind, in any order."""
+    if len(artists) != len(expected):
+        yield f"{place} has {_counted(len(artists), name)}, it should have {len(expected)}."
         return
-    left = list(right)
-    others = []
-    for number, one in enumerate(mine, start=1):
-        same = next((n for n, other in enumerate(left) if not _difference(one, other, atol)), None)
-        if same is None:
-            others.append((number, one))
+    left, unmatched = list(expected), []
+    for number, artist in enumerate(artists, start=1):
+        match = next((n for n, right in enumerate(left) if not _difference(artist, right, atol)), None)
+        if match is None:
+            unmatched.append((number, artist))
         else:
-            left.pop(same)
-    for number, one in others:
-        name = f"the {word}" if len(mine) == 1 else f"{word} {number}"
-        yield f"{name} in {place} {_difference(one, left[0], atol)}"
+            left.pop(match)
+    for number, artist in unmatched:
+        which = f"the {name}" if len(artists) == 1 else f"{name} {number}"
+        yield f"{which} in {place} {_difference(artist, left[0], atol)}"
 
 
-def _difference(one: Any, other: Any, atol: float) -> str:
-    """How one of what is drawn differs from another, in words; empty if it does not."""
-    names = [sorted(drawn["names"]) if _is(drawn, "names") else [] for drawn in (one, other)]
-    if names[1] and not names[0]:
+def _difference(artist: Any, expected: Any, atol: float) -> str:
+    """How an artist differs from the expected one, in words; empty if it does not."""
+    names, right_names = (sorted(one["names"]) if _has(one, "names") else [] for one in (artist, expected))
+    if right_names and not names:
         return "has no names below it."
-    if names[1] and names[0] != names[1]:
+    if right_names and names != right_names:
         return "has other names below it than are asked for."
-    for part, mine in _numbers(one, bool(names[1])).items():
-        right = _numbers(other, bool(names[1]))[part]
-        if mine.shape != right.shape:
-            size = len(mine) if mine.ndim == 1 else mine.shape
-            return f"has {size} values, it should have {len(right) if right.ndim == 1 else right.shape}."
-        if not _same(mine, right, atol):
-            wrong = ~np.isclose(mine, right, rtol=0, atol=atol * _largest(right), equal_nan=True)
-            place = tuple(np.argwhere(wrong)[0].tolist())
-            return f"has {part} {mine[place]:.4g} at [{', '.join(map(str, place))}], which is not right."
+    found, wanted = (_numbers(one, by_name=bool(right_names)) for one in (artist, expected))
+    for part, numbers in found.items():
+        right = wanted[part]
+        if numbers.shape != right.shape:
+            size, right_size = (len(each) if each.ndim == 1 else each.shape for each in (numbers, right))
+            return f"has {size} values, it should have {right_size}."
+        if not _close(numbers, right, atol):
+            wrong = ~np.isclose(numbers, right, rtol=0, atol=atol * _largest(right), equal_nan=True)
+            index = tuple(np.argwhere(wrong)[0].tolist())
+            return f"has {part} {numbers[index]:.4g}{place_of(index)}, which is not right."
     return ""
 
 
-def _numbers(drawn: Any, named: bool) -> Drawn:
-    """The numbers of what is drawn, in an order of their own where their order says nothing."""
-    if not isinstance(drawn, Record):
-        return {"value": np.asarray(drawn, dtype=float)}
-    if _is(drawn, "height"):
-        order = sorted(range(len(drawn.at)), key=lambda n: drawn["names"][n] if named else drawn.at[n])
-        parts = ("height", "bottom") if named else ("at", "height", "bottom")
-        return {part: np.asarray(drawn[part], dtype=float)[order] for part in parts}
-    return {part: np.asarray(drawn[part], dtype=float) for part in ("x", "y")}
+def _numbers(artist: Any, by_name: bool) -> dict[str, np.ndarray]:
+    """The numbers to compare of an artist; bars are sorted, by their names or by their positions."""
+    if not isinstance(artist, Record):
+        return {"value": np.asarray(artist, dtype=float)}
+    if _has(artist, "height"):
+        order = sorted(range(len(artist.at)), key=lambda n: artist["names"][n] if by_name else artist.at[n])
+        parts = ("height", "bottom") if by_name else ("at", "height", "bottom")
+        return {part: np.asarray(artist[part], dtype=float)[order] for part in parts}
+    return {part: np.asarray(artist[part], dtype=float) for part in ("x", "y")}
 
 
-def _is(drawn: Any, field: str) -> bool:
-    return isinstance(drawn, Record) and len(drawn.fields.get(field, ())) > 0
+def _has(artist: Any, field: str) -> bool:
+    return isinstance(artist, Record) and len(artist.fields.get(field, ())) > 0
 
 
-def _same(one: Any, other: Any, atol: float) -> bool:
-    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    near = one.shape == other.shape and np.allclose(one, other, rtol=0, atol=atol * _largest(other), equal_nan=True)
-    return bool(near)
+def _close(got: Any, wanted: Any, atol: float) -> bool:
+    got, wanted = np.asarray(got, dtype=float), np.asarray(wanted, dtype=float)
+    return got.shape == wanted.shape and np.allclose(got, wanted, rtol=0, atol=atol * _largest(wanted), equal_nan=True)
 
 
 def _largest(numbers: np.ndarray) -> float:
     return float(np.abs(numbers[np.isfinite(numbers)]).max(initial=1.0))
 
 
-def _counted(number: int, word: str) -> str:
-    words = {"set of points": "sets of points", "set of bars": "sets of bars"}
-    return f"{number} {word if number == 1 else words.get(word, word + 's')}"
+def _counted(number: int, name: str) -> str:
+    plurals = {"set of points": "sets of points", "set of bars": "sets of bars"}
+    return f"{number} {name if number == 1 else plurals.get(name, name + 's')}"

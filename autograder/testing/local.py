@@ -1,7 +1,7 @@
-"""Names in this very process, called as those in the sandbox are: for `check` in a notebook, and for trusted code.
+"""Names in this process, called as those in the sandbox are: for `check` in a notebook, and for trusted code.
 
-Arguments and values are copied as they would be across the sandbox's boundary. Warnings are dropped, and so is what is
-printed, if nobody asks for it.
+Arguments and values are copied as they would be across the sandbox's boundary. Warnings are dropped, and so is printed
+text unless somebody asks for it.
 """
 
 from __future__ import annotations
@@ -21,43 +21,40 @@ from autograder.testing.callbacks import Questions
 
 
 class Here:
-    """Somebody's names in this process. One process is all there is, so nothing is ever run anew."""
+    """Somebody's names in this process. It offers what a sandboxed notebook offers."""
 
     def __init__(self, names: dict[str, object], watched: Sequence[str] = ()) -> None:
         self.names, self.watched = names, tuple(watched)
 
     def renew(self) -> None:
-        """There is no other process to begin again in."""
+        """Do nothing: there is no other process to begin again in."""
 
     def begin(self, questions: Questions) -> CallsHere:
-        """Calls of one exercise."""
+        """Begin the calls of one exercise."""
         return CallsHere(self, questions)
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
-        """Names of the notebook's, or among `known`, that an exercise's code looks up."""
+        """The names of the notebook, or among `known`, that an exercise's code looks up."""
         return frozenset(names_used(self.names, name, known))
 
 
 class CallsHere:
     """The calls of one exercise in this process."""
 
+    printed: io.TextIOBase | None = None  # where the code's output goes, if anywhere
+
     def __init__(self, here: Here, questions: Questions) -> None:
         self._here, self.questions = here, questions
         self.said = set[object]()  # exceptions that a report may quote
-        self.cells: Sequence[str] | None = None  # their own kernel: whatever is said there is no secret
+        self.cells: Sequence[str] | None = None  # in the students' own kernel no output is secret
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing: no process was started."""
 
     def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure]:
-        """An answer to each of `calls`, in order, unread. What a call is as bytes is of no use here."""
+        """An unread answer to each of `calls`, in order. The bytes of a call are not used here."""
         for call, _ in calls:
             yield answer_bytes(self._perform(call))
-
-    def _answer(self, call: Call) -> Answer:
-        return answer_of(answer_bytes(self._perform(call)))
-
-    printed: io.TextIOBase | None = None  # where what the code prints goes, if anywhere
 
     def _perform(self, call: Call) -> Reply | Failure:
         copied = call_of(self.questions.prepare(call).as_bytes)
@@ -71,16 +68,16 @@ class CallsHere:
 
 @contextlib.contextmanager
 def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
-    """What code warns of goes nowhere, and what it prints to `printed`, if that is given."""
+    """Drop the warnings of code; its output goes to `printed`, if given."""
     nowhere = io.StringIO()
-    to: Any = printed or nowhere
-    with warnings.catch_warnings(), contextlib.redirect_stdout(to), contextlib.redirect_stderr(nowhere):
+    output: Any = printed or nowhere
+    with warnings.catch_warnings(), contextlib.redirect_stdout(output), contextlib.redirect_stderr(nowhere):
         warnings.simplefilter("ignore")
         with np.errstate(all="ignore"):
             yield
 
 
 def answering(names: Mapping[str, Any]) -> Callable[[Call], Answer]:
-    """What `names` answer to a call, here and with nothing behind any of them."""
+    """A function that answers calls with `names` of this process."""
     exercise = Here(dict(names)).begin(Questions({}))
-    return exercise._answer
+    return lambda call: answer_of(answer_bytes(exercise._perform(call)))

@@ -1,10 +1,10 @@
 """What of an exception's text a report may show: a text that stands in the student's code, or one of the libraries'.
 
 Student code computes its exceptions' texts, and 400 letters carry some 200 bytes of what a hidden test passed in. So a
-text is shown only as far as it is known beforehand. It is compared with the strings in the notebook's own cells,
-f-strings among them, and with what Python, NumPy and PyTorch say (`LIBRARIES`). What stands in the gaps is shown if it
-is a number (of which `redaction` keeps two digits), a shape, or a name that the code has, and as `…` if it is not. A
-text that is none of these is left out: the kind of exception and the line that raised it say enough to find it.
+text is shown only as far as it is known in advance. It is compared with the strings in the notebook's own cells,
+f-strings among them, and with the messages of Python, NumPy and PyTorch (`LIBRARIES`). A number (of which `redaction`
+keeps two digits), a shape, or a name in the code is shown if it fills a gap in such a text; anything else becomes `…`.
+A text that matches none is left out: the kind of exception and the line that raised it say enough to find it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIST = rf"{NUMBER}(?:, ?{NUMBER})*,?"
 SHAPES = re.compile(rf"(?:(?:{NUMBER}|\((?:{LIST})?\)|\[(?:{LIST})?\]|\d+(?:x\d+)+)(?: (?!$)|$))+")
 NAMES = re.compile(r"'?[A-Za-z_]\w*(?:\.\w+)*'?(?:,? (?:and )?'?[A-Za-z_]\w*(?:\.\w+)*'?){0,5}")
 FORMATTED = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[sdrifgex]")
-# Types and the like that a library names.
+# Types and other names in the messages of libraries.
 TYPES = """
 and int float bool str bytes list tuple dict set NoneType function type method slice range complex object module
 builtin_function_or_method ndarray Tensor Parameter Linear Module torch numpy np nn Float Double Half Bool Int Long
@@ -143,7 +143,6 @@ one of the variables needed for gradient computation has been modified by an inp
 is output {} of {}, is at version {}; expected version {} instead{}
 element {} of tensors does not require grad and does not have a grad_fn
 a Tensor with {} elements cannot be converted to Scalar
-'tuple' object cannot be interpreted as an integer
 only one element tensors can be converted to Python scalars
 {} has shape {}, it should be {}
 {} must be a torch.nn.Module
@@ -170,41 +169,42 @@ def _texts(nodes: Sequence[ast.AST]) -> Iterator[Parts]:
     inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in nodes:
         if isinstance(node, ast.JoinedStr):
-            pieces = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
-            yield tuple("".join(GAP if piece is None else str(piece) for piece in pieces).split(GAP))
+            pieces = (str(part.value) if isinstance(part, ast.Constant) else GAP for part in node.values)
+            yield tuple("".join(pieces).split(GAP))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value and id(node) not in inner:
             yield tuple(FORMATTED.split(node.value))
             yield (node.value, "")  # and something after it: "..." + str(x)
 
 
-def quoted(text: str, own: Sequence[Parts], names: Collection[str]) -> str:
-    """As much of a text as may be shown; own: see `texts_in`, names: those in the student's code."""
+def quoted(text: str, known: Sequence[Parts], names: Collection[str]) -> str:
+    """As much of a text as may be shown. known: see `texts_in`; names: those in the student's code."""
     text = text.strip()
-    known = [(parts, gaps) for parts in (*own, *OF_LIBRARIES) if (gaps := _gaps(text, parts)) is not None]
-    return max((_joined(parts, gaps, names) for parts, gaps in known), key=_shown, default="")
+    matches = [(parts, gaps) for parts in (*known, *OF_LIBRARIES) if (gaps := _gaps(text, parts)) is not None]
+
+    def amount_shown(redacted: str) -> tuple[int, int]:
+        return len(redacted.replace(LEFT_OUT, "")), -redacted.count(LEFT_OUT)
+
+    return max((_joined(parts, gaps, names) for parts, gaps in matches), key=amount_shown, default="")
 
 
 def may_be(text: str, whole: str) -> bool:
-    """Is a text what is left of another one, once parts of that were left out?"""
+    """Whether `text` can be what is left of `whole` after parts of that were left out."""
     return text == whole or _gaps(whole.strip(), tuple(text.split(LEFT_OUT))) is not None
 
 
-def _shown(text: str) -> tuple[int, int]:
-    """How much of it was not left out."""
-    return len(text.replace(LEFT_OUT, "")), -text.count(LEFT_OUT)
-
-
 def _gaps(text: str, parts: Parts) -> list[str] | None:
-    """What stands in the gaps between parts of a text; None if it has not these parts. The leftmost match counts."""
+    """What fills the gaps between parts of a text; None if it has not these parts. The leftmost match counts."""
     first, *rest = parts
     first = first.lstrip()
     if not text.startswith(first):
         return None
     gaps, at = [], len(first)
     for number, part in enumerate(rest, 1):
-        last = number == len(rest)
-        part = part.rstrip() if last else part
-        where = (len(text) - len(part) if text.endswith(part) else -1) if last else text.find(part, at)
+        if number < len(rest):
+            where = text.find(part, at)
+        else:
+            part = part.rstrip()
+            where = len(text) - len(part) if text.endswith(part) else -1
         if where < at:
             return None
         gaps.append(text[at:where])
@@ -213,15 +213,16 @@ def _gaps(text: str, parts: Parts) -> list[str] | None:
 
 
 def _joined(parts: Parts, gaps: Sequence[str], names: Collection[str]) -> str:
+    if not any(part.strip() for part in parts):
+        return ""
     left, shown = MOST, [parts[0]]
     for gap, part in zip(gaps, parts[1:], strict=True):
         left -= len(re.findall(rf"{NUMBER}|[A-Za-z_]\w*", gap))
-        shown += [gap if not gap or (left >= 0 and _may_stand(gap, names)) else LEFT_OUT, part]
-    text = "".join(shown).strip()
-    return text if any(part.strip() for part in parts) else ""
+        shown += [gap if not gap or (left >= 0 and _may_be_shown(gap, names)) else LEFT_OUT, part]
+    return "".join(shown).strip()
 
 
-def _may_stand(gap: str, names: Collection[str]) -> bool:
+def _may_be_shown(gap: str, names: Collection[str]) -> bool:
     plain = gap.strip("() ") if gap.count("(") == gap.count(")") == 1 else gap
     if SHAPES.fullmatch(gap.strip()) or SHAPES.fullmatch(plain):
         return True

@@ -1,10 +1,9 @@
-"""What a suite asks, known beforehand: its tests are run once on the reference, and their calls written down.
+"""What a suite asks, known in advance: its tests run once on the reference, and their calls are recorded.
 
-A suite asks every submission the same. So a submission is asked all of it in one message, instead of one call after
-another; and a test that hears from it, byte for byte, what it heard from the reference has nothing more to judge. Of an
-exception that a test asks for, its kind is enough, for the test is tried with other words as well; of numbers, all but
-their rounding, where the test passes with those that are rounded otherwise. A test that passes functions or models as
-arguments is not planned: its calls are made while it runs.
+A suite asks every submission the same. So a submission gets all calls in one message, and not one after the other. A
+test whose answers equal the recorded ones, byte for byte, can be skipped. Two differences are allowed if it has been
+tried that the test passes with them: an exception of the same kind with another text, and numbers that are rounded
+otherwise. A test that passes functions or models as arguments is not planned: its calls are made while it runs.
 """
 
 from __future__ import annotations
@@ -13,29 +12,20 @@ import contextlib
 import functools
 import zlib
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from autograder.errors import MachineError
-from autograder.sandbox.protocol.calls import (
-    Answer,
-    Call,
-    Failure,
-    Gives,
-    Kind,
-    NoAnswer,
-    Reply,
-    answer_bytes,
-    answer_of,
-)
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
-from autograder.testing.callbacks import asked_with, parameter_names
+from autograder.sandbox.protocol.kinds import Gives
+from autograder.testing.callbacks import parameter_names, passes_arrays
 from autograder.testing.local import answering
 from autograder.testing.rounding import is_rounded, rounded_otherwise
 from autograder.testing.session import Suite, Test
-from autograder.testing.student import ParameterNames, Recorded, Student
+from autograder.testing.student import Recorded, Student
 from autograder.testing.variants import VARIANTS, Drawing, varied
 
 Answering = Callable[[Call], Answer]
@@ -46,10 +36,10 @@ Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and ho
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One call of a test's, where it stands, and the answer as it came from the reference.
+    """One call of a test's, its place, and the reference's answer as bytes.
 
-    raises: the kind of exception that it is, if the test passes whatever that says
-    rounds: does the test pass however the numbers in its answers are rounded?
+    raises: the kind of the exception in the answer, if the test passes whatever its text is
+    rounds: whether the test passes however the numbers in its answers are rounded
     """
 
     call: Call = field(compare=False)
@@ -58,28 +48,28 @@ class RecordedCall:
     raises: str = ""
     rounds: bool = False
 
-    def is_heard_in(self, got: bytes | Failure | NoAnswer | None) -> bool:
-        """Is it what came back?"""
+    def matches(self, got: bytes | Failure | NoAnswer | None) -> bool:
+        """Whether a submission's answer is as good as the recorded one."""
         if got == self.answer:
             return True
-        if self.raises and isinstance(got, bytes) and _raised(got) == self.raises:
+        if self.raises and isinstance(got, bytes) and _exception_in(got) == self.raises:
             return True
         return self.rounds and is_rounded(got, self.answer)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What each planned test asks and heard, and how each exercise is called (see `questions.AskedWith`).
+    """The calls of each planned test, with the reference's answers.
 
-    broken: tests that the reference fails, each with where in the suite, and what it says
-    drawn: the seeds that each test of values draws with; drawings: by which a test's inputs are drawn, if it is not as
-        they stand in the suite
-    kept: what the reference has drawn and written in calls of its own; it draws once, and whoever judges may write
-        nowhere
+    array_functions: the exercises that their tests call with arrays
+    broken: tests that the reference fails, each with where in the suite, and the message
+    drawn: the seeds that each test of values draws with
+    drawings: the seeds of tests whose inputs are not as they stand in the suite
+    kept: random answers and files of the reference. It draws once, and a judge may write no files
     """
 
-    heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
-    asked_with: Mapping[str, frozenset[bool | None]] = field(default_factory=dict)
+    calls: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
+    array_functions: frozenset[str] = frozenset()
     broken: tuple[tuple[Test, str, str], ...] = ()
     drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
     drawings: Mapping[Test, Drawing] = field(default_factory=dict)
@@ -87,145 +77,145 @@ class Recording:
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
-        """All that each exercise's tests ask, each place once, in order."""
-        found: dict[str, dict[Place, RecordedCall]] = {test.exercise: {} for test in self.heard}
-        for test, heard in self.heard.items():
-            found[test.exercise] |= {one.place: one for one in heard}
+        """All calls of each exercise's tests, each place once, in order."""
+        found: dict[str, dict[Place, RecordedCall]] = {}
+        for test, calls in self.calls.items():
+            found.setdefault(test.exercise, {}).update({recorded.place: recorded for recorded in calls})
         return {exercise: tuple(places.values()) for exercise, places in found.items()}
 
     @cached_property
     def right(self) -> Mapping[bytes, bytes]:
-        """What the reference answered to each call, made for the first time."""
-        heard = {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
-        return {**self.kept, **heard}
+        """The reference's answer to each call made for the first time."""
+        recorded = (recorded for calls in self.calls.values() for recorded in calls)
+        return {**self.kept, **{one.place[0]: one.answer for one in recorded if one.place[1] == 0}}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
-        """What the reference, whose `names` these are, answers to a call; only what is not known is asked once more."""
+        """A function that answers as the reference does: from the recording, else by a call of its `names`."""
         live = answering(names)
 
         def answer(call: Call) -> Answer:
-            known = None if any(map(callable, call.given())) else self.right.get(call.as_bytes)
-            said = live(call) if known is None else answer_of(known)
-            if known is None and call.gives is Gives.FILES and isinstance(said, Failure) and said.error == "OSError":
+            known = None if _passes_callables(call) else self.right.get(call.as_bytes)
+            if known is not None:
+                return answer_of(known)
+            found = live(call)
+            if call.gives is Gives.FILES and isinstance(found, Failure) and found.error == "OSError":
                 raise MachineError(f"the files that `{call.name}` should write are not known beforehand; {ASK_ALIKE}")
-            return said
+            return found
 
         return answer
 
 
 def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
-    """Run a suite on its reference's `names`."""
-    words = functools.partial(parameter_names, names)
-    answer = answering(names)
-    once = _once(answer)
+    """Run a suite on its reference's `names`, and record its calls."""
+    parameters, answer = functools.partial(parameter_names, names), answering(names)
+    cached = _cached(answer)
 
-    heard: dict[Test, tuple[RecordedCall, ...]] = {}
-    kinds: dict[str, set[bool | None]] = {}
+    def passes_with(change: Callable[[Call, Reply | Failure], Answer]) -> bool:
+        """Whether the test passes if the student's answers are those of the reference, changed."""
+        student, reference = Student(_changed(cached, change), parameters), Student(cached, parameters)
+        return suite.run(test, student, reference).error is None
+
+    calls_of: dict[Test, tuple[RecordedCall, ...]] = {}
+    with_arrays: set[str] = set()
     broken: list[tuple[Test, str, str]] = []
     drawn: dict[Test, tuple[int, ...]] = {}
     kept: dict[bytes, bytes] = {}
     for test in suite.tests:
-        student, reference, drawing = Student(answer, words), Student(answer, words), Drawing()
+        student, reference, drawing = Student(answer, parameters), Student(answer, parameters), Drawing()
         outcome = suite.run(test, student, reference, drawing)
         kept |= _kept(reference.calls)
         if reference.calls:
             drawn[test] = tuple(drawing.seeds)
-        for one in student.calls:
-            kinds.setdefault(one.call.name, set()).add(asked_with(one.call))
+        with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
         elif not any(map(_is_live, student.calls)):
-            raises = any(isinstance(one.answer, Failure) for one in student.calls)
-            any_words = raises and _passes(suite, test, (_in_other_words(once), once), words)
-            rounds = _passes(suite, test, (_rounded(once), once), words)
-            heard[test] = tuple(_heard(student.calls, any_words, rounds))
-    asked = {name: frozenset(found) for name, found in kinds.items()}
-    return Recording(heard, asked, tuple(broken), drawn, kept=kept)
+            fails = any(isinstance(recorded.answer, Failure) for recorded in student.calls)
+            any_text, rounds = fails and passes_with(_another_text), passes_with(_rounded)
+            calls_of[test] = tuple(_recorded(student.calls, any_text, rounds))
+    return Recording(calls_of, frozenset(with_arrays), tuple(broken), drawn, kept=kept)
 
 
-def _passes(suite: Suite, test: Test, answers: tuple[Answering, Answering], words: ParameterNames) -> bool:
-    """Does a test pass, with these answers for the student's and the reference's?"""
-    student, reference = (Student(answer, words) for answer in answers)
-    return suite.run(test, student, reference).error is None
+def _changed(answer: Answering, change: Callable[[Call, Reply | Failure], Answer]) -> Answering:
+    def changed(call: Call) -> Answer:
+        found = answer(call)
+        return found if isinstance(found, NoAnswer) else change(call, found)
+
+    return changed
 
 
-def _in_other_words(answer: Answering) -> Answering:
-    def other(call: Call) -> Answer:
-        said = answer(call)
-        return replace(said, text="other words", lines=()) if isinstance(said, Failure) else said
-
-    return other
+def _another_text(_: Call, answer: Reply | Failure) -> Answer:
+    return replace(answer, text="other words", lines=()) if isinstance(answer, Failure) else answer
 
 
-def _rounded(answer: Answering) -> Answering:
-    """Each answer rounded in a way of its own, and always the same for one call."""
-
-    def other(call: Call) -> Answer:
-        said = answer(call)
-        if isinstance(said, NoAnswer):
-            return said
-        return answer_of(rounded_otherwise(answer_bytes(said), zlib.crc32(call.as_bytes, SEED)))
-
-    return other
+def _rounded(call: Call, answer: Reply | Failure) -> Answer:
+    """Rounded in a way that is always the same for one call."""
+    return answer_of(rounded_otherwise(answer_bytes(answer), zlib.crc32(call.as_bytes, SEED)))
 
 
 def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secret: str) -> tuple[Recording, ...]:
-    """The recording with one case of each planned test of values changed, in each way that there is."""
-    answer, words = _once(recording.answering(names)), functools.partial(parameter_names, names)
-    found = [(dict(recording.heard), dict[Test, Drawing]()) for _ in range(VARIANTS)]
+    """The recording in each variant: with one case changed in each planned test of values."""
+    answer, parameters = _cached(recording.answering(names)), functools.partial(parameter_names, names)
+    found = [(dict(recording.calls), dict[Test, Drawing]()) for _ in range(VARIANTS)]
     kept = dict(recording.kept)
     for test, seeds in recording.drawn.items():
-        right = {one.answer for one in recording.heard.get(test, ())}
-        left = list(seeds) if right else []
-        for number, (heard, drawings) in enumerate(found):
+        calls = recording.calls.get(test, ())
+        right = {recorded.answer for recorded in calls}
+        left = list(seeds) if calls else []
+        for number, (calls_of, drawings) in enumerate(found):
             while left:
                 drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
-                student, reference = Student(answer, words), Student(answer, words)
+                student, reference = Student(answer, parameters), Student(answer, parameters)
                 outcome = suite.run(test, student, reference, drawing)
                 kept |= _kept(reference.calls)
-                if outcome.error is None and not right.issuperset(_replies(student.calls, beside=recording.right)):
-                    rounds = all(one.rounds for one in recording.heard[test])
-                    heard[test], drawings[test] = tuple(_heard(student.calls, False, rounds)), drawing
+                if outcome.error is None and not right.issuperset(_new_answers(student.calls, recording)):
+                    rounds = all(recorded.rounds for recorded in calls)
+                    calls_of[test], drawings[test] = tuple(_recorded(student.calls, False, rounds)), drawing
                     break
-                left.pop()  # these numbers are not free, or nothing that is asked hangs on them
-    return tuple(replace(recording, heard=heard, drawings=drawings, kept=kept) for heard, drawings in found)
+                left.pop()  # the test fails with other numbers, or no answer depends on them
+    return tuple(replace(recording, calls=calls_of, drawings=drawings, kept=kept) for calls_of, drawings in found)
 
 
-def _once(answer: Answering) -> Answering:
-    """The same, each plain call answered once."""
+def _cached(answer: Answering) -> Answering:
+    """The same, but each call that passes no functions is answered once."""
     known: dict[bytes, bytes] = {}
 
     def again(call: Call) -> Answer:
-        if any(map(callable, call.given())):
+        if _passes_callables(call):
             return answer(call)
         if call.as_bytes not in known:
-            said = answer(call)
-            if isinstance(said, NoAnswer):
-                return said
-            known[call.as_bytes] = answer_bytes(said)
+            found = answer(call)
+            if isinstance(found, NoAnswer):
+                return found
+            known[call.as_bytes] = answer_bytes(found)
         return answer_of(known[call.as_bytes])
 
     return again
 
 
-def _replies(calls: Iterable[Recorded], beside: Container[bytes]) -> Iterator[bytes]:
-    """The answers to those calls that are not made of everybody."""
-    asked = [one for one in calls if not isinstance(one.answer, NoAnswer) and one.call.as_bytes not in beside]
-    return (answer_bytes(one.answer) for one in asked if not isinstance(one.answer, NoAnswer))
+def _new_answers(calls: Iterable[Recorded], recording: Recording) -> Iterator[bytes]:
+    """The answers to calls that are not in the recording."""
+    for recorded in calls:
+        if not isinstance(recorded.answer, NoAnswer) and recorded.call.as_bytes not in recording.right:
+            yield answer_bytes(recorded.answer)
 
 
-def _is_live(one: Recorded) -> bool:
-    return isinstance(one.answer, NoAnswer) or any(map(callable, one.call.given()))
+def _passes_callables(call: Call) -> bool:
+    return any(map(callable, call.given()))
+
+
+def _is_live(recorded: Recorded) -> bool:
+    return isinstance(recorded.answer, NoAnswer) or _passes_callables(recorded.call)
 
 
 def _kept(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
-    """What came of calls by chance, and of those that write files, by what the call is as bytes."""
-    asked = [one for one in calls if (one.call.chance or one.call.gives is Gives.FILES) and not _is_live(one)]
-    return {one.call.as_bytes: answer_bytes(one.answer) for one in asked if isinstance(one.answer, Reply | Failure)}
+    """The random answers, and the files, by the call as bytes."""
+    kept = (one for one in calls if (one.call.chance or one.call.gives is Gives.FILES) and not _is_live(one))
+    return {one.call.as_bytes: answer_bytes(one.answer) for one in kept if not isinstance(one.answer, NoAnswer)}
 
 
-def _raised(body: bytes) -> str:
-    """The kind of exception in an answer; empty if it is none."""
+def _exception_in(body: bytes) -> str:
+    """The kind of the exception in an answer; empty if it is none."""
     with contextlib.suppress(WireError):
         answer = answer_of(body)
         if isinstance(answer, Failure) and answer.kind is Kind.RAISED:
@@ -233,11 +223,10 @@ def _raised(body: bytes) -> str:
     return ""
 
 
-def _heard(calls: Iterable[Recorded], any_words: bool, rounds: bool) -> Iterator[RecordedCall]:
+def _recorded(calls: Iterable[Recorded], any_text: bool, rounds: bool) -> Iterator[RecordedCall]:
     made: Counter[bytes] = Counter()
-    for one in calls:
-        assert not isinstance(one.answer, NoAnswer)
-        body = one.call.as_bytes
-        answer = answer_bytes(one.answer)
-        yield RecordedCall(one.call, (body, made[body]), answer, _raised(answer) if any_words else "", rounds)
+    for recorded in calls:
+        assert not isinstance(recorded.answer, NoAnswer)
+        body, answer = recorded.call.as_bytes, answer_bytes(recorded.answer)
+        yield RecordedCall(recorded.call, (body, made[body]), answer, _exception_in(answer) if any_text else "", rounds)
         made[body] += 1

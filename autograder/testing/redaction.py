@@ -1,6 +1,6 @@
 """Which words of a student's code a message may quote.
 
-They stand in a report that its author reads, and could carry what a test passed in, or what the reference answered.
+They stand in a report that the student reads, and could carry what a test passed in, or what the reference answered.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autograder.sandbox.protocol.objects import Form, Other, Record
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import KINDS
-from autograder.testing.quoting import NUMBER as QUOTED
+from autograder.testing.quoting import NUMBER as PLAIN_NUMBER
 from autograder.testing.quoting import Parts, quoted, texts_in
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
@@ -27,14 +27,14 @@ MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 MAX_QUOTED = 1_000_000
 UNNAMED = "function"
 LONGEST = 10_000  # an axis of an array without numbers, which may be of any length
-# What an `Other` says that is more than its type's name, in words of the kit's own: `complex128`, `17 MB`.
+# What an `Other` gives in place of its type's name, in the kit's own words: `complex128`, `17 MB`.
 KNOWN = re.compile(
     r"((torch\.)?[a-z]+\d{0,3}( \(sparse\w*\))?|\d+ MB|an? (set|DataFrame|Series|Index) of \d+( x \d+)?"
     r"|bytes of \d+|an int of many digits|a Decimal|a Fraction)?"
 )
 TYPES = frozenset(
     ("function", "method", "generator", "module", "type", "set", "frozenset", "complex", "range", "bytes", "object",
-     "DataFrame", "Series", "Index", "range", "map", "filter", "zip", "enumerate", "bytearray")
+     "DataFrame", "Series", "Index", "map", "filter", "zip", "enumerate", "bytearray")
 )  # fmt: skip
 PLACES = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 DEPTH = 4
@@ -53,61 +53,60 @@ def redacted(
     """An answer whose words may stand in a report.
 
     cells: the notebook's; only their lines and texts are quoted, see `MAX_QUOTED`
-    names: of arguments and parameters that the call itself has; reference: those that the reference has
-    asked: has the reference answered something in this exercise? Then nothing of the student's own is quoted
+    asked: whether the reference has answered a question of this exercise; then nothing of the student's is quoted
+    names: of the call's own arguments and parameters; reference: of the reference's functions
     """
     known = _quotable(tuple(cells))
     if isinstance(answer, Reply):
-        return replace(answer, value=_named(answer.value, frozenset() if asked else known.names))
+        return replace(answer, value=_with_known_types(answer.value, frozenset() if asked else known.names))
     if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
         return answer
     if answer.kind in (Kind.MEMORY, Kind.NO_INPUT):
         return Failure(answer.kind, coarse(answer.text))
-    may_be_told = {*KINDS, *reference} | (set() if asked else known.functions)
-    told = (one for one in (answer.error, *answer.types) if one in may_be_told)
-    error = next(told, "Exception")
     if answer.kind is Kind.FORBIDDEN:
         return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)
-    text = "" if asked else coarse(quoted(answer.text, known.texts, known.names.union(names)))
+    quotable_types = {*KINDS, *reference} | (set() if asked else known.functions)
+    error = next((name for name in (answer.error, *answer.types) if name in quotable_types), "Exception")
+    text = known.quoted(answer.text, asked, names)
     if answer.kind is Kind.NO_PARAMETER:
         text = text or "the module has no parameter of a name that is asked for"
     return Failure(answer.kind, text, error, tuple(filter(known.has, answer.lines)), answer.types)
 
 
-class Said(str):
+class QuotableText(str):
     """A text that student code has printed or written; `quote` gives what a report may show of a part of it."""
 
     quote: Callable[[str], str]
 
 
-def as_said(value: Any, cells: Sequence[str], asked: bool, names: Collection[str] = ()) -> Any:
-    """A text, or a dict's texts, with what may be quoted of them; the arguments are those of `redacted`."""
+def with_quote(value: Any, cells: Sequence[str], asked: bool, names: Collection[str] = ()) -> Any:
+    """A text, or the texts in a dict, with what may be quoted of them; the arguments are those of `redacted`."""
     if isinstance(value, dict):
-        return {key: as_said(item, cells, asked, names) for key, item in value.items()}
+        return {key: with_quote(item, cells, asked, names) for key, item in value.items()}
     if type(value) is not str:
         return value
-    known, said = _quotable(tuple(cells)), Said(value)
+    known, text = _quotable(tuple(cells)), QuotableText(value)
 
     def quote(part: str) -> str:
-        if re.fullmatch(QUOTED, part.strip()):
-            return f"{float(part):.4g}"  # as of an array
-        return "" if asked else coarse(quoted(part, known.texts, known.names.union(names)))
+        if re.fullmatch(PLAIN_NUMBER, part.strip()):
+            return f"{float(part):.4g}"  # as in an array
+        return known.quoted(part, asked, names)
 
-    said.quote = quote
-    return said
+    text.quote = quote
+    return text
 
 
 def coarse(text: str) -> str:
-    """With numbers cut to two significant digits."""
+    """The text with numbers cut to two significant digits."""
     return NUMBER.sub(lambda found: _cut(found[0]), text)
 
 
 def _cut(number: str) -> str:
-    kept, digits, substituted = "", 0, False
+    kept, digits, after_point = "", 0, False
     for character in number:
-        substituted = substituted or character == "."
+        after_point = after_point or character == "."
         digits += character != "." and (digits > 0 or character != "0")
-        if digits > DIGITS and substituted:
+        if digits > DIGITS and after_point:
             break
         kept += character if digits <= DIGITS else "0"
     return kept.rstrip(".")
@@ -115,10 +114,10 @@ def _cut(number: str) -> str:
 
 @dataclass(frozen=True)
 class _Quotable:
-    """What may be quoted of a notebook, read once: an answer is then looked up, however long the cells are.
+    """What may be quoted of a notebook. It is read once, so that looking up an answer does not depend on its length.
 
-    lines: each line of a cell, without the blanks around it, with its numbers in those cells that have it
-    functions: names of functions and classes that cells define, and what Python calls code that has no name
+    lines: each line of a cell, without the blanks around it, with its numbers in the cells that have it
+    functions: names of functions and classes that cells define, and Python's names for code without one
     names: every word of the code; texts: its strings (see `quoting`)
     """
 
@@ -128,13 +127,17 @@ class _Quotable:
     texts: tuple[Parts, ...]
 
     def has(self, line: Line) -> bool:
-        """Is it a line of these cells, in a function of theirs?"""
+        """Whether it is a line of these cells, in one of their functions."""
         return line.function in self.functions and line.number in self.lines.get(line.text.strip(), ())
+
+    def quoted(self, text: str, asked: bool, names: Collection[str]) -> str:
+        """As much of a text as may be shown; the arguments are those of `redacted`."""
+        return "" if asked else coarse(quoted(text, self.texts, self.names.union(names)))
 
 
 @functools.lru_cache(maxsize=1)  # a judge has one submission
 def _quotable(cells: tuple[str, ...]) -> _Quotable:
-    """Of the shortest cells, up to `MAX_QUOTED` characters."""
+    """What may be quoted of the shortest cells, up to `MAX_QUOTED` characters."""
     lines, functions, names, left = dict[str, set[int]](), set(PLACES), set[str](), MAX_QUOTED
     read = list[str]()
     for cell in sorted(cells, key=len):
@@ -150,31 +153,35 @@ def _quotable(cells: tuple[str, ...]) -> _Quotable:
     return _Quotable(lines, frozenset(functions), frozenset(names), texts_in(read))
 
 
-def _named(value: Any, names: Collection[str], depth: int = 0) -> Any:
-    """A value in which types that did not cross the sandbox's boundary have the kit's own names, or the code's."""
+def _with_known_types(value: Any, names: Collection[str], depth: int = 0) -> Any:
+    """A value in which names of types are the kit's own, or among `names`; any other becomes `object`."""
     if isinstance(value, Other):
         name = value.type_name
         is_known = name in TYPES or name in names if value.form is Form.TYPE else KNOWN.fullmatch(name)
         return value if is_known else Other("object")
-    if isinstance(value, Record):
-        fields = {key: _named(item, names, depth + 1) for key, item in value.fields.items()} if depth < DEPTH else {}
-        return Record(value.type_name if value.type_name in names else "object", value.fields | fields)
     if isinstance(value, Table):
         value.quotable = frozenset(name for name in value.names if _is_quotable(name, names))
         return value
     if isinstance(value, Generated):
         value.kind = value.kind if value.kind in TYPES else "iterator"
         return value
-    if type(value) is dict and depth < DEPTH and len(value) <= MAX_LINE:
-        return {key: _named(item, names, depth + 1) for key, item in value.items()}
-    if type(value) in (list, tuple) and depth < DEPTH and len(value) <= MAX_LINE:
-        return type(value)(_named(item, names, depth + 1) for item in value)
     if hasattr(value, "dtype") and 0 in value.shape and max(value.shape) > LONGEST:
         return Other("object")
+
+    def inner(item: Any) -> Any:
+        return _with_known_types(item, names, depth + 1)
+
+    if isinstance(value, Record):
+        fields = {key: inner(item) for key, item in value.fields.items()} if depth < DEPTH else value.fields
+        return Record(value.type_name if value.type_name in names else "object", fields)
+    if type(value) in (dict, list, tuple) and depth < DEPTH and len(value) <= MAX_LINE:
+        if isinstance(value, dict):
+            return {key: inner(item) for key, item in value.items()}
+        return type(value)(map(inner, value))
     return value
 
 
 def _is_quotable(name: Any, names: Collection[str]) -> bool:
-    """Is the name of a column made of a few words of the code?"""
+    """Whether a column's name consists of a few words of the code."""
     words = _WORDS.findall(name) if isinstance(name, str) and len(name) <= LONGEST_NAME else []
     return 0 < len(words) <= FEW_WORDS and all(word in names for word in words)

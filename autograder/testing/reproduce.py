@@ -1,11 +1,11 @@
-"""How to make a hidden test's inputs in a notebook: a line of code, from the seed that the suite made them with.
+"""Code that makes a hidden test's inputs in a notebook: a line with the seed that the suite made them with.
 
     note(numbers, "np.random.default_rng(7).normal(size=(4, 6))")  what a suite's helper made, and how
     notes.line(call, names)                                         "Q = np.random.default_rng(7).normal(size=(4, 6))"
 
 `note` adds to the notes of the suite that is being loaded or run, and does nothing if there is none. A suite scales and
-turns what its helper made; that is found out by trying. Inputs are no secret, answers are: a line has only what a suite
-made, and nothing that came back from anybody.
+transposes what its helper made; this is found out by trying. Inputs are not secret, but answers are: a line has only
+what a suite made, and nothing that any code returned.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from autograder.sandbox.protocol.calls import Call
 from autograder.testing.comparing import numbers
 
 FEW = 48  # numbers that are written out
-DIGITS = 6  # of what a suite scales by
-MANY = 3  # arrays drawn alike, from which on the drawing is given a name
+DIGITS = 6  # of the factor that a suite scales by
+MANY = 3  # arrays drawn alike, from which on the drawing gets a name
 DRAWN = re.compile(r"np\.random\.default_rng\((\d+)\)\.normal\(size=\((.*?),?\)\)")
 OF_TORCH = re.compile(rf"(\w+ = )torch\.from_numpy\(((?:[\d.e-]+ \* )?{DRAWN.pattern}(?: [+-] [\d.e-]+)?)\)")
 CLOSE = 1e-6  # float32 is within it
@@ -38,7 +38,7 @@ class Notes:
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
-        """What is noted inside stands here."""
+        """Collect here whatever is noted inside."""
         token = _current.set(self)
         try:
             yield
@@ -48,13 +48,13 @@ class Notes:
     def add(self, array: np.ndarray, code: str) -> None:
         """Remember how an array was made."""
         known = self._made[array.shape]
-        if not any(code == one for _, one in known):
+        if not any(code == known_code for _, known_code in known):
             known.append((np.array(array, dtype=float), code))
 
     def line(self, call: Call, names: Callable[[str], Sequence[str]]) -> str:
-        """Code that makes the arrays of a function's call, by the function's own names; empty if it cannot be told.
+        """Code that makes the arrays of a function's call, under the function's own names; empty if that is unknown.
 
-        A module has the suite's weights in it, too many for a line; an object is used in several.
+        Empty for modules and objects: a module has too many weights for a line, and an object is used in several calls.
         """
         if call.instance is not None or call.steps:
             return ""
@@ -67,23 +67,27 @@ class Notes:
 
     def _code(self, value: Any) -> str:
         array = numbers(value)
-        written = array.dtype.kind in "bi" and array.size <= FEW
-        code = _written_out(array) if written else self._from_seed(array)
+        if array.dtype.kind in "bi" and array.size <= FEW:
+            rows = str(array.astype(int).tolist()).replace(" ", "")
+            code = f"np.array({rows}, dtype={'bool' if array.dtype.kind == 'b' else array.dtype.name!r})"
+        else:
+            code = self._from_seed(array)
         return f"torch.from_numpy({code})" if code and hasattr(value, "detach") else code
 
     def _from_seed(self, array: np.ndarray) -> str:
         cast = "" if array.dtype == np.float64 else f".astype(np.{array.dtype.name})"
-        plain = array.astype(float)
-        for turned, turn in [(plain, ""), *([(plain.swapaxes(-1, -2), ".swapaxes(-1, -2)")] if array.ndim > 1 else [])]:
+        ways = [(array.astype(float), "")]
+        if array.ndim > 1:
+            ways.append((ways[0][0].swapaxes(-1, -2), ".swapaxes(-1, -2)"))
+        for turned, turn in ways:
             for known, code in self._made.get(turned.shape, ()):
-                scaled = _scaled(turned, known, code)
-                if scaled:
+                if scaled := _scaled(turned, known, code):
                     bracketed = f"({scaled})" if scaled != code and (turn or cast) else scaled
                     return f"{bracketed}{turn}{cast}"
         return ""
 
 
-# The notes of the suite that is being loaded or run: a helper that makes inputs is not told whose they are.
+# The notes of the suite that is being loaded or run: a helper that makes inputs does not know its suite.
 _current: ContextVar[Notes | None] = ContextVar("_current", default=None)
 
 
@@ -95,35 +99,29 @@ def note(array: np.ndarray, code: str) -> None:
 
 
 def _shortened(parts: Sequence[str]) -> str:
-    """Lines of code in one; what is made in many of them the same way has a name of its own."""
+    """Lines of code in one; if many arrays are drawn alike, the drawing gets a name."""
     whole = "; ".join(parts)
     if len(DRAWN.findall(whole)) < MANY:
         return whole
-    of_torch = all(OF_TORCH.fullmatch(part) for part in parts if DRAWN.search(part))
-    if of_torch:
+    made = "np.random.default_rng(seed).normal(size=size)"
+    if all(OF_TORCH.fullmatch(part) for part in parts if DRAWN.search(part)):
         whole = "; ".join(OF_TORCH.sub(r"\1\2", part) for part in parts)
-    drawn = "np.random.default_rng(seed).normal(size=size)"
-    made = f"torch.from_numpy({drawn})" if of_torch else drawn
+        made = f"torch.from_numpy({made})"
     whole = DRAWN.sub(r"normal(\1, \2)", whole)
     return f"normal = lambda seed, *size: {made}; {whole}"
 
 
-def _written_out(array: np.ndarray) -> str:
-    rows = str(array.astype(int).tolist()).replace(" ", "")
-    return f"np.array({rows}, dtype={'bool' if array.dtype.kind == 'b' else array.dtype.name!r})"
-
-
 def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
-    """`code` with what `known` must be multiplied by and what is added to it to give `array`; empty if it does not."""
+    """`code` with the factor and the summand that make `array` of `known`; empty if there are none."""
     if not np.isfinite(array).all():
         return ""
     if known.size < 2 or known.flat[0] == known.flat[-1]:
         return code if np.array_equal(array, known) else ""
-    one, other = known.flat[0], known.flat[-1]
-    factor = (array.flat[-1] - array.flat[0]) / (other - one)
-    more = array.flat[0] - factor * one
-    if factor == 0 or not np.allclose(array, factor * known + more, rtol=CLOSE, atol=CLOSE * max(1.0, abs(factor))):
+    factor = (array.flat[-1] - array.flat[0]) / (known.flat[-1] - known.flat[0])
+    summand = array.flat[0] - factor * known.flat[0]
+    atol = CLOSE * max(1.0, abs(factor))
+    if factor == 0 or not np.allclose(array, factor * known + summand, rtol=CLOSE, atol=atol):
         return ""
     scaled = code if abs(factor - 1) < CLOSE else f"{factor:.{DIGITS}g} * {code}"
-    sign = "+" if more > 0 else "-"
-    return scaled if abs(more) < CLOSE * max(1.0, abs(factor)) else f"{scaled} {sign} {abs(more):.{DIGITS}g}"
+    sign = "+" if summand > 0 else "-"
+    return scaled if abs(summand) < atol else f"{scaled} {sign} {abs(summand):.{DIGITS}g}"

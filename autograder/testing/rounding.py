@@ -1,11 +1,11 @@
-"""Answers that are the reference's but for rounding.
+"""Whether answers equal the reference's up to rounding.
 
-Right code in another style rounds in another way. Most tests allow for that: what they say of the reference's answers
-they say of these, so they need not run. Whether a test is one of them is tried with the reference's own answers, each
-number moved at random by a few times what counts as rounding here, and arrays laid out in memory in another way. A test
-that compares two answers bit by bit, or asks for more digits than are left, fails then, and runs for everybody.
+Right code in another style rounds in another way. Most tests allow for that, so they need not run on such answers.
+Whether a test allows for it is tried with the reference's own answers: each number is moved at random by a few times
+what counts as rounding here, and arrays are laid out in memory in another way. A test that compares two answers bit by
+bit, or needs more digits than are left, fails then, and runs for everybody.
 
-Answers are compared as the tagged lists that cross the sandbox's boundary: most parts are the same bytes.
+Answers are compared as the tagged lists that cross the sandbox's boundary, since most parts are the same bytes.
 """
 
 from __future__ import annotations
@@ -19,64 +19,45 @@ import numpy as np
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.values import BY_NAME, decode, encode
 
-# By how much numbers may differ, in shares of their array's largest. Right code differs by some ten units in the last
+# How far numbers may differ, as a share of the largest in their array. Right code differs by some ten units in the last
 # place (2e-15 and 1e-6). The smallest tolerances in hidden tests are 1e-9 and 1e-5; a mistake differs by 0.01.
 BOUND = {"float64": 1e-12, "float32": 1e-6}
-TIMES = 3  # a test that need not run passes with numbers that are so many times further off
+TIMES = 3  # a test may be skipped if it passes with numbers that are so many times further off
+ROUNDED = (0, 2, 3)  # places in a reply: value, gradients, gradients by parameters. An input is unchanged, or it is not
 ARRAYS = ("array", "tensor", "scalar")  # tags of values with a dtype, a shape, an order of axes, gaps and bytes
 
 
-class _Parts(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """What a reply has, unread; see `Reply`."""
-
-    value: msgspec.Raw
-    inputs: msgspec.Raw
-    gradients: msgspec.Raw
-    parameters: msgspec.Raw
-    shapes: msgspec.Raw
-    dropped: bool
-
-    @property
-    def numbers(self) -> tuple[msgspec.Raw, ...]:
-        """The parts whose numbers may be rounded. An input is as it was, or it is not."""
-        return self.value, self.gradients, self.parameters
-
-    @property
-    def rest(self) -> tuple[object, ...]:
-        """The parts that are the same for the same answer."""
-        return self.inputs, self.shapes, self.dropped
-
-
 class _Message(msgspec.Struct):
-    reply: _Parts | None = None
+    reply: list[msgspec.Raw] | None = None
 
 
 def is_rounded(got: object, right: bytes) -> bool:
-    """Is what came back the right answer but for rounding?
+    """Whether an answer is the right one up to rounding.
 
-    Kinds, dtypes and shapes are the same, and what else a reply has; so are zeros, infinities and NaNs.
+    Kinds, dtypes and shapes must be the same, and so must zeros, infinities and NaNs, and the rest of the reply.
     """
     if not isinstance(got, bytes):
         return False
     try:
-        one, other = (frames.parse(body, _Message).reply for body in (got, right))
-        if one is None or other is None or one.rest != other.rest:
+        found, wanted = (frames.parse(body, _Message).reply for body in (got, right))
+        if found is None or wanted is None or len(found) != len(wanted):
             return False
-        pairs = zip(one.numbers, other.numbers, strict=True)
-        return all(mine == own or _same(_read(mine), _read(own)) for mine, own in pairs)
+        pairs = zip(found, wanted, strict=True)
+        different = [place for place, pair in enumerate(pairs) if pair[0] != pair[1]]
+        return all(place in ROUNDED and _same(_read(found[place]), _read(wanted[place])) for place in different)
     except (frames.WireError, ValueError, TypeError, RecursionError, OverflowError):
         return False
 
 
 def rounded_otherwise(right: bytes, seed: int) -> bytes:
-    """An answer with its numbers moved and its arrays laid out in another way; what is no reply stays what it is."""
-    parts = frames.parse(right, _Message).reply
-    if parts is None:
+    """An answer with its numbers moved and its arrays laid out in another way; unchanged if it is no reply."""
+    reply = frames.parse(right, _Message).reply
+    if reply is None:
         return right
-    chance = np.random.default_rng(seed)
-    value, gradients, parameters = (msgspec.Raw(frames.body(_moved(_read(part), chance))) for part in parts.numbers)
-    moved = msgspec.structs.replace(parts, value=value, gradients=gradients, parameters=parameters)
-    return frames.body(_Message(moved))
+    rng = np.random.default_rng(seed)
+    for place in ROUNDED:
+        reply[place] = msgspec.Raw(frames.body(_moved(_read(reply[place]), rng)))
+    return frames.body(_Message(reply))
 
 
 def _read(part: msgspec.Raw) -> Any:
@@ -87,61 +68,52 @@ def _is_array(data: list[Any]) -> bool:
     return len(data) == 6 and data[0] in ARRAYS
 
 
-# ---------------------------------------------------------------- compared
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Are two values, as tagged lists, the same but for rounding?"""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, float):
-        return _same_numbers(np.asarray(one), np.asarray(other))
-    if not isinstance(one, list):
-        return bool(one == other)
-    if _is_array(other):
-        return one[:3] == other[:3] and _same_numbers(_array(one), _array(other))
-    return len(one) == len(other) and all(map(_same, one, other))
-
-
 def _array(data: list[Any]) -> np.ndarray:
-    """The numbers of an array, a tensor or a scalar."""
     return np.asarray(decode(["array", *data[1:]]))
 
 
-def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
-    if other.dtype.name not in BOUND:
-        return bool(np.array_equal(one, other, equal_nan=other.dtype.kind == "f"))
-    free = _free(other)
-    if not np.array_equal(free, _free(one)) or not np.array_equal(one[~free], other[~free], equal_nan=True):
-        return False
-    one, other = one[free], other[free]
-    apart, largest = np.abs(one - other).max(initial=0), np.abs(other).max(initial=0)
-    return bool(apart <= BOUND[other.dtype.name] * largest)
-
-
-def _free(numbers: np.ndarray) -> np.ndarray:
-    """Where a number may be rounded: not where it is 0, infinite or NaN."""
+def _may_be_rounded(numbers: np.ndarray) -> np.ndarray:
     return np.asarray(np.isfinite(numbers) & (numbers != 0))
 
 
-# ---------------------------------------------------------------- moved
+def _same(found: Any, right: Any) -> bool:
+    if type(found) is not type(right):
+        return False
+    if isinstance(found, float):
+        return _same_numbers(np.asarray(found), np.asarray(right))
+    if not isinstance(found, list):
+        return bool(found == right)
+    if _is_array(right):
+        return found[:3] == right[:3] and _same_numbers(_array(found), _array(right))
+    return len(found) == len(right) and all(map(_same, found, right))
 
 
-def _moved(data: Any, chance: np.random.Generator) -> Any:
+def _same_numbers(found: np.ndarray, right: np.ndarray) -> bool:
+    if right.dtype.name not in BOUND:
+        return bool(np.array_equal(found, right, equal_nan=right.dtype.kind == "f"))
+    free = _may_be_rounded(right)
+    if not np.array_equal(free, _may_be_rounded(found)):
+        return False
+    if not np.array_equal(found[~free], right[~free], equal_nan=True):
+        return False
+    gap, largest = np.abs(found[free] - right[free]).max(initial=0), np.abs(right[free]).max(initial=0)
+    return bool(gap <= BOUND[right.dtype.name] * largest)
+
+
+def _moved(data: Any, rng: np.random.Generator) -> Any:
     if isinstance(data, float):
-        return float(_moved_numbers(np.asarray(data), chance))
+        return float(_moved_numbers(np.asarray(data), rng))
     if not isinstance(data, list):
         return data
     if not _is_array(data) or data[1] not in BOUND:
-        return [_moved(item, chance) for item in data]
-    moved = _moved_numbers(_array(data), chance)
-    return [data[0], *encode(np.asfortranarray(moved))[1:]]
+        return [_moved(item, rng) for item in data]
+    return [data[0], *encode(np.asfortranarray(_moved_numbers(_array(data), rng)))[1:]]
 
 
-def _moved_numbers(numbers: np.ndarray, chance: np.random.Generator) -> np.ndarray:
-    """All moved by the same, up or down."""
-    free = _free(numbers)
+def _moved_numbers(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """All numbers moved by the same distance, up or down."""
+    free = _may_be_rounded(numbers)
     far = TIMES * BOUND[numbers.dtype.name] * float(np.abs(numbers[free]).max(initial=0))
-    signs = chance.integers(0, 2, numbers.shape) * 2 - 1
+    signs = rng.integers(0, 2, numbers.shape) * 2 - 1
     moved = numbers + np.where(free & math.isfinite(far), signs * far, 0)
     return np.asarray(moved, dtype=BY_NAME[numbers.dtype.name])

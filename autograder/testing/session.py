@@ -24,9 +24,8 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.objects import NoField
-from autograder.testing.chance import Chances
-from autograder.testing.expect import Mismatch
-from autograder.testing.fault_localisation import truly
+from autograder.testing.fault_localisation import locate_fault
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.reproduce import Notes
 from autograder.testing.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
 from autograder.testing.variants import Drawing
@@ -39,10 +38,10 @@ OFF = (
     "warnings",
 )  # fmt: skip
 
-# Somebody's own, for other tests: a suite does not know their options, and is not the test that runs.
+# Settings of the environment that are meant for other tests: a suite does not know their options.
 SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST")
 ORDER = "the order of values"  # a cause
-MAX_MESSAGE = 2_000  # characters; an answer may have words of its own in it, the keys of a dict
+MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message, such as the keys of a dict
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,10 @@ class Test:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one test gave: None if it passed, else the error.
+    """The outcome of one test.
 
-    call: the one that it is about, in words; reproduce: code that makes what went in
+    error: None if it passed
+    call: the call that the error is about, in words; reproduce: code that makes its arguments
     where: the suite's line that failed, for authors
     """
 
@@ -71,40 +71,43 @@ class Outcome:
     reproduce: str = ""
     where: str = ""
 
-    def told(self, question: bool = True) -> str:
-        """What the student reads, empty if the test passed; without the test's question if a better one is known."""
+    def message(self, question: bool = True) -> str:
+        """The message for the student, with or without the test's own question; empty if the test passed."""
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
             text = str(self.error) if question or not isinstance(self.error, Mismatch) else self.error.text
-            return one_line(f"{self.call}: {text[:MAX_MESSAGE]}" if self.call else text[:MAX_MESSAGE])
+            return one_line(self._after_call(text[:MAX_MESSAGE]))
         what = f"{type(self.error).__name__}, {self.where}" if self.where else type(self.error).__name__
         return f"this test could not judge what came back ({what}). Please tell your instructor."
 
     @property
     def parts(self) -> Message:
-        """What the student reads of a visible test, in its parts."""
+        """The message of a visible test, in parts."""
         parts = self.error.parts if isinstance(self.error, StudentError | Mismatch) else None
         if parts is None:
-            return Message(self.told())
-        happened = f"{self.call}: {parts.happened}" if self.call else parts.happened
-        return Message(one_line(happened[:MAX_MESSAGE]), one_line(parts.question), tuple(map(one_line, parts.went_in)))
+            return Message(self.message())
+        happened = self._after_call(parts.happened)[:MAX_MESSAGE]
+        return Message(one_line(happened), one_line(parts.question), tuple(map(one_line, parts.went_in)))
+
+    def _after_call(self, text: str) -> str:
+        return f"{self.call}: {text}" if self.call else text
 
     @property
     def untouched(self) -> bool:
-        """Was there nothing to judge?"""
+        """Whether there was nothing to judge."""
         return isinstance(self.error, NotStarted | Missing)
 
     @property
     def cause(self) -> str:
-        """The same for tests that fail for one reason, however it is worded; empty if only the words can tell."""
+        """The same for tests that fail for one reason, even if their messages differ; empty if only those can tell."""
         return getattr(self.error, "cause", "")
 
 
 class Suite:
     """The collected suites of an assignment's exercises. Use as a context manager, or call `close`.
 
-    Raises `CourseError` where they cannot be used, `MachineError` where they need a package that is not installed here.
+    Raises `CourseError` if they cannot be used, `MachineError` if they need a package that is not installed here.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -115,12 +118,8 @@ class Suite:
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
         self._notes = Notes()
         with self._notes.taken():
-            self._items = _Items(self.folder, self.paths)
-        if self._items.missing is not None:
-            raise MachineError(_how_to_get(self._items.missing))
-        if self._items.problem is not None:
-            raise CourseError(f"{self.folder}: a suite cannot be used: {self._items.problem}")
-        items = self._items.by_test
+            self._plugin = _Plugin(self.folder, self.paths)
+        items = self._plugin.by_test
         self.tests: tuple[Test, ...] = tuple(items)
         self.path_of = {test: item.path for test, item in items.items()}
         self.code_of: dict[Test, Any] = {test: getattr(item, "function", None) for test, item in items.items()}
@@ -142,13 +141,13 @@ class Suite:
     def run(self, test: Test, student: Student, reference: Student | None, drawing: Drawing | None = None) -> Outcome:
         """Run one test for one student.
 
-        drawing: by which its inputs are drawn
-        Raises `MachineError` where the test needs a package that is not installed here.
+        drawing: the seeds that its inputs are drawn with
+        Raises `MachineError` if the test needs a package that is not installed here.
         """
-        for one in filter(None, (student, reference)):
-            one._chances = Chances(one is reference, "random" in self.marks[test])
+        for caller in filter(None, (student, reference)):
+            caller._is_reference, caller._is_random = caller is reference, "random" in self.marks[test]
         with self._notes.taken(), (drawing or Drawing()).under_way():
-            error = self._items.run(test, student, reference)
+            error = self._plugin.run(test, student, reference)
         if error is None:
             return Outcome(test, None)
         if isinstance(error, ModuleNotFoundError):
@@ -158,16 +157,18 @@ class Suite:
         return self._failed(test, error, student, reference)
 
     def _failed(self, test: Test, error: BaseException, student: Student, reference: Student | None) -> Outcome:
-        """What a student is told of a failed test: the call that it is about, and what went in."""
-        where, is_own = _where(error, self.folder)
+        """The outcome of a failed test, with the call that the error is about and its arguments."""
+        where, in_suite = _where(error, self.folder)
         if isinstance(error, Missing) and student.calls and student.calls[-1].call.gives is Gives.NAME:
             error = Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
         if isinstance(error, NoField):
             error = Mismatch(str(error))
         if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
-            error = as_mismatch(error, is_own)
+            # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
+            # numpy.testing, would tell the expected values.
+            error = Mismatch("what came back is not what is asked for here.", str(error) if in_suite else "")
         if isinstance(error, Mismatch) and reference is not None:
-            error = truly(error, student.calls, answers_of(reference))
+            error = locate_fault(error, student.calls, answers_of(reference))
         call = student.calls.that_gave(getattr(error, "got", None))
         if call is None:
             return Outcome(test, error, where=where)
@@ -177,37 +178,34 @@ class Suite:
         return Outcome(test, error, as_written(call, names_of(student)), inputs, where)
 
     def close(self) -> None:
-        """Undo what the tests' fixtures have set up."""
-        self._items.tear_down()
+        """Tear down what the tests' fixtures have set up."""
+        self._plugin.tear_down()
 
 
 class _Module(pytest.Module):
-    """A file of the content. Several are called hidden_tests.py, and they share files; see `content.load`."""
+    """A file of the course. Several are called hidden_tests.py, and they share files; see `content.load`."""
 
     def _getobj(self) -> Any:
         return content.load(self.path)
 
 
-class _Items:
-    """The tests of some files, collected by pytest, and this plugin in it.
-
-    problem: why they cannot be used; missing: the package that they need and that is not installed here
-    """
+class _Plugin:
+    """A plugin of pytest's that keeps the collected tests, and runs them later."""
 
     def __init__(self, folder: Path, paths: Sequence[Path]) -> None:
         self.by_test: dict[Test, pytest.Item] = {}
-        self.problem: str | None = "pytest found no test in it" if paths else None
-        self.missing: str | None = None
+        self._problem = "pytest found no test in it"
+        self._missing_package: str | None = None
         self._last: pytest.Item | None = None
         self._student: Student | None = None
         self._reference: Student | None = None
         self._error: BaseException | None = None
-        if not paths:  # an assignment of which no exercise is judged by a suite
+        if not paths:  # no exercise of the assignment is judged by a suite
             return
         arguments = [f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
-        # Else it lists every folder on the way to the suite, and in a sandbox most of them cannot be.
+        # Without this it lists every folder on the way to the suite, and in a sandbox most of them cannot be listed.
         arguments.append(f"--confcutdir={folder}")
-        # A plain assert says its own words and no more: what pytest would add are the values that are asked for.
+        # The message of a plain assert is not extended: pytest would add the expected values.
         arguments.append("--assert=plain")
         # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
         arguments.append("--disable-plugin-autoload")
@@ -217,12 +215,16 @@ class _Items:
         with _without_settings(), warnings.catch_warnings():
             warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
             pytest.main([*arguments, *map(str, paths)], plugins=[self])
+        if self._missing_package is not None:
+            raise MachineError(_how_to_get(self._missing_package))
+        if not self.by_test:
+            raise CourseError(f"{folder}: a suite cannot be used: {self._problem}")
 
     def run(self, test: Test, student: Student, reference: Student | None) -> BaseException | None:
         """What one test raises; None if it passes."""
         self._student, self._reference, self._error = student, reference, None
         item = self.by_test[test]
-        # What comes next is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
+        # The next test is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
         module: Any = item.getparent(pytest.Module)
         if self._last is not None and self._last.getparent(pytest.Module) is not module:
             self.tear_down(item)
@@ -231,7 +233,7 @@ class _Items:
         return self._error
 
     def tear_down(self, following: pytest.Item | None = None) -> None:
-        """Undo what was set up for the last test, but for what the `following` one needs, too."""
+        """Tear down what was set up for the last test, except what the `following` one needs, too."""
         if self._last is not None:
             with _without_settings():
                 self._last.ihook.pytest_runtest_teardown(item=self._last, nextitem=following)
@@ -253,16 +255,16 @@ class _Items:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.problem = f"{report.nodeid}: {report.longrepr}"
+            self._problem = f"{report.nodeid}: {report.longrepr}"
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
         return _Module.from_parent(parent, path=module_path)
 
     def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
-        """A suite that cannot be imported since a package is not there: that is the machine's, and not the course's."""
+        """Notice that a suite needs a package that is missing: the machine's fault, and not the course's."""
         error = call.excinfo.value if call.excinfo else None
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
-            self.missing = error.name
+            self._missing_package = error.name
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         if excinfo.type is KeyboardInterrupt:  # and not pytest's own, for a suite that cannot be loaded
@@ -273,14 +275,13 @@ class _Items:
         if session.items and not session.testsfailed:
             try:
                 self.by_test = {_as_test(item): item for item in session.items}
-                self.problem = None
             except CourseError as error:
-                self.problem = str(error)
+                self._problem = str(error)
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """The outcome as an object, without pytest's drawing of a failure: 60 ms that nobody reads."""
+        """The outcome as an object, without pytest's drawing of a failure, which takes 60 ms."""
         if call.excinfo is not None and self._error is None:
             self._error = call.excinfo.value
         assert call.when != "collect"
@@ -290,7 +291,6 @@ class _Items:
 
 @contextlib.contextmanager
 def _without_settings() -> Iterator[None]:
-    """Without what the environment says of other tests."""
     settings = {name: os.environ.pop(name) for name in SETTINGS if name in os.environ}
     try:
         yield
@@ -298,28 +298,19 @@ def _without_settings() -> Iterator[None]:
         os.environ.update(settings)
 
 
-def as_mismatch(error: BaseException, is_own: bool) -> Mismatch:
-    """What a plain `assert ..., "hint"` or `pytest.fail("hint")` says, as an answer that is not what is asked for.
-
-    is_own: is it in a line of the suite's own? One elsewhere, such as in numpy.testing, would tell the values that are
-        asked for.
-    """
-    hint = str(error) if is_own else ""
-    return Mismatch("what came back is not what is asked for here.", hint)
-
-
 def _where(error: BaseException, folder: Path) -> tuple[str, bool]:
-    """The line of a suite, or of a helper of it, that an error comes from; and is it raised there, and not below?
+    """The line of a suite, or of one of its helpers, that an error comes from; and whether it was raised there itself.
 
     folder: the assignment's
     """
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     folders = (f"{folder}{os.sep}", f"{folder.parent / 'hidden'}{os.sep}")
-    own = [place for place in places if place[0].startswith(folders)]
-    if not own:
+    in_suite = [place for place in places if place[0].startswith(folders)]
+    if not in_suite:
         return "", False
-    is_own = places[-1] == own[-1] or isinstance(error, pytest.fail.Exception)
-    return f"{'' if is_own else 'within '}{os.path.basename(own[-1][0])}, line {own[-1][1]}", is_own
+    raised_there = places[-1] == in_suite[-1] or isinstance(error, pytest.fail.Exception)
+    name, line = in_suite[-1]
+    return f"{'' if raised_there else 'within '}{os.path.basename(name)}, line {line}", raised_there
 
 
 def _how_to_get(package: str) -> str:

@@ -1,89 +1,78 @@
 """What NumPy and PyTorch say about shapes, in the course's words.
 
-    told("raised ValueError: operands could not be broadcast together with shapes (3,4) (5,) .")
+    reworded("raised ValueError: operands could not be broadcast together with shapes (3,4) (5,) .")
     -> "raised ValueError: shapes (3, 4) and (5,) do not broadcast: counted from the end, 4 meets 5."
 
-Which two shapes met is what a student needs; what a gufunc's core dimension is, they need not know.
+A student needs to know which two shapes met, and not what the core dimension of a gufunc is.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from itertools import pairwise
 
-Say = Callable[[re.Match[str]], str]
 PRODUCT = "a product with @ sums over the left one's last axis and the right one's last but one"
 
 
-def told(text: str) -> str:
-    """`text` with what it says about shapes in plain words; as it is where it says nothing known."""
-    for pattern, say in KNOWN:
-        found = pattern.search(text)
-        if found:
-            return text[: found.start()] + say(found) + text[found.end() :]
+def reworded(text: str) -> str:
+    """`text` with what it says about shapes in plain words; unchanged if it says nothing known."""
+    for pattern, message in KNOWN:
+        if found := pattern.search(text):
+            said = found.expand(message) if isinstance(message, str) else message(*found.groups())
+            return text[: found.start()] + said + text[found.end() :]
     return text
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _sizes(text: str) -> tuple[int, ...]:
     """The sizes in `(3,4)`, `[3, 4]` or `3x4`."""
     return tuple(map(int, re.findall(r"-?\d+", text)))
 
 
-def _broadcast(found: re.Match[str]) -> str:
-    shapes = [_numbers(shape) for shape in re.findall(r"\([\d,]+\)", found[1])]
-    met = next((pair for pair in map(_that_meet, *zip(*pairwise(shapes), strict=True)) if pair), None)
+def _broadcast(text: str) -> str:
+    shapes = [_sizes(shape) for shape in re.findall(r"\([\d,]+\)", text)]
+    met = next(filter(None, (_unequal(*pair) for pair in pairwise(shapes))), None)
     where = f": counted from the end, {met[0]} meets {met[1]}" if met else ""
     return f"shapes {' and '.join(map(str, shapes))} do not broadcast{where}"
 
 
-def _that_meet(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, int] | None:
-    """The first two sizes, counted from the end, that do not go together."""
-    pairs = zip(reversed(one), reversed(other), strict=False)
+def _unequal(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, int] | None:
+    """The first two sizes, counted from the end, that do not broadcast."""
+    pairs = zip(reversed(first), reversed(second), strict=False)
     return next(((a, b) for a, b in pairs if a != b and 1 not in (a, b)), None)
 
 
-def _two_matrices(found: re.Match[str]) -> str:
-    one, other = _numbers(found[1]), _numbers(found[2])
+def _two_matrices(left: str, right: str) -> str:
+    one, other = _sizes(left), _sizes(right)
     return f"shapes {one} and {other} cannot be multiplied: {one[-1]} meets {other[max(0, len(other) - 2)]}; {PRODUCT}"
 
 
-def _batch_axes(found: re.Match[str]) -> str:
-    one, other = _numbers(found[1]), _numbers(found[2])
+def _batch_axes(left: str, right: str) -> str:
+    one, other = _sizes(left), _sizes(right)
     before = f"the axes before the last two, {one[:-2]} and {other[:-2]}, do not broadcast"
     return f"shapes {one} and {other} cannot be multiplied: {before}"
 
 
-def _core(found: re.Match[str]) -> str:
-    return f"these two cannot be multiplied: {found[2]} meets {found[1]}; {PRODUCT}"
-
-
-def _too_few_axes(found: re.Match[str]) -> str:
-    side = "left" if found[1] == "0" else "right"
+def _too_few_axes(operand: str) -> str:
+    side = "left" if operand == "0" else "right"
     return f"these two cannot be multiplied: the {side} one is a single number, without axes"
 
 
-def _sizes(found: re.Match[str]) -> str:
-    return f"these two tensors do not broadcast: on axis {found[3]} of the result, {found[1]} meets {found[2]}"
+def _batches(wanted: str, got: str) -> str:
+    sizes = f"the right one begins with {_sizes(got)}, and the left one asks for {_sizes(wanted)}"
+    return f"these two cannot be multiplied: {sizes}"
 
 
-def _batches(found: re.Match[str]) -> str:
-    wanted, got = _numbers(found[1]), _numbers(found[2])
-    return f"these two cannot be multiplied: the right one begins with {got}, and the left one asks for {wanted}"
-
-
-def _reshape(size: str, shape: str) -> str:
-    sizes = _numbers(shape)
+def _reshape(count: str, shape: str) -> str:
+    sizes = _sizes(shape.replace("newaxis", "-1"))
     if -1 in sizes:
-        return f"{size} numbers cannot be laid out in the shape {sizes}: no whole number in place of -1 fits"
-    product = 1
-    for one in sizes:
-        product *= one
-    return f"{size} numbers cannot be laid out in the shape {sizes}, which has room for {product}"
+        return f"{count} numbers cannot be laid out in the shape {sizes}: no whole number in place of -1 fits"
+    return f"{count} numbers cannot be laid out in the shape {sizes}, which has room for {math.prod(sizes)}"
 
 
-def _norm(found: re.Match[str]) -> str:
-    return f"this norm is for a last axis of {_numbers(found[1])[-1]}, and a tensor of shape {_numbers(found[2])} came"
+def _norm(normalized: str, got: str) -> str:
+    return f"this norm is for a last axis of {_sizes(normalized)[-1]}, and a tensor of shape {_sizes(got)} came"
 
 
 def _axis(number: str, axes: int) -> str:
@@ -91,17 +80,14 @@ def _axis(number: str, axes: int) -> str:
     return f"there is no axis {number} here: the axes are {counted}"
 
 
-def _concatenate(found: re.Match[str]) -> str:
-    return f"these cannot be put side by side: on axis {found[1]} one has the size {found[2]} and another {found[3]}"
+def _assigned(got: str, place: str) -> str:
+    return f"what has shape {_sizes(got)} does not fit into a place of shape {_sizes(place)}"
 
 
-def _assigned(found: re.Match[str]) -> str:
-    return f"what has shape {_numbers(found[1])} does not fit into a place of shape {_numbers(found[2])}"
-
-
-KNOWN: list[tuple[re.Pattern[str], Say]] = [
-    (re.compile(pattern), say)
-    for pattern, say in (
+# What is said in place of each text: a template, or a function of the groups.
+KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
+    (re.compile(pattern), message)
+    for pattern, message in (
         # NumPy
         (r"operands could not be broadcast together with shapes ((?:\([\d,]*\) ?)+)(?<! ) ?", _broadcast),
         (
@@ -109,38 +95,44 @@ KNOWN: list[tuple[re.Pattern[str], Say]] = [
             r"requested shape \([\d,]*\)",
             _batch_axes,
         ),
-        (r"matmul: Input operand \d has a mismatch.*\(size (\d+) is different from (\d+)\)", _core),
+        (
+            r"matmul: Input operand \d has a mismatch.*\(size (\d+) is different from (\d+)\)",
+            rf"these two cannot be multiplied: \2 meets \1; {PRODUCT}",
+        ),
         (r"matmul: Input operand (\d) does not have enough dimensions.*requires \d\)", _too_few_axes),
         (r"shapes (\([\d,]*\)) and (\([\d,]*\)) not aligned: \d+ \(dim \d\) != \d+ \(dim \d\)", _two_matrices),
-        (
-            r"cannot reshape array of size (\d+) into shape (\([-\d,a-z]*\))",
-            lambda m: _reshape(m[1], m[2].replace("newaxis", "-1")),
-        ),
+        (r"cannot reshape array of size (\d+) into shape (\([-\d,a-z]*\))", _reshape),
         (r"could not broadcast input array from shape (\([\d,]*\)) into shape (\([\d,]*\))", _assigned),
-        (r"(?:axis\d: )?axis (-?\d+) is out of bounds for array of dimension (\d+)", lambda m: _axis(m[1], int(m[2]))),
+        (
+            r"(?:axis\d: )?axis (-?\d+) is out of bounds for array of dimension (\d+)",
+            lambda number, axes: _axis(number, int(axes)),
+        ),
         (
             r"all the input array dimensions except .*along dimension (\d+), the array at index \d+ has size (\d+) "
             r"and the array at index \d+ has size (\d+)",
-            _concatenate,
+            r"these cannot be put side by side: on axis \1 one has the size \2 and another \3",
         ),
         # PyTorch
         (r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)", _two_matrices),
         (r"size mismatch, got input \(\d+\), mat \((\d+x\d+)\), vec \((\d+)\)", _two_matrices),
         (r"Expected size for first two dimensions of batch2 tensor to be: (\[.*?\]) but got: (\[.*?\])\.?", _batches),
-        (r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\).*dimension (\d+)", _sizes),
-        (r"shape '(\[[-\d, ]*\])' is invalid for input of size (\d+)", lambda m: _reshape(m[2], m[1])),
+        (
+            r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\).*dimension (\d+)",
+            r"these two tensors do not broadcast: on axis \3 of the result, \1 meets \2",
+        ),
+        (r"shape '(\[[-\d, ]*\])' is invalid for input of size (\d+)", lambda shape, count: _reshape(count, shape)),
         (
             r"Given normalized_shape=(\[.*?\]), expected input with shape \[.*?\], but got input of size ?(\[.*?\])",
             _norm,
         ),
         (
             r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\], but got (-?\d+)\)",
-            lambda m: _axis(m[2], int(m[1]) + 1),
+            lambda last, number: _axis(number, int(last) + 1),
         ),
         (
             r"Sizes of tensors must match except in dimension \d+\. Expected size (\d+) but got size (\d+) "
             r"for tensor number (\d+) in the list\.?",
-            lambda m: f"these cannot be put side by side: {m[1]} meets {m[2]} in number {m[3]} of the list",
+            r"these cannot be put side by side: \1 meets \2 in number \3 of the list",
         ),
     )
 ]

@@ -1,22 +1,22 @@
-"""`student` and `reference`: objects whose attributes look like functions and lead to somebody's code.
+"""`student` and `reference`: objects whose attributes look like functions and call somebody's code.
 
     student.median(x)                           the value that came back
-    student.median.inputs_after(x)              what the arguments look like after the call
+    student.median.inputs_after(x)              the arguments as they are after the call
     student.mix.gradients(x, y, seeds=…)        output and gradients of sum(output * seed)
     student.Layer.build(8, 2)                   construct an nn.Module, see its parameters' shapes
     student.Layer.run((8, 2), …)                construct, copy weights in by name, forward, gradients
-    student.Layer.run(…, after=(x, y))          the same, with another call of the same module before
+    student.Layer.run(…, after=(x, y))          the same, after another call of the same module
     student.Layer.run(…, training=False)        the same, after `eval()`
-    student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
+    student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, the last one's value
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
     student.roll.draws(6000, 2, rng=RNG)        a sample, see `expect.sample`
     student.table.printed(rows)                 the text that the call prints
-    student.save.files(rows)                    what it writes, into an empty folder: contents by name
-    student.plot.figure(rows)                   what it draws with matplotlib: words and numbers
+    student.save.files(rows)                    the files that it writes, into an empty folder: contents by name
+    student.plot.figure(rows)                   the figure that it draws with matplotlib: words and numbers
     student.quiz.typed("3", "yes").printed()    any of these, with lines that `input()` reads
-    student.value("answer_3")                   what stands under a name that is no function
+    student.value("answer_3")                   the value under a name that is no function
 
-Who answers is decided by a function behind: a process in the sandbox, or this process.
+A function that each of them is made with answers the calls: from a process in the sandbox, or from this process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from enum import Enum
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,10 +35,10 @@ from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, witho
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.call_text import ParameterNames as ParameterNames
 from autograder.testing.call_text import as_written as as_written
-from autograder.testing.chance import Chances, Draws
 from autograder.testing.comparing import numbers
-from autograder.testing.effects import Files, figure_of, files_of, no_input
-from autograder.testing.shape_errors import told
+from autograder.testing.effects import Files, files_of, no_input
+from autograder.testing.figures import figure_of
+from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import Forbidden as Forbidden
 from autograder.testing.student_errors import HeldTooMuch as HeldTooMuch
 from autograder.testing.student_errors import Missing as Missing
@@ -46,6 +47,7 @@ from autograder.testing.student_errors import Raised as Raised
 from autograder.testing.student_errors import RaisedValueError as RaisedValueError
 from autograder.testing.student_errors import Stopped as Stopped
 from autograder.testing.student_errors import StudentError as StudentError
+from autograder.testing.variants import chance_of_call
 from autograder.text import raised
 
 FORBIDDEN = (
@@ -58,10 +60,18 @@ STOPPED = {
     Why.OVER_LIMIT: "{text}, so it was stopped.",
     Why.UNREADABLE: "what came back could not be read ({text}).",
 }
-
-
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
 BY_HAND = "stopped by hand"  # a cause
+
+
+class Drawn(Enum):
+    """A placeholder for an argument that differs in each call: a NumPy generator, or a number to seed one with."""
+
+    RNG = "rng"
+    SEED = "seed"
+
+
+RNG, SEED = Drawn.RNG, Drawn.SEED
 
 
 @dataclass(frozen=True)
@@ -83,9 +93,9 @@ class Recorded:
 
 
 def has_chance(call: Call, answer: Answer) -> bool:
-    """Has a module parameters that the call does not set? What they begin with is chance, each time another.
+    """Whether a module has parameters that the call does not set: they start random, so the answer is random, too.
 
-    If it is only built, their shapes are all that is asked for.
+    False if the module is only built, since then only the parameters' shapes are asked for.
     """
     return (
         call.instance is not None
@@ -96,17 +106,17 @@ def has_chance(call: Call, answer: Answer) -> bool:
 
 
 class Calls(list[Recorded]):
-    """A test's calls that were answered, and the last one made; for messages and for diagnosis."""
+    """A test's answered calls, and the last one made; for messages and for the diagnosis."""
 
     last: Call | None = None
 
     def that_gave(self, got: Any) -> Call | None:
-        """The call that gave `got`, or what it is a part of; the last one if that cannot be told; None before any."""
+        """The call whose value is `got` or has it as a part. If there is none, the last call made, if any."""
         found = self._holding(got)
         return self.last if found is None else found[0]
 
     def has_elsewhere(self, got: Any, wanted: Any) -> bool:
-        """Is `wanted`, an array or a shape, among what came back together with `got`?"""
+        """Whether `wanted`, an array or a shape, is in the same reply as `got`."""
         found = self._holding(got)
         if found is None or wanted is None:
             return False
@@ -116,19 +126,20 @@ class Calls(list[Recorded]):
         return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=1e-3) for item in others)
 
     def _holding(self, got: Any) -> tuple[Call, Any] | None:
-        """The last call whose value holds `got`, and that value."""
-        for one in reversed(self if got is not None else []):
-            if isinstance(one.answer, Reply) and _holds(one.answer.value, got):
-                return one.call, one.answer.value
+        for recorded in reversed(self if got is not None else []):
+            if isinstance(recorded.answer, Reply) and _holds(recorded.answer.value, got):
+                return recorded.call, recorded.answer.value
         return None
 
 
 class Student:
-    """Somebody's names, called through `answer`. Every public attribute but `calls` and `value` is one of them."""
+    """Somebody's names, called through `answer`. Every public attribute except `calls` and `value` is one of them."""
+
+    _is_reference = False
+    _is_random = False  # whether all calls draw, because the test is marked as random
 
     def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
-        self._answer = answer
-        self._parameter_names, self._chances = parameter_names, Chances()
+        self._answer, self._parameter_names = answer, parameter_names
         self.calls = Calls()
 
     def __getattr__(self, name: str) -> Function:
@@ -137,27 +148,26 @@ class Student:
         return Function(self, name)
 
     def value(self, name: str) -> Any:
-        """What stands under a name once all cells have run, as data. A figure or axes are described, see `figure`."""
+        """The value of a name after all cells have run, as data. A figure or axes are described, see `figure`."""
         return self._reply(Call(name, gives=Gives.NAME)).value
 
     def _reply(self, call: Call) -> Reply:
-        call = self._chances.into(call)
-        if has_pandas := "pandas" in sys.modules:
+        if self._is_random and call.chance is None:
+            call = replace(call, chance=chance_of_call(self._is_reference))
+        if "pandas" in sys.modules:
             call = call.with_given(without_pandas)
         self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
         if isinstance(answer, Reply):
-            answer = replace(answer, inputs=call.positional if answer.inputs is None else answer.inputs)
-            if has_pandas:
-                return replace(answer, value=for_suite(answer.value), inputs=for_suite(answer.inputs))
-            return answer
+            inputs = call.positional if answer.inputs is None else answer.inputs
+            return replace(answer, value=for_suite(answer.value), inputs=for_suite(inputs))
         if isinstance(answer, Failure) and answer.kind is Kind.MISSING and call.gives is Gives.NAME:
             raise Missing(NO_VALUE.format(name=call.name))
         raise as_exception(call.name, answer)
 
 
-class Function(Draws):
+class Function:
     """One exercise of a student."""
 
     def __init__(self, student: Student, name: str, lines: Sequence[str] | None = None) -> None:
@@ -171,26 +181,25 @@ class Function(Draws):
     def typed(self, *lines: str) -> Function:
         """The same function, with lines that `input()` reads while it runs.
 
-        Who asks for more than there are is told so. What `input` asks is printed nowhere.
+        Code that asks for more lines fails with a message. The prompts of `input` are not part of what it prints.
         """
         return Function(self._student, self.name, lines)
 
     def printed(self, *args: Any, **kwargs: Any) -> str:
         """The text that the call prints, up to 16,000 characters. `expect.text` compares it."""
-        text: str = self._given(Gives.PRINTED, args, kwargs)
-        return text
+        return cast(str, self._given(Gives.PRINTED, args, kwargs))
 
     def files(self, *args: Any, **kwargs: Any) -> Files:
-        """What the call writes: contents by name, a text or else bytes.
+        """The files that the call writes: contents by name, as text if possible, else as bytes.
 
-        It runs in a folder of its own, with the files that lie beside the notebook and no others. Those it may read. Up
-        to 64 files of 4 MB in all come back, without links and without what is hidden. A test asks the reference the
-        same whatever a student answers: while a submission is judged, nothing is written for it.
+        The call runs in a folder of its own. It may read the files that lie beside the notebook, and no others. Up to
+        64 files of 4 MB in all come back, without links and hidden files. Ask the reference the same whatever the
+        student answers: it writes nothing while a submission is judged.
         """
         return files_of(self._given(Gives.FILES, args, kwargs))
 
     def figure(self, *args: Any, **kwargs: Any) -> Any:
-        """What the call draws with matplotlib: the figure that it gives back, or else leaves open.
+        """The figure that the call draws with matplotlib: the one that it returns, or else leaves open.
 
         `figure.axes[0]` has title, xlabel, ylabel, xscale, yscale, legend, texts, lines, points, bars, images, wedges;
         `lines[0]` has label, x and y, and so have points; `bars[0]` has at, height, bottom, names and horizontal.
@@ -199,20 +208,20 @@ class Function(Draws):
         return figure_of(self._given(Gives.FIGURE, args, kwargs))
 
     def _given(self, gives: Gives, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        return self._reply(Call(self.name, args, kwargs, gives=gives, typed=self._lines)).value
+        return self._student._reply(Call(self.name, args, kwargs, gives=gives, typed=self._lines)).value
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
-        return self._reply(Call(self.name, args, kwargs)).inputs or []
+        return self._student._reply(Call(self.name, args, kwargs)).inputs or []
 
     def gradients(self, *args: Any, seeds: Sequence[Any], **kwargs: Any) -> Gradients:
         """Output, and gradients of sum(output * seed) by each floating tensor among `args`."""
-        reply = self._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
+        reply = self._student._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
         return Gradients(reply.value, reply.gradients or [])
 
     def build(self, *args: Any, **kwargs: Any) -> dict[str, tuple[int, ...]]:
         """Construct an `nn.Module`; its parameters' names and shapes."""
-        return self._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
+        return self._student._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
 
     def run(
         self,
@@ -227,64 +236,78 @@ class Function(Draws):
     ) -> Gradients:
         """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward).
 
-        after: arguments of a call of the same module before
-        training: does the module stay as it was made, or is its `eval()` called before?
+        after: arguments of an earlier call of the same module
+        training: whether the module stays as it was made; if not, its `eval()` is called first
         """
-        made = Instance(construct, options or {}, parameters)
-        before = [] if training else [Step(EVAL)]
-        before += [] if after is None else [Step("__call__", after)]
+        instance = Instance(construct, options or {}, parameters)
+        steps = [] if training else [Step(EVAL)]
+        steps += [] if after is None else [Step("__call__", after)]
         seeds = None if seeds is None else list(seeds)
-        reply = self._reply(Call(self.name, args, kwargs, made, seeds, steps=before))
+        reply = self._student._reply(Call(self.name, args, kwargs, instance, seeds, steps=steps))
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs or [])
 
     def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
-        """Make an object with `args` and `kwargs`, call its methods in turn; the value of the last.
+        """Make an object with `args` and `kwargs`, and call its methods in turn; the value of the last.
 
         steps: for each a method's name and its arguments; `len` is Python's own
         """
-        return self._reply(_using(self.name, steps, args, kwargs)).value
+        return self._used(steps, args, kwargs).value
 
     def inputs_after_use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> list[Any]:
-        """The arguments of all steps, one after the other, as they are afterwards."""
-        return self._reply(_using(self.name, steps, args, kwargs)).inputs or []
+        """The arguments of all steps in one list, as they are afterwards."""
+        return self._used(steps, args, kwargs).inputs or []
+
+    def _used(self, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Reply:
+        return self._student._reply(Call(self.name, args, kwargs, steps=[Step(name, given) for name, *given in steps]))
 
     def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
         """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once.
 
-        Python counts what NumPy and Python take. From 16 MiB on a sandboxed process is measured from outside, too: by
-        the kernel, which counts PyTorch's memory, and which student code cannot change. Let the limit lie well below
-        what a wrong answer takes, 24 MB where that is 64 MB.
+        Python counts what NumPy and Python take. From 16 MiB on, the kernel measures a sandboxed process as well. It
+        counts PyTorch's memory, and student code cannot change what it reports. Set the limit well below what a wrong
+        answer takes: 24 MB where that is 64 MB.
         """
-        return self._reply(Call(self.name, args, kwargs, memory=memory)).value
+        return self._student._reply(Call(self.name, args, kwargs, memory=memory)).value
 
-    def _reply(self, call: Call) -> Reply:
-        reply: Reply = self._student._reply(call)
-        return reply
+    def draws(self, times: int, *args: Any, **kwargs: Any) -> Any:
+        """A sample for `expect.sample`: the values of `times` calls in turn, as an array (times, ...).
 
+        It is a list if the values are not numbers of one shape. The engine seeds the calls, in every run the same.
+        `rng=RNG` passes a NumPy generator, and `seed=SEED` a number that differs in each call.
+        """
+        return self._sample(False, times, args, kwargs)
 
-def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
-    return Call(name, args, kwargs, steps=[Step(method, given) for method, *given in steps])
+    def draws_in_place(self, times: int, *args: Any, **kwargs: Any) -> Any:
+        """The same for what the first argument holds after each call."""
+        return self._sample(True, times, args, kwargs)
+
+    def _sample(self, in_place: bool, times: int, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        drawn = {value: name for name, value in kwargs.items() if isinstance(value, Drawn)}
+        rest = {name: value for name, value in kwargs.items() if name not in drawn.values()}
+        chance = chance_of_call(self._student._is_reference)
+        chance = replace(chance, times=times, in_place=in_place, rng=drawn.get(RNG, ""), given=drawn.get(SEED, ""))
+        return self._student._reply(Call(self.name, args, rest, chance=chance)).value
 
 
 def names_of(student: Student) -> ParameterNames:
-    """How its messages call a function's parameters."""
+    """By which its messages name a function's parameters."""
     return student._parameter_names
 
 
 def answers_of(student: Student) -> Callable[[Call], Answer]:
-    """Who answers behind its names."""
+    """The function that answers its calls."""
     return student._answer
 
 
 def parts_of(value: Any) -> list[Any]:
-    """What an answer has in it: of a tuple, a list or a dict each value, else the one."""
+    """The values in a tuple, a list or a dict; a list of the value itself if it is anything else."""
     if isinstance(value, dict):
         return list(value.values())
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _holds(value: Any, got: Any) -> bool:
-    """Is `got` this value, one of its parts, or an array that looks at the same numbers in memory?"""
+    """Whether `got` is this value, one of its parts, or an array that shares its memory."""
     parts = parts_of(value)
     if any(got is part or (type(part) is Table and part.made is got) for part in (value, *parts)):
         return True
@@ -295,13 +318,11 @@ def _holds(value: Any, got: Any) -> bool:
 
 
 def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
-    """An answer that is no reply, as what a suite meets."""
+    """The exception that a suite gets for an answer that is no reply."""
     if isinstance(answer, NoAnswer):
         return Stopped(STOPPED[answer.why].format(text=answer.text))
     if answer.kind is Kind.NOT_STARTED:
-        untouched = NotStarted("not started yet.")
-        untouched.its_own = len(answer.lines) == 1
-        return untouched
+        return NotStarted("not started yet.", is_own_stub=len(answer.lines) == 1)
     if answer.kind is Kind.MISSING:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     if answer.kind is Kind.MEMORY:
@@ -313,9 +334,8 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
     if answer.kind is Kind.NO_PARAMETER:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
-    cls = RaisedValueError if "ValueError" in (answer.error, *answer.types) else Raised
-    error = cls(told(raised(answer.error, answer.text)) + where)
-    error.types = answer.types or (answer.error,)
-    # Whatever the sizes: the same exception in the same line.
-    error.cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
-    return error
+    types = answer.types or (answer.error,)
+    # The same exception in the same line is one cause, whatever sizes its text has.
+    cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
+    cls = RaisedValueError if "ValueError" in (answer.error, *types) else Raised
+    return cls(reworded(raised(answer.error, answer.text)) + where, types, cause)

@@ -8,8 +8,8 @@ from autograder.report import Message
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report.
 
-    `cause` is what tests that fail for one reason have in common, if not their words. `parts` are those of the text,
-    if a visible test says it.
+    cause: tests that fail for one reason have the same cause, even if their texts differ; empty if there is none
+    parts: the message in parts, if a visible test raised it
     """
 
     cause = ""
@@ -17,9 +17,14 @@ class StudentError(Exception):
 
 
 class NotStarted(StudentError):
-    """The stub is untouched. `its_own` is set if the exercise itself says so, and nothing that it calls."""
+    """The stub is untouched.
 
-    its_own = False
+    is_own_stub: whether it is the stub of the exercise itself, and not of another one that it calls
+    """
+
+    def __init__(self, text: str, is_own_stub: bool = False) -> None:
+        super().__init__(text)
+        self.is_own_stub = is_own_stub
 
 
 class Missing(StudentError):
@@ -29,10 +34,12 @@ class Missing(StudentError):
 class Raised(StudentError):
     """The student's code raised an exception.
 
-    types: the names of its class and of those that it is derived from
+    types: the names of its class and of that class's bases
     """
 
-    types: tuple[str, ...] = ()
+    def __init__(self, text: str, types: tuple[str, ...] = (), cause: str = "") -> None:
+        super().__init__(text)
+        self.types, self.cause = types, cause
 
 
 class RaisedValueError(Raised, ValueError):
@@ -44,7 +51,7 @@ class Stopped(StudentError):
 
 
 class HeldTooMuch(StudentError):
-    """The student's code held more memory at once than it may; `held` is how many bytes, beside its arguments."""
+    """The student's code held more memory at once than it may; `held` is the number of bytes beside its arguments."""
 
     def __init__(self, held: float) -> None:
         super().__init__(f"held {held / 1e6:.1f} MB of memory at once.")

@@ -1,7 +1,7 @@
-"""How a table differs from the one that is asked for, the first thing that matters first.
+"""How a table differs from the expected one: the first difference that matters.
 
-It is no table; its rows and columns are too many or too few; a column is missing; a column holds something else; the
-index is another; the rows stand in another order; one cell differs. Frames, series and indexes are compared alike.
+In this order: it is no table; it has too many or too few rows and columns; a column is missing; a column holds another
+kind of values; the index is another; the rows stand in another order; a cell differs.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ import numpy as np
 from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.protocol.of_pandas import is_of_pandas, table_from
 from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table
-from autograder.testing.comparing import same_value
+from autograder.testing.comparing import not_close, same_value
 
-Pair = tuple[Any, Column, Column]  # a name, and what came and what is asked for under it
-WITHIN = 1e-6  # of numbers, as `expect.TOLERANCE` has it
-DIGITS = 6  # by which rows are put in order
-LARGEST = 1e300  # beyond which whole numbers are compared as they are
+Pair = tuple[Any, Column, Column]  # a name, and the actual and the expected column under it
+WITHIN = 1e-6  # tolerance of numbers, as `expect.TOLERANCE` has it
+DIGITS = 6  # by which rows are sorted
+LARGEST = 1e300  # beyond which whole numbers are compared exactly
 LONGEST = 60  # characters of a value
 FEW = 3  # columns that are named in one sentence
 WORDS = {FRAME: "table", SERIES: "series", INDEX: "index", MOMENT: "time", SPAN: "length of time"}
-FAMILIES = (
+DTYPE_FAMILIES = (
     (r"bool.*", "truth values"),
     (r"u?int.*|float.*|double.*|complex.*", "numbers"),
     (r"str.*|large_string.*|period.*|interval.*", "texts"),
     (r"datetime.*", "times"),
     (r"timedelta.*", "lengths of time"),
 )
-KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
+TYPE_FAMILIES: tuple[tuple[tuple[type, ...], str], ...] = (
     ((bool,), "truth values"),
     ((int, float, complex, Decimal, Fraction), "numbers"),
     ((str,), "texts"),
@@ -46,7 +46,7 @@ KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
 
 @dataclass(frozen=True)
 class How:
-    """What counts: see `expect.table`. tells: may what is wanted be told?"""
+    """What counts, see `expect.table`. tells: whether the message gives the expected value."""
 
     row_order: bool = True
     column_order: bool = False
@@ -58,14 +58,14 @@ class How:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first thing that matters: "kind", "shape", "columns", "dtype", "index", "order" or "value"; in words."""
+    """The first difference that matters: "kind", "shape", "columns", "dtype", "index", "order" or "value"; in words."""
 
     sort: str
     text: str
 
 
 def as_table(value: Any) -> Table | None:
-    """A table, or something of pandas', as a table; None if it is neither, or cannot be one."""
+    """A table, or a pandas object, as a table; None if it is neither, or cannot be one."""
     value = table_from(value) if is_of_pandas(value) else value
     return value if isinstance(value, Table) else None
 
@@ -84,26 +84,26 @@ def _size(table: Table) -> str:
 
 
 def difference(got: Table, wanted: Table, how: How = How()) -> Difference | None:
-    """How a table differs from the one that is asked for; None if it does not. The text begins behind `the result`."""
+    """How a table differs from the expected one; None if it does not. The text follows `the result`."""
     if got.kind != wanted.kind:
         article = "an" if wanted.kind == INDEX else "a"
         return Difference("kind", f"is {named(got)}, it should be {article} {WORDS[wanted.kind]}")
-    steps: tuple[Callable[[Table, Table, How], Difference | None], ...] = (_columns, _dtypes, _content)
-    return next((found for step in steps if (found := step(got, wanted, how))), None)
+    return _columns(got, wanted, how) or _dtypes(got, wanted, how) or _content(got, wanted, how)
 
 
 # ---------------------------------------------------------------- columns
 
 
 def _columns(got: Table, wanted: Table, how: How) -> Difference | None:
-    """Of which shape it is, and what its columns are called; a series may be called anything."""
-    said = "; ".join(_about_names(got, wanted, how.tells)) if wanted.kind == FRAME else ""
-    mine, right = ((len(one), len(_levels(one) if one.kind == INDEX else one.parts)) for one in (got, wanted))
-    if mine != right:
+    """A difference in the shape, or in the columns' names; a series may have any name."""
+    names = "; ".join(_about_names(got, wanted, how.tells)) if wanted.kind == FRAME else ""
+    shape, right = ((len(one), len(_levels(one) if one.kind == INDEX else one.parts)) for one in (got, wanted))
+    if shape != right:
         text = f"has {_size(got)}, it should have {_size(wanted)}"
-        return Difference("columns" if said and mine[0] == right[0] else "shape", f"{text}: {said}" if said else text)
-    if said:
-        return Difference("columns", f"has other columns than asked for: {said}")
+        same_rows = shape[0] == right[0]
+        return Difference("columns" if names and same_rows else "shape", f"{text}: {names}" if names else text)
+    if names:
+        return Difference("columns", f"has other columns than asked for: {names}")
     if how.column_order and got.names != wanted.names and wanted.kind == FRAME:
         place = next(n for n, pair in enumerate(zip(got.names, wanted.names, strict=True)) if pair[0] != pair[1])
         return Difference("columns", f"has its columns in another order: {got.names[place]!r} is number {place + 1}")
@@ -121,12 +121,11 @@ def _about_names(got: Table, wanted: Table, tells: bool) -> Iterator[str]:
         missing.remove(name)
     if missing:
         yield f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-    told = [name for name in extra if tells or name in got.quotable]
-    if told:
-        yield f"{_listed(told)} {'is' if len(told) == 1 else 'are'} not asked for"
-    if len(told) < len(extra):
-        rest = len(extra) - len(told)
-        yield f"{_count(rest, 'other column' if told else 'column')} {'is' if rest == 1 else 'are'} not asked for"
+    quoted = [name for name in extra if tells or name in got.quotable]
+    if quoted:
+        yield f"{_listed(quoted)} {'is' if len(quoted) == 1 else 'are'} not asked for"
+    if rest := len(extra) - len(quoted):
+        yield f"{_count(rest, 'other column' if quoted else 'column')} {'is' if rest == 1 else 'are'} not asked for"
 
 
 def _listed(names: Sequence[Any]) -> str:
@@ -139,28 +138,29 @@ def _count(number: int, what: str) -> str:
 
 
 def _pairs(got: Table, wanted: Table) -> list[Pair]:
-    """Columns of one name, or the only ones, in the order that is asked for; of an index its levels."""
-    if wanted.kind == INDEX:
-        return [("", mine, right) for mine, right in zip(_levels(got), _levels(wanted), strict=True)]
-    if wanted.kind != FRAME:
-        return [("", mine, right) for mine, right in zip(got.parts, wanted.parts, strict=True)]
-    return [(name, got.part(name), right) for name, right in zip(wanted.names, wanted.parts, strict=True)]
+    """Columns of one name in the expected order; for an index its levels, for a series its only column."""
+    if wanted.kind == FRAME:
+        return [(name, got.part(name), right) for name, right in zip(wanted.names, wanted.parts, strict=True)]
+    columns, right = (_levels(one) if wanted.kind == INDEX else one.parts for one in (got, wanted))
+    return [("", *pair) for pair in zip(columns, right, strict=True)]
 
 
 # ---------------------------------------------------------------- dtypes
 
 
 def _dtypes(got: Table, wanted: Table, how: How) -> Difference | None:
-    for name, mine, right in _pairs(got, wanted):
-        families = _family(mine), _family(right)
-        if (how.dtypes and mine.dtype != right.dtype) or (None not in families and families[0] != families[1]):
-            dtypes = _told_dtype(mine.dtype), _told_dtype(right.dtype)
-            said = f"has dtype {dtypes[0]}{_in(name)} where {dtypes[1]} is wanted"
-            if dtypes[0] == dtypes[1] and families[0] != families[1]:
-                said = f"holds {families[0]}{_in(name)} where {families[1]} are wanted"
-            elif dtypes[0] == dtypes[1]:
-                said = f"has another kind of {dtypes[0]}{_in(name)} than asked for"
-            return Difference("dtype", said)
+    for name, column, right in _pairs(got, wanted):
+        families = _family(column), _family(right)
+        other_family = None not in families and families[0] != families[1]
+        if other_family or (how.dtypes and column.dtype != right.dtype):
+            dtypes = _shown_dtype(column.dtype), _shown_dtype(right.dtype)
+            if dtypes[0] != dtypes[1]:
+                text = f"has dtype {dtypes[0]}{_in(name)} where {dtypes[1]} is wanted"
+            elif families[0] != families[1]:
+                text = f"holds {families[0]}{_in(name)} where {families[1]} are wanted"
+            else:
+                text = f"has another kind of {dtypes[0]}{_in(name)} than asked for"
+            return Difference("dtype", text)
     return None
 
 
@@ -168,50 +168,47 @@ def _in(name: Any) -> str:
     return f" in column {name!r}" if name != "" else ""
 
 
-def _told_dtype(dtype: str) -> str:
-    """Without what a student's code could write into it: a time zone, the ends of an interval."""
+def _shown_dtype(dtype: str) -> str:
+    """A dtype without what a student's code can write into it: a time zone, the ends of an interval."""
     return re.sub(r"(?<=^period|terval)\[.*", "", re.sub(", .*", "]", dtype))
 
 
 def _family(column: Column) -> str | None:
-    """What a column holds, whatever keeps it; None if nothing is in it."""
+    """What a column holds, whatever its dtype; None if it is empty."""
     column = column.categories or column
-    found = next((family for dtype, family in FAMILIES if re.fullmatch(dtype, column.dtype, re.IGNORECASE)), None)
+    found = next((family for dtype, family in DTYPE_FAMILIES if re.fullmatch(dtype, column.dtype, re.IGNORECASE)), None)
     if found:
         return found
-    kinds = {_kind_of(item) for item in column.plain if item is not None}
-    return None if not kinds else kinds.pop() if len(kinds) == 1 else "values of several kinds"
+    families = {_family_of(item) for item in column.plain if item is not None}
+    return None if not families else families.pop() if len(families) == 1 else "values of several kinds"
 
 
-def _kind_of(item: Any) -> str:
-    return next((family for types, family in KINDS if isinstance(item, types)), type(item).__name__)
+def _family_of(item: Any) -> str:
+    return next((family for types, family in TYPE_FAMILIES if isinstance(item, types)), type(item).__name__)
 
 
 # ---------------------------------------------------------------- index and cells
 
 
 def _content(got: Table, wanted: Table, how: How) -> Difference | None:
-    pairs, has_index = _pairs(got, wanted), how.index and wanted.kind != INDEX
-    mine, right = (_levels(one) if has_index else [] for one in (got, wanted))
-    if len(mine) != len(right):
-        return Difference("index", f"has an index of {_count(len(mine), 'level')}, it should have {len(right)}")
-    levels = [("", *pair) for pair in zip(mine, right, strict=True)]
-    wrong, cell = _first_wrong(levels, how), _first_wrong(pairs, how)
-    if how.row_order and wrong is None and cell is None:
-        return None
-    if not how.row_order or cell is not None:
-        # Rows that are just numbered lose their numbers where they stand in another order.
-        in_order = _in_order([*(levels if wanted.rows is not None else []), *pairs])
-        if _first_wrong(in_order, how) is None:
-            text = "has the right rows, but they stand in another order"
-            return Difference("order", text) if how.row_order else None
-        if not how.row_order:
-            levels = in_order[: len(in_order) - len(pairs)]
-            wrong, cell = _first_wrong(levels, how), _first_wrong(in_order[len(levels) :], how)
-    if wrong is not None:
-        return Difference("index", _index_text(wrong, wanted, how))
-    assert cell is not None
-    return Difference("value", _cell_text(cell, wanted, len(pairs), how))
+    pairs, levels = _pairs(got, wanted), list[Pair]()
+    columns = len(pairs)
+    if how.index and wanted.kind != INDEX:
+        index, right = _levels(got), _levels(wanted)
+        if len(index) != len(right):
+            return Difference("index", f"has an index of {_count(len(index), 'level')}, it should have {len(right)}")
+        levels = [("", *pair) for pair in zip(index, right, strict=True)]
+    # Rows that are only numbered lose their numbers when they are sorted.
+    sortable = [*(levels if wanted.rows is not None else []), *pairs]
+    if not how.row_order:
+        in_order = _in_order(sortable)
+        levels, pairs = in_order[: len(in_order) - columns], in_order[len(in_order) - columns :]
+    wrong_level, wrong_cell = _first_wrong(levels, how), _first_wrong(pairs, how)
+    if how.row_order and wrong_cell is not None and _first_wrong(_in_order(sortable), how) is None:
+        return Difference("order", "has the right rows, but they stand in another order")
+    if wrong_level is not None:
+        return Difference("index", _index_text(wrong_level, wanted, how))
+    return None if wrong_cell is None else Difference("value", _cell_text(wrong_cell, wanted, columns, how))
 
 
 def _levels(table: Table) -> list[Column]:
@@ -220,7 +217,7 @@ def _levels(table: Table) -> list[Column]:
 
 @dataclass(frozen=True)
 class _Wrong:
-    """The first wrong cell of a column, and in how many of its rows it is wrong."""
+    """The first wrong cell of a column, and the number of rows in which the column is wrong."""
 
     name: Any
     row: int
@@ -230,47 +227,46 @@ class _Wrong:
 
 
 def _first_wrong(pairs: Sequence[Pair], how: How) -> _Wrong | None:
-    for name, mine, right in pairs:
-        rows = np.flatnonzero(_wrong_in(mine, right, how.atol))
+    for name, column, right in pairs:
+        rows = np.flatnonzero(_wrong_rows(column, right, how.atol))
         if len(rows):
-            return _Wrong(name, int(rows[0]), len(rows), mine, right)
+            return _Wrong(name, int(rows[0]), len(rows), column, right)
     return None
 
 
-def _wrong_in(mine: Column, right: Column, atol: float) -> np.ndarray:
-    a, b = mine.numbers, right.numbers
+def _wrong_rows(column: Column, right: Column, atol: float) -> np.ndarray:
+    a, b = column.numbers, right.numbers
     if a is None or b is None:
-        same = [_same(x, y, atol) for x, y in zip(mine.plain, right.plain, strict=True)]
+        same = [_same(x, y, atol) for x, y in zip(column.plain, right.plain, strict=True)]
         return ~np.array(same, dtype=bool)
     if a.dtype.kind in "biu" and b.dtype.kind in "biu":
         return np.asarray(a != b)
-    a, b = a.astype(float), b.astype(float)
-    with np.errstate(all="ignore"):
-        return np.asarray(~((np.abs(a - b) <= atol * np.maximum(1, np.abs(b))) | (a == b) | ((a != a) & (b != b))))
+    return not_close(a.astype(float), b.astype(float), atol)
 
 
-def _same(one: Any, other: Any, atol: float) -> bool:
-    """Are two cells equal? What is missing equals what is missing."""
-    if one is None or other is None or isinstance(one, Other):
-        return one is other is None
-    if type(one) in (int, float) and type(other) in (int, float):
-        return one == other or (
-            float in (type(one), type(other))
-            and abs(one) < LARGEST > abs(other)
-            and abs(float(one) - float(other)) <= atol * max(1, abs(float(other)))
+def _same(got: Any, wanted: Any, atol: float) -> bool:
+    """Whether two cells are equal. A missing value equals a missing value."""
+    if got is None or wanted is None or isinstance(got, Other):
+        return got is wanted is None
+    if type(got) in (int, float) and type(wanted) in (int, float):
+        return got == wanted or (
+            float in (type(got), type(wanted))
+            and abs(got) < LARGEST > abs(wanted)
+            and abs(float(got) - float(wanted)) <= atol * max(1, abs(float(wanted)))
         )
-    return type(one) is type(other) and same_value(one, other)
+    return type(got) is type(wanted) and same_value(got, wanted)
 
 
 def _in_order(pairs: Sequence[Pair]) -> list[Pair]:
-    """Columns with the rows of both tables in an order of their own."""
-    # Numbers come last, which may differ by their rounding.
+    """The columns with the rows of both tables sorted."""
+    if not pairs:
+        return []
+    # Columns of numbers come last, since they may differ by rounding.
     keys = sorted(pairs, key=lambda pair: _family(pair[2]) == "numbers")
-    mine, right = (
-        sorted(range(len(pairs[0][1].values)), key=_key([pair[side] for pair in keys])) if pairs else []
-        for side in (1, 2)
+    rows, right_rows = (
+        sorted(range(len(pairs[0][1].values)), key=_key([pair[side] for pair in keys])) for side in (1, 2)
     )
-    return [(name, _taken(one, mine), _taken(other, right)) for name, one, other in pairs]
+    return [(name, _taken(column, rows), _taken(right, right_rows)) for name, column, right in pairs]
 
 
 def _key(columns: Sequence[Column]) -> Callable[[int], Any]:
@@ -285,8 +281,8 @@ def _key(columns: Sequence[Column]) -> Callable[[int], Any]:
 
 
 def _taken(column: Column, order: Sequence[int]) -> Column:
-    plain = column.given
-    return Column.of(plain[order] if isinstance(plain, np.ndarray) else [plain[row] for row in order])
+    values = column.given
+    return Column.of(values[order] if isinstance(values, np.ndarray) else [values[row] for row in order])
 
 
 # ---------------------------------------------------------------- words
@@ -295,30 +291,32 @@ def _taken(column: Column, order: Sequence[int]) -> Column:
 def _index_text(wrong: _Wrong, wanted: Table, how: How) -> str:
     if wanted.rows is None:
         return "has an index of its own; its rows should be numbered from 0"
-    return f"has another index than asked for: it is {_told(wrong, how)} at row {wrong.row}"
+    return f"has another index than asked for: it is {_quoted(wrong, how)} at row {wrong.row}"
 
 
 def _cell_text(wrong: _Wrong, wanted: Table, columns: int, how: How) -> str:
     row = ""
     if how.row_order:
-        has_labels = how.index and wanted.kind != INDEX  # an index has nothing but what is asked for
+        has_labels = how.index and wanted.kind != INDEX  # the values of an index are what is asked for
         labels = [level.plain[wrong.row] for level in wanted.rows or []] if has_labels else []
         row = f" at row {', '.join(map(shown, labels or [wrong.row]))}"
-    count = len(wrong.wanted.values)
-    of = f" ({wrong.count} of {count} values {'of this column ' if columns > 1 else ''}differ)" if count > 1 else ""
-    of = of.replace("differ)", "differs)") if wrong.count == 1 else of
     right = f", wanted {shown(wrong.wanted.plain[wrong.row])}" if how.tells else ", which is not right"
-    return f"is {_told(wrong, how)}{_in(wrong.name)}{row}{right}{of}"
+    text = f"is {_quoted(wrong, how)}{_in(wrong.name)}{row}{right}"
+    count = len(wrong.wanted.values)
+    if count == 1:
+        return text
+    of_column = "of this column " if columns > 1 else ""
+    return f"{text} ({wrong.count} of {count} values {of_column}{'differs' if wrong.count == 1 else 'differ'})"
 
 
-def _told(wrong: _Wrong, how: How) -> str:
-    """What came, as far as a message may say it: a text only if it stands elsewhere in what is asked for."""
+def _quoted(wrong: _Wrong, how: How) -> str:
+    """The wrong value, as far as a message may quote it: a text only if the expected column has it, too."""
     got = wrong.got.plain[wrong.row]
     if got is None or isinstance(got, bool | int | float | complex | Decimal | Fraction):
         return shown(got)
-    if how.tells or any(same_value(one, got) for one in wrong.wanted.plain):
+    if how.tells or any(same_value(value, got) for value in wrong.wanted.plain):
         return shown(got)
-    return {"texts": "another text", "times": "another time"}.get(_kind_of(got), "another value")
+    return {"texts": "another text", "times": "another time"}.get(_family_of(got), "another value")
 
 
 def shown(value: Any) -> str:
@@ -337,5 +335,5 @@ def shown(value: Any) -> str:
 
 
 def row_keys(table: Table) -> list[Any]:
-    """Each row as what tells it from others, numbers by their first digits."""
+    """A key for each row, in which numbers have their first digits only."""
     return [*map(_key(table.parts), range(len(table)))]

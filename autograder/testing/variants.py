@@ -1,11 +1,11 @@
 """One case of each test of values has one of four inputs, so that a table of answers to known inputs is found out.
 
-A suite draws numbers by a seed (`hidden/inputs.py`), and asks `seed_of` which seed that is. A test of values, which
-compares with the reference, gets another seed in place of one of its own: made from the course's secret, so that nobody
-knows these inputs before they are used. Which of the four a submission gets follows from its cells. So a regrade
-repeats it, and equal notebooks have equal marks. All other inputs are the same for everybody, and so is what is kept of
-known mistakes. Without a secret (see `autograder.secret`) there are four inputs as well, which whoever reads this code
-can know.
+A suite draws numbers with a seed (`hidden/inputs.py`), and asks `seed_of` which seed that is. A test of values compares
+with the reference; in it, one of the seeds is replaced. The new seed comes from the course's secret, so nobody knows
+these inputs before they are used. The submission's cells determine which of the four it gets. So a regrade repeats it,
+and equal notebooks have equal marks. All other inputs are the same for everybody, and so are those that known mistakes
+were tried with. Without a secret (see `autograder.secret`) there are four inputs as well, but whoever reads this code
+can know them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from autograder.sandbox.protocol.calls import Chance
+
 VARIANTS = 4
 LARGEST = 2**32
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """The seeds that a test draws with while it runs, in order, and what stands in place of some.
+    """The seeds that a running test draws with, in order.
 
-    calls: how many of its calls have drawn by chance, by whose they are
+    instead: replacements for some of them
+    calls: the number of random calls, of the student's and of the reference's code
     """
 
     instead: Mapping[int, int] = field(default_factory=dict)
@@ -36,7 +39,7 @@ class Drawing:
 
     @contextlib.contextmanager
     def under_way(self) -> Iterator[None]:
-        """What is drawn inside is drawn by this."""
+        """Whatever draws inside draws with these seeds."""
         token = _current.set(self)
         self.calls.clear()
         try:
@@ -49,7 +52,7 @@ _current: ContextVar[Drawing | None] = ContextVar("_current", default=None)
 
 
 def seed_of(seed: int) -> int:
-    """The seed to draw with in place of `seed`; the same one if no test is running, or if it keeps its input."""
+    """The seed to draw with in place of `seed`; `seed` itself if no test is running, or if it is not replaced."""
     drawing = _current.get()
     if drawing is None:
         return seed
@@ -57,21 +60,21 @@ def seed_of(seed: int) -> int:
     return drawing.instead.get(seed, seed)
 
 
-def seed_of_call(is_reference: bool) -> int:
-    """The seed that a test's next call draws by; the reference draws by other ones, the same for everybody."""
-    drawing, whose = _current.get() or Drawing(), "reference" if is_reference else "student"
-    drawing.calls[whose] += 1
-    seed = zlib.crc32(f"{whose} {drawing.calls[whose]}".encode())
-    return seed if is_reference else seed_of(seed)
+def chance_of_call(is_reference: bool) -> Chance:
+    """How a test's next call draws. The reference has seeds of its own, which are never replaced."""
+    drawing, drawer = _current.get() or Drawing(), "reference" if is_reference else "student"
+    drawing.calls[drawer] += 1
+    seed = zlib.crc32(f"{drawer} {drawing.calls[drawer]}".encode())
+    return Chance(seed if is_reference else seed_of(seed))
 
 
 def varied(seed: int, variant: int, secret: str) -> int:
-    """The seed of one variant of what `seed` draws."""
+    """What replaces `seed` in one of the variants."""
     return int.from_bytes(_digest(secret, f"{variant} {seed}")) % LARGEST
 
 
 def variant_of(cells: Sequence[str], secret: str) -> int:
-    """Which variant a submission gets."""
+    """The variant that a submission gets."""
     return int.from_bytes(_digest(secret, "\0".join(cells))) % VARIANTS
 
 

@@ -88,7 +88,8 @@ def test_a_table_of_examples_is_written_down_for_students(tmp_path):
         (test,) = suite.tests
 
         def told(function):
-            return suite.run(test, Student(answering({"late": function}), lambda name: ("orders", "day")), None).told()
+            student = Student(answering({"late": function}), lambda name: ("orders", "day"))
+            return suite.run(test, student, None).message()
 
         late = names["late"]
         said = told(late)

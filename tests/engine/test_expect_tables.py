@@ -179,7 +179,7 @@ def test_names_of_columns_and_rows_are_taken_for_no_attributes(tmp_path):
         outcome = suite.run(
             test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ())
         )
-    assert outcome.told() == (
+    assert outcome.message() == (
         "f(): the result is 2 at row 'dtype', which is not right (1 of 2 values differs). Which one?"
     )
 

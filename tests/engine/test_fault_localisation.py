@@ -8,7 +8,7 @@ import torch
 
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
-from autograder.testing.fault_localisation import truly
+from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.local import answering
 from autograder.testing.student import Student
 
@@ -24,7 +24,7 @@ def said(code, compare):
     student = Student(answering({"f": code}), lambda name: ["x"])
     with pytest.raises(Mismatch) as failed:
         compare(student.f)
-    error = truly(failed.value, student.calls, answering({"f": right}))
+    error = locate_fault(failed.value, student.calls, answering({"f": right}))
     return str(error), student.calls.that_gave(error.got)
 
 

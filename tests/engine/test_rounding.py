@@ -123,7 +123,7 @@ def test_a_test_that_sees_rounding_or_layout_runs_for_everybody(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text(SUITE)
     with Suite([path]) as suite:
-        heard = record(suite, {"double": lambda X: 2 * X}).heard
+        heard = record(suite, {"double": lambda X: 2 * X}).calls
     assert {test.name: all(one.rounds for one in calls) for test, calls in heard.items()} == {
         "test_values": True,
         "test_bits": False,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.testing.shape_errors import told
+from autograder.testing.shape_errors import reworded
 
 z, t = np.zeros, torch.zeros
 CASES = [
@@ -39,15 +39,15 @@ CASES = [
 def test_an_error_about_shapes_is_told_in_words(fails, words):
     with pytest.raises((ValueError, RuntimeError, IndexError)) as caught:
         fails()
-    text = told(f"raised {caught.type.__name__}: {caught.value}. In attend, line 3: `a @ b`.")
+    text = reworded(f"raised {caught.type.__name__}: {caught.value}. In attend, line 3: `a @ b`.")
     assert words in text
     assert text.startswith(f"raised {caught.type.__name__}: ")
     assert text.endswith(" In attend, line 3: `a @ b`.")
     assert ".." not in text
     assert "gufunc" not in text
-    assert told(text) == text
+    assert reworded(text) == text
 
 
 def test_anything_else_stays_as_it_is():
-    assert told("raised NameError: name 'np' is not defined.") == "raised NameError: name 'np' is not defined."
-    assert told("") == ""
+    assert reworded("raised NameError: name 'np' is not defined.") == "raised NameError: name 'np' is not defined."
+    assert reworded("") == ""

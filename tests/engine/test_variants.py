@@ -38,7 +38,7 @@ def test_each_test_of_values_has_four_inputs_and_the_solution_passes_them(known)
         for exercise in {one.name for one in assignment.exercises} - KEPT:
             assert 2 * changed[exercise] >= of_values[exercise] > 0, exercise
         for test in recording.drawings:
-            assert recording.heard[test] != found.recording.heard[test]
+            assert recording.calls[test] != found.recording.calls[test]
     names = dict(found.reference)
     for recording in recordings:
         for result in judge(replace(found, recording=recording, hypotheses=None), Here(names), assignment.exercises):

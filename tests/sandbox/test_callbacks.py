@@ -14,10 +14,9 @@ import torch
 from torch import nn
 
 from autograder.judge.exercise_calls import read
-from autograder.testing.callbacks import Questions
+from autograder.testing.callbacks import Questions, refusing_text_as_code
 from autograder.testing.local import Here
 from autograder.testing.student import Student
-from autograder.testing.text_as_code import refusing_text_as_code
 
 CODE = textwrap.dedent("""
     import numpy as np, torch

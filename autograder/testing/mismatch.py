@@ -1,0 +1,119 @@
+"""What a failed check raises, and the words that describe a value in its message."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autograder.report import Message
+from autograder.sandbox.protocol.objects import Form, Other, Record
+from autograder.sandbox.protocol.scalars import Generated
+from autograder.testing import tables
+
+# What did not cross the sandbox's boundary, by its form.
+OTHERS = {
+    Form.TYPE: "something of type {}",
+    Form.ARRAY: "an array of {}",
+    Form.TENSOR: "a tensor of {}",
+    Form.TOO_LARGE: f"{Form.TOO_LARGE.value}, {{}}",
+}
+
+
+@dataclass(frozen=True)
+class ArrayDifference:
+    """Two arrays that should be equal, and the first `index` at which they are not.
+
+    what: the name of the first array in a message; count: the number of places that differ
+    """
+
+    got: np.ndarray
+    wanted: np.ndarray
+    index: tuple[int, ...]
+    what: str
+    count: int
+
+    def text(self, index: tuple[int, ...]) -> str:
+        """The message, which gives `index` as the place."""
+        differs = "differs" if self.count == 1 else "differ"
+        others = f" ({self.count} of {self.got.size} values {differs})" if self.got.size > 1 else ""
+        return f"{self.what}{place_of(index)} is {number_of(self.got[self.index])}, which is not right{others}."
+
+
+class Mismatch(AssertionError):
+    """An answer that is not what the exercise asks for: what happened, and the next step.
+
+    cause: tests that fail for one reason have the same cause, even if their texts differ; empty if there is none
+    got: the value that the message is about; it identifies the call that returned it
+    wanted: the expected value or its shape; never shown
+    symptom: "kind", "shape" or "dtype" if that is wrong; empty if a value is
+    difference: the arrays that were compared; never shown
+    parts: the message in parts, if a visible test raised it
+    """
+
+    parts: Message | None = None
+
+    def __init__(
+        self,
+        text: str,
+        hint: str = "",
+        cause: str = "",
+        got: Any = None,
+        wanted: Any = None,
+        symptom: str = "",
+        difference: ArrayDifference | None = None,
+    ) -> None:
+        super().__init__(f"{text} {hint}" if hint else text)
+        self.text, self.hint, self.cause, self.got, self.wanted = text, hint, cause, got, wanted
+        self.symptom, self.difference = symptom, difference
+
+
+def fail(
+    text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None, symptom: str = ""
+) -> NoReturn:
+    """Fail with `text` and the next step. The other arguments are those of `Mismatch`."""
+    raise Mismatch(text, hint, cause, got, wanted, symptom)
+
+
+def fail_for_kind(got: Any, expectation: str, hint: str = "", what: str = "") -> NoReturn:
+    """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind."""
+    text = f"{what} is" if what else "gave back"
+    cause = re.sub(r"\d+", "", kind_of(got))  # one cause for all sizes
+    fail(f"{text} {kind_of(got)}{expectation}.", hint, cause, got, symptom="kind")
+
+
+def kind_of(got: Any) -> str:
+    """What a value is, in words."""
+    if got is None:
+        return "None (is there a `return`?)"
+    if isinstance(got, Other):
+        return OTHERS.get(got.form, str(got.form.value)).format(got.type_name)
+    if (table := tables.as_table(got)) is not None:
+        return tables.named(table)
+    if isinstance(got, np.ndarray):
+        return f"an array of shape {got.shape}"
+    if hasattr(got, "detach"):
+        return f"a tensor of shape {tuple(got.shape)}"
+    if isinstance(got, Generated):
+        return f"{'an' if got.kind[0] in 'aeiou' else 'a'} {got.kind} of {'more than ' * got.more}{len(got)} values"
+    if isinstance(got, tuple | list | set | frozenset | deque | dict):
+        name = "dict" if isinstance(got, dict) else type(got).__name__
+        return f"a {name} of {len(got)} value{'' if len(got) == 1 else 's'}"
+    if isinstance(got, Record):
+        return f"something of type {got.type_name}"
+    return f"a value of type {type(got).__name__}"
+
+
+def place_of(index: tuple[int, ...]) -> str:
+    """` at [0, 2]`; empty for a plain number."""
+    return f" at [{', '.join(map(str, index))}]" if index else ""
+
+
+def number_of(value: Any) -> str:
+    """A number in four digits, with -0 as 0; anything else in an array as Python writes it."""
+    if not hasattr(value, "dtype") or value.dtype.kind == "c":
+        return tables.shown(value.item() if hasattr(value, "dtype") else value)
+    return f"{value.item() + 0.0:.4g}" if value.dtype.kind == "f" else str(value.item())
