@@ -90,9 +90,8 @@ def _pictures(material: Material, names: Notebook, exercises: Sequence[Exercise]
     drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
     if not drawn:
         return {}
-    with contextlib.closing(
-        names.begin(Questions(material.reference, (), material.recording.array_functions))
-    ) as calls:
+    questions = Questions(material.reference, (), material.recording.array_functions)
+    with contextlib.closing(names.begin(questions)) as calls:
         found = {name: draw(calls, material.examples[name], name) for name in drawn}
     return {name: picture for name, picture in found.items() if picture}
 

@@ -45,7 +45,6 @@ class CallsHere:
 
     def __init__(self, here: Here, questions: Questions) -> None:
         self._here, self.questions = here, questions
-        self.said = set[object]()  # exceptions that a report may quote
         self.cells: Sequence[str] | None = None  # in the students' own kernel no output is secret
 
     def close(self) -> None:
