@@ -1,4 +1,4 @@
-"""A fork server, from the supervisor's side: start it, open children, end it. It reads nothing that a child writes."""
+"""A fork server, from the supervisor's side: start it, open children, end it. What a child writes is not read here."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-import msgspec
+from msgspec import structs
 
 from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
@@ -37,22 +38,23 @@ from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.supervisor.zygote import Zygote
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
-FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the fork server is lost
+FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the fork server is lost
 PREPARE_SECONDS = 90.0  # loading an assignment's suite and reference on a busy machine
 ATTEMPTS = 2  # a fork server that was lost is started again once
 
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
-LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # it is ended, and the next one started
+LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then it is ended, and another started
+Answer = TypeVar("Answer", Ended, Grown)
 
 STUDENTS = "autograder.sandbox.sandboxed.notebook:Notebooks"
 JUDGES = "autograder.judge.process:Judge"
 
 
 def isolates(kind: str) -> tuple[Backend, str | None]:
-    """Which backend does a sandbox of this kind have here; and what to warn of, if it could be more?
+    """The backend for a sandbox of this kind, and what to warn of if it could isolate more.
 
     kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
-    Raises `MachineError` if this is no Linux, if a sandbox is asked for by name and does not work, or if a limit that
+    Raises `MachineError` if this is not Linux, if a sandbox is asked for by name and does not work, or if a limit that
     somebody has set for this process is too low for any submission.
     """
     if sys.platform != "linux":
@@ -63,7 +65,7 @@ def isolates(kind: str) -> tuple[Backend, str | None]:
 
 
 def what_is_unsafe(kind: str, root: Path) -> str | None:
-    """One sentence, if there is no sandbox, less of one, or the course is on its wrong side.
+    """One sentence if there is no sandbox, if it isolates less than it could, or if student code can read the course.
 
     Raises `MachineError` as `isolates` does.
     """
@@ -80,13 +82,13 @@ class ForkServer:
     """A fork server of a zygote, forked when it is needed, and again if it was lost. Threads may share it.
 
     child: module and class of what it forks; setting: what that is told, plain data
-    judges: may it see the course? If not, it is for students' code, and limits hold for all of it together
+    judges: whether it may see the course. If not, it is for students' code, and a control group limits all of it
     """
 
     def __init__(
         self, zygote: Zygote, child: str = STUDENTS, setting: Mapping[str, object] | None = None, judges: bool = False
     ) -> None:
-        self._zygote, self._child_module, self._setting, self._judges = zygote, child, setting or {}, judges
+        self._zygote, self._child_class, self._setting, self._judges = zygote, child, setting or {}, judges
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
         self._number = 0
@@ -94,8 +96,8 @@ class ForkServer:
         self._group: cgroup.ControlGroup | None = None
         self._ready = False
         self._ended = False
-        self._held = 0
-        self._ending = set[int]()  # children whose end was asked for and not yet told
+        self._held = 0  # bytes that the control group uses before there is a child
+        self._ending = set[int]()  # children that were asked to end and have not ended yet
 
     def __enter__(self) -> ForkServer:
         return self
@@ -104,7 +106,7 @@ class ForkServer:
         self.end()
 
     def warm_up(self) -> None:
-        """Begin to start it, and do not wait for it."""
+        """Start it, without waiting until it is ready."""
         with self._lock:
             if self._ended:
                 raise MachineError("the run was ended")
@@ -113,7 +115,7 @@ class ForkServer:
                 try:
                     with self._group.entrances() if self._group else contextlib.nullcontext(()) as files:
                         self._number, self._control = self._zygote.server(
-                            self._child_module, self._judges, self._setting, files
+                            self._child_class, self._judges, self._setting, files
                         )
                 except MachineError:
                     self.close()
@@ -121,7 +123,7 @@ class ForkServer:
                 self._ready = False
 
     def prepare(self, preparation: Preparation) -> None:
-        """Tell it what the next children will need. If it cannot be started, whoever opens a child is told why."""
+        """Tell it what the next children will need. If it cannot be started, `open` raises the reason."""
         with self._lock:
             try:
                 frames.send(self._started(), preparation, time.monotonic() + PREPARE_SECONDS)
@@ -130,35 +132,33 @@ class ForkServer:
 
     @short_of_something()
     def open(self, limits: Limits, preparation: Preparation | None = None) -> Child:
-        """A child of its own. Raises `MachineError` if no fork server can be started."""
+        """A new child. Raises `MachineError` if no fork server can be started."""
         with self._lock:
-            said = ""
+            reason = ""
             for _ in range(ATTEMPTS):
                 try:
                     control = self._started()
                 except frames.Closed as error:
-                    said = f": {error}"
+                    reason = f": {error}"
                     continue
                 outer, inner = frames.pair()
-                number = next(self._ids)
-                killed = self._killed_for_memory()
-                order = Open(number, self._within(limits), preparation)
+                child = Child(self, next(self._ids), outer, self.killed_for_memory())
+                order = Open(child.number, self._within(limits), preparation)
+                ends_at = time.monotonic() + PREPARE_SECONDS
                 try:
                     with inner:
-                        frames.send_with_descriptors(
-                            control, order, [inner.fileno()], time.monotonic() + PREPARE_SECONDS
-                        )
-                    return Child(self, number, outer, killed)
+                        frames.send_with_descriptors(control, order, [inner.fileno()], ends_at)
+                    return child
                 except frames.Exhausted:
                     outer.close()
                     raise
                 except (frames.Closed, frames.Deadline):
                     outer.close()
                     self.close()
-        raise MachineError(f"the sandbox ends again and again; is the machine out of memory?{said}")
+        raise MachineError(f"the sandbox ends again and again; is the machine out of memory?{reason}")
 
     def end(self) -> None:
-        """End it for good, at once: whoever waits for it in another thread is told that it is gone."""
+        """End it for good, at once. A thread that waits for it finds its socket closed."""
         self._ended = True
         if (control := self._control) is not None:
             with contextlib.suppress(OSError):
@@ -178,80 +178,60 @@ class ForkServer:
                 self._group = None
 
     def _started(self) -> socket.socket:
-        """The control socket of a ready fork server. Raises `Closed`, with its last words, if it has ended."""
+        """The control socket of a ready fork server. Raises `Closed`, with its error output, if it has ended."""
         self.warm_up()
         assert self._control is not None
         if not self._ready:
             try:
                 frames.receive(self._control, time.monotonic() + START_SECONDS, form=Ready)
             except (frames.Closed, frames.Deadline) as error:
-                text = self._zygote.last_words()
+                reason = f"the sandbox did not start: {self._zygote.last_words()}"
                 self.close()
                 if isinstance(error, frames.Deadline):
-                    raise MachineError(f"the sandbox did not start: {text}") from None
-                raise frames.Closed(f"the sandbox did not start: {text}") from None
+                    raise MachineError(reason) from None
+                raise frames.Closed(reason) from None
             self._ready = True
             self._held = self._group.held() if self._group else 0
         return self._control
 
     def _within(self, limits: Limits) -> Limits:
-        """Limits of the whole, put on the control group; if there is none, fewer processes."""
+        """The limits of one process; the control group gets those of the whole. Without one, fewer processes."""
         if self._group is None:
             return replace(limits, processes=min(limits.processes, limits.processes_uncounted))
-        # One process meets its own limit first, and a MemoryError says more than a process that is gone.
+        # A single process meets its own limit first: a MemoryError says more than a process that is gone.
         memory = self._held + limits.memory + 2 * limits.scratch
         self._group.limit(memory, limits.processes + OWN_PROCESSES)
         return limits
 
-    def ending(self, number: int, killed_before: int, ends: bool) -> Ending:
-        """How a child's first process ended; nobody knows if the fork server is lost, too.
-
-        ends: is it about to, so that its end is waited for a moment?
-        killed_before: what `_killed_for_memory` said before the child was opened
-        """
-        with self._lock:
-            try:
-                if self._control is not None:
-                    frames.send(self._control, HowEnded(number, ends), time.monotonic() + FORK_SECONDS)
-                    while not isinstance(said := self._receive(), Ended):
-                        pass
-                    killed = self._killed_for_memory() > killed_before
-                    return msgspec.structs.replace(said.ending, out_of_memory=killed)
-            except LOST:
-                self.close()
-        return Ending()
-
-    def grown(self, number: int, begins: bool) -> int:
-        """How many bytes a child's processes have grown by, at most, since this was last asked with `begins`.
-
-        0 if nobody knows.
-        """
-        with self._lock:
-            try:
-                if self._control is not None:
-                    frames.send(self._control, Measure(number, begins), time.monotonic() + FORK_SECONDS)
-                    while not isinstance(said := self._receive(), Grown):
-                        pass
-                    return said.bytes
-            except LOST:
-                self.close()
-        return 0
-
-    def _killed_for_memory(self) -> int:
+    def killed_for_memory(self) -> int:
         """How often the kernel has killed a process because the whole fork server had reached its memory limit."""
-        return self._group.killed_for_memory() if self._group else 0
+        with self._lock:
+            return self._group.killed_for_memory() if self._group else 0
+
+    def ask(self, question: HowEnded | Measure, form: type[Answer]) -> Answer | None:
+        """The answer to a question about a child; None if the fork server is lost."""
+        with self._lock:
+            try:
+                if self._control is not None:
+                    frames.send(self._control, question, time.monotonic() + FORK_SECONDS)
+                    while not isinstance(message := self._receive(), form):
+                        pass
+                    return message
+            except LOST:
+                self.close()
+        return None
 
     def _receive(self) -> FromServer:
-        """The next message; one that tells of a child's end is noted."""
+        """The next message. The end of a child is noted."""
         assert self._control is not None
-        # Before an answer there may be a whole assignment to load for another child.
-        said: FromServer = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS, form=FromServer)
-        if isinstance(said, Closed):
-            self._ending.discard(said.number)
-        return said
+        # A whole assignment may have to be loaded for another child before there is an answer.
+        message: FromServer = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS, form=FromServer)
+        if isinstance(message, Closed):
+            self._ending.discard(message.number)
+        return message
 
     def begin_to_end(self, number: int) -> None:
-        """Ask for a child's end, and do not wait for it."""
+        """Ask for a child's end, without waiting for it."""
         with self._lock:
             if self._control is not None:
                 try:
@@ -261,7 +241,7 @@ class ForkServer:
                     self.close()
 
     def wait_for_end(self, number: int) -> None:
-        """Wait until a child has ended whose end was asked for."""
+        """Wait until a child has ended that was asked to end."""
         with self._lock:
             try:
                 while self._control is not None and number in self._ending:
@@ -274,9 +254,9 @@ class Child:
     """One fork of a fork server, and the socket that it talks on."""
 
     def __init__(self, server: ForkServer, number: int, sock: socket.socket, killed_before: int) -> None:
-        self._server, self._number, self._killed_before = server, number, killed_before
+        self.number, self.sock = number, sock
+        self._server, self._killed_before = server, killed_before
         self._ending = False
-        self.sock = sock
 
     def __enter__(self) -> Child:
         return self
@@ -285,26 +265,35 @@ class Child:
         self.close()
 
     def ending(self, ends: bool = True) -> Ending:
-        """How its first process ended; see `Host.ending`."""
-        return self._server.ending(self._number, self._killed_before, ends) if self._number else Ending()
+        """How its first process ended; an empty `Ending` if the fork server is lost, too.
+
+        ends: whether it is about to end, so that the fork server waits a moment for that
+        """
+        answer = self._server.ask(HowEnded(self.number, ends), Ended)
+        if answer is None:
+            return Ending()
+        killed = self._server.killed_for_memory() > self._killed_before
+        return structs.replace(answer.ending, out_of_memory=killed)
 
     def grown(self, begins: bool) -> int:
-        """How many bytes its processes have grown by; see `ForkServer.grown`."""
-        return self._server.grown(self._number, begins) if self._number else 0
+        """How many bytes its processes have grown by, at most, since this was last called with `begins`.
+
+        0 if that is not known.
+        """
+        answer = self._server.ask(Measure(self.number, begins), Grown)
+        return answer.bytes if answer else 0
 
     def begin_to_end(self) -> None:
-        """Have all processes of this child ended, and go on; `close` then waits for it."""
+        """Have all its processes ended, without waiting; `close` waits."""
         self.sock.close()
-        if self._number and not self._ending:
-            self._server.begin_to_end(self._number)
+        if not self._ending:
+            self._server.begin_to_end(self.number)
             self._ending = True
 
     def close(self) -> None:
-        """End every process of this child; its scratch space goes with them."""
+        """End all its processes; its scratch space goes with them."""
         self.begin_to_end()
-        if self._number:
-            self._server.wait_for_end(self._number)
-            self._number = 0
+        self._server.wait_for_end(self.number)
 
 
 class FreshChildren:
@@ -312,7 +301,7 @@ class FreshChildren:
 
     def __init__(self, server: ForkServer, limits: Limits) -> None:
         self._server, self._limits = server, limits
-        self._child_module: Child | None = None
+        self._child: Child | None = None
 
     def __enter__(self) -> FreshChildren:
         return self
@@ -323,24 +312,24 @@ class FreshChildren:
     def open(self) -> socket.socket:
         """The socket of a fresh child. Raises `MachineError`."""
         self.close()
-        self._child_module = self._server.open(self._limits)
-        return self._child_module.sock
+        self._child = self._server.open(self._limits)
+        return self._child.sock
 
     def ending(self, ends: bool = True) -> Ending:
-        """How the child that was opened last has ended; see `Host.ending`."""
-        return self._child_module.ending(ends) if self._child_module else Ending()
+        """How the last child's first process ended; see `Child.ending`."""
+        return self._child.ending(ends) if self._child else Ending()
 
     def grown(self, begins: bool) -> int:
-        """How many bytes the last child's processes have grown by; see `ForkServer.grown`."""
-        return self._child_module.grown(begins) if self._child_module else 0
+        """How many bytes the last child's processes have grown by; see `Child.grown`."""
+        return self._child.grown(begins) if self._child else 0
 
     def begin_to_end(self) -> None:
-        """Have the last child's processes ended, and go on."""
-        if self._child_module:
-            self._child_module.begin_to_end()
+        """Have the last child's processes ended, without waiting."""
+        if self._child:
+            self._child.begin_to_end()
 
     def close(self) -> None:
         """End the last child."""
-        if self._child_module:
-            self._child_module.close()
-            self._child_module = None
+        if self._child:
+            self._child.close()
+            self._child = None
