@@ -163,12 +163,13 @@ class Worker:
 @contextlib.contextmanager
 def one_worker(course: Course) -> Iterator[Worker]:
     """A worker with its own judges, in the best sandbox that works here, to mark a few notebooks."""
-    with contextlib.ExitStack() as ends:
-        judges = Judges(course.root, isolates("auto")[0])
-        ends.callback(judges.end)
-        worker = Worker(course, judges)
-        ends.callback(worker.end)
+    judges = Judges(course.root, isolates("auto")[0])
+    worker = Worker(course, judges)
+    try:
         yield worker
+    finally:
+        worker.end()
+        judges.end()
 
 
 def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:

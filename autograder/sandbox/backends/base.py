@@ -47,8 +47,6 @@ class Confined(ABC):
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self._held = isolation.Held()
-        self._removed = isolation.Removed()
 
     def enter(self) -> None:
         """Hide what the fork server must not see. This is the first step in its process."""

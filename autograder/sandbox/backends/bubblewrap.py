@@ -14,22 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.sandbox.backends.base import Backend, Judges, Students
-from autograder.sandbox.backends.places import (
-    ENVIRONMENT_INSIDE,
-    INSIDE,
-    KIT,
-    SYSTEM,
-    in_environment,
-    interpreter_inside,
-    outermost,
-    python_places,
-    with_its_name,
-)
+from autograder.sandbox.backends.places import KIT, SYSTEM, outermost, python_places
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, landlock
 from autograder.sandbox.linux.exercises import Alone
 from autograder.sandbox.protocol.messages import Policy
 
+INSIDE = "/kit"  # in the sandbox: the sandbox's own code, and nothing else of the kit
+ENVIRONMENT_INSIDE = "/kit/environment"  # in the sandbox: the virtual environment, wherever it is outside
+IN_ENVIRONMENT = sys.prefix != sys.base_prefix
 # Root needs these to give fork servers namespaces of their own, to drop root, to read a course that only its owner may
 # read, and to end fork servers.
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
@@ -38,7 +31,7 @@ JUDGES_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isola
 JUDGES_SERVER_WRITES = "/tmp/solution"  # noqa: S108
 
 
-class StudentsInNamespaces(Students):
+class _StudentsInNamespaces(Students):
     """Each child gets namespaces below those of its fork server, and cannot uncover what is hidden there."""
 
     def before_imports(self) -> None:
@@ -53,7 +46,6 @@ class StudentsInNamespaces(Students):
         self._rules = [*landlock.reading(self.policy.readable), *written]
 
     def fork(self) -> int:
-        """Fork a child that is the first process of its own pid namespace."""
         return isolation.fork_into_namespaces()
 
     def change_view(self, limits: Limits) -> None:
@@ -62,7 +54,6 @@ class StudentsInNamespaces(Students):
         isolation.drop_capabilities()
 
     def restrict(self) -> None:
-        """Apply Landlock's rules, if the kernel has Landlock."""
         if self.policy.abi:
             landlock.restrict(self._rules, self.policy.abi)
 
@@ -71,7 +62,7 @@ class StudentsInNamespaces(Students):
         return Alone()
 
 
-class JudgesInNamespaces(Judges):
+class _JudgesInNamespaces(Judges):
     """All judges share the namespaces of their fork server."""
 
     def enter(self) -> None:
@@ -91,7 +82,6 @@ class JudgesInNamespaces(Judges):
         isolation.drop_capabilities(JUDGES_SERVER_KEEPS if os.getuid() == 0 else 0)
 
     def in_child(self, limits: Limits) -> None:
-        """Become the fork server's own user, without capabilities."""
         isolation.leave_root(self.policy.user)
         super().in_child(limits)
 
@@ -102,8 +92,8 @@ class Bubblewrap(Backend):
     name = title = "bubblewrap"
     mounts = True
     engine = INSIDE
-    students = StudentsInNamespaces
-    judges = JudgesInNamespaces
+    students = _StudentsInNamespaces
+    judges = _JudgesInNamespaces
 
     def why_not(self) -> str | None:
         """Tried once in a run."""
@@ -115,7 +105,10 @@ class Bubblewrap(Backend):
 
     def command(self, places: Sequence[Path]) -> list[str]:
         """Python in the outer sandbox."""
-        return [*arguments(places), interpreter_inside(), "-I", "-B", "-c"]
+        python = Path(os.path.normpath(sys.executable))  # it may be `../.venv/bin/python`
+        if IN_ENVIRONMENT:
+            python = Path(ENVIRONMENT_INSIDE, python.relative_to(sys.prefix))
+        return [*_arguments(places), str(python), "-I", "-B", "-c"]
 
     def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """The zygote sees what any fork server may see, so each fork server hides what is not for it.
@@ -125,7 +118,7 @@ class Bubblewrap(Backend):
         abi = landlock.abi()
         readable = (*SYSTEM, *python_places(), INSIDE, "/proc")  # by then /proc is covered
         if not judges:
-            hidden = tuple(outermost(with_its_name(place) for place in (KIT, *places))) if places else ()
+            hidden = tuple(outermost(_with_its_name(place) for place in (KIT, *places))) if places else ()
             return Policy(self.name, abi=abi, readable=readable, hidden=hidden, user=user)
         return Policy(
             self.name,
@@ -143,7 +136,14 @@ class Bubblewrap(Backend):
         return isolation.fork_into_namespaces(own_user=os.getuid() != 0)
 
 
-def arguments(places: Sequence[Path] = ()) -> list[str]:
+def _with_its_name(place: Path) -> str:
+    """The parent folder of a place, to hide its name, too; the place itself if the parent holds what code needs."""
+    folder, needed = str(place.parent), (*SYSTEM, *python_places(), INSIDE)
+    alone = not any(Path(path).is_relative_to(folder) or Path(folder).is_relative_to(path) for path in needed)
+    return folder if alone else str(place)
+
+
+def _arguments(places: Sequence[Path] = ()) -> list[str]:
     """The outer sandbox. It shows Python, its packages, the system's libraries, the kit and `places`, and nothing else.
 
     Only /tmp can be written to, and it is empty.
@@ -160,7 +160,7 @@ def arguments(places: Sequence[Path] = ()) -> list[str]:
     arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", INSIDE]  # noqa: S108
     for place in (*SYSTEM, *python_places()):
         arguments += _read_only(place)
-    if in_environment():
+    if IN_ENVIRONMENT:
         arguments += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
     for part in ("__init__.py", "sandbox"):  # a package of its own, found before any other of that name
         arguments += ["--ro-bind", str(KIT / part), f"{INSIDE}/autograder/{part}"]
@@ -187,7 +187,7 @@ def _why_not() -> str | None:
     own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
     # A fork server has namespaces of its own, and a notebook in it has, too, after root was dropped.
     server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
-    probe = [*arguments(), *server, *own, "--user", "true"]
+    probe = [*_arguments(), *server, *own, "--user", "true"]
     done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)
     if done.returncode:
         return f"bubblewrap does not work here ({done.stderr.strip()[:200]})"

@@ -40,11 +40,10 @@ STOP_SECONDS = 5.0  # for the zygote to end what it has forked
 SERVER_STOP_SECONDS = 4.0  # for a fork server to do so
 
 
-class StudentsUnderLandlock(StudentsInAFolder):
+class _StudentsUnderLandlock(StudentsInAFolder):
     """Each child writes in a folder of its own, which the fork server watches and clears away."""
 
     def enter(self) -> None:
-        """Let the fork server write in its own folder."""
         isolation.write_in(self.policy.scratch)
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
@@ -70,21 +69,17 @@ class StudentsUnderLandlock(StudentsInAFolder):
         return tasks
 
     def restrict(self) -> None:
-        """Let the child read the libraries, write in its scratch folder, and reach nothing else."""
         landlock.restrict([*self._rules, (self._folder(os.getpid()), landlock.WRITE)], self.policy.abi)
         if self._scopes_signals():
             _cannot_signal(os.getppid())  # before anything relies on it
 
     def filter(self) -> seccomp.Filter:
-        """Refuse also what namespaces would have contained."""
         return seccomp.without_namespaces(seccomp.STUDENTS, self._scopes_signals())
 
     def exercises(self) -> InOwnGroup:
-        """Which processes a signal reaches depends on the kernel."""
         return InScope() if self._scopes_signals() else ByDescriptor()
 
     def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
-        """Watch the disk until there is a message, or if there is no child."""
         left = list(children)
         while left and not select.select([control], [], [], scratch_watch.GLANCE)[0]:
             if look:
@@ -105,16 +100,14 @@ class StudentsUnderLandlock(StudentsInAFolder):
         return self.policy.abi >= landlock.SCOPE_ABI
 
 
-class JudgesUnderLandlock(Judges):
+class _JudgesUnderLandlock(Judges):
     """They read the course, and write nowhere."""
 
     def in_child(self, limits: Limits) -> None:
-        """Become the fork server's own user."""
         _drop_root(self.policy)
         super().in_child(limits)
 
     def filter(self) -> seccomp.Filter:
-        """Refuse also what namespaces would have contained."""
         return seccomp.without_namespaces(seccomp.JUDGES, self.policy.abi >= landlock.SCOPE_ABI)
 
     def leave_nothing(self) -> None:
@@ -127,8 +120,8 @@ class Landlock(Backend):
 
     name = "landlock"
     title = "Landlock"
-    students = StudentsUnderLandlock
-    judges = JudgesUnderLandlock
+    students = _StudentsUnderLandlock
+    judges = _JudgesUnderLandlock
 
     def why_not(self) -> str | None:
         """Tried once in a run."""

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parents[2]
-INSIDE = "/kit"  # in the sandbox: the sandbox's own code, and nothing else of the kit
-ENVIRONMENT_INSIDE = "/kit/environment"  # in the sandbox: the virtual environment, wherever it is outside
 SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
 )  # fmt: skip
@@ -23,28 +21,10 @@ def shown_with(folder: Path) -> str | None:
     return next((place for place in places if folder.resolve().is_relative_to(place)), None)
 
 
-def in_environment() -> bool:
-    """True if this Python runs in a virtual environment."""
-    return sys.prefix != sys.base_prefix
-
-
-def interpreter_inside() -> str:
-    """The path of Python's program in bubblewrap's sandbox."""
-    executable = Path(os.path.normpath(sys.executable))  # it may be `../.venv/bin/python`
-    return str(Path(ENVIRONMENT_INSIDE, executable.relative_to(sys.prefix)) if in_environment() else executable)
-
-
 def python_places() -> list[str]:
     """The outermost folders of the base interpreter that are not in the system's folders."""
     link = Path(sys.base_prefix)
     return [p for p in outermost((str(link), str(link.resolve()))) if not Path(p).is_relative_to("/usr")]
-
-
-def with_its_name(place: Path) -> str:
-    """The parent folder of a place, to hide its name, too; the place itself if the parent holds what code needs."""
-    folder, needed = str(place.parent), (*SYSTEM, *python_places(), INSIDE)
-    alone = not any(Path(path).is_relative_to(folder) or Path(folder).is_relative_to(path) for path in needed)
-    return folder if alone else str(place)
 
 
 def outermost(places: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ class StudentsInAFolder(Students):
     """Each child begins in a folder of its own. Without a sandbox, nothing forces it to write only there."""
 
     def change_view(self, limits: Limits) -> None:
-        """Make that folder, and write in it."""
+        """Make this child's folder, and write in it."""
         folder = self._folder(os.getpid())
         os.mkdir(folder, 0o700)
         os.chdir(folder)

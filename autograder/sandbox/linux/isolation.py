@@ -41,14 +41,6 @@ holding = ctypes.PyDLL(None, use_errno=True)  # its calls keep Python's global l
 
 
 @dataclass(frozen=True)
-class Held:
-    """Bytes that a process holds: private writable memory (RLIMIT_DATA), address space (RLIMIT_AS)."""
-
-    data: int = 0
-    space: int = 0
-
-
-@dataclass(frozen=True)
 class Removed:
     """Files of the installed libraries with code that was removed from a process, and that no new one may read.
 
@@ -104,11 +96,11 @@ def gather_pages() -> None:
                 libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), MADV_COLLAPSE)
 
 
-def held() -> Held:
-    """What this process holds now."""
+def held() -> tuple[int, int]:
+    """Bytes that this process uses now: private writable memory (RLIMIT_DATA), and address space (RLIMIT_AS)."""
     with open("/proc/self/status") as file:
         fields = dict(line.split(":", 1) for line in file)
-    return Held(int(fields["VmData"].split()[0]) * 1024, int(fields["VmSize"].split()[0]) * 1024)
+    return int(fields["VmData"].split()[0]) * 1024, int(fields["VmSize"].split()[0]) * 1024
 
 
 def die_with_parent() -> None:
@@ -277,16 +269,17 @@ def keep_private() -> None:
     prctl(PR_SET_DUMPABLE, 0)
 
 
-def set_limits(limits: Limits, already: Held, tasks: int) -> None:
+def set_limits(limits: Limits, already: tuple[int, int], tasks: int) -> None:
     """Set the limits of this process.
 
-    already: the memory that Python and PyTorch use; the limits come on top of it
+    already: the memory that Python and PyTorch use, see `held`; the limits come on top of it
     tasks: how many this user has; the limit on processes comes on top of them
     """
+    data, space = already
     wanted = {
-        resource.RLIMIT_DATA: already.data + int(limits.memory),
+        resource.RLIMIT_DATA: data + int(limits.memory),
         # This counts shared mappings, too. Address space that is reserved and never used needs some room.
-        resource.RLIMIT_AS: already.space + 2 * int(limits.memory),
+        resource.RLIMIT_AS: space + 2 * int(limits.memory),
         resource.RLIMIT_NPROC: int(limits.processes) + tasks,
         resource.RLIMIT_NOFILE: int(limits.open_files),
         resource.RLIMIT_FSIZE: int(limits.scratch),

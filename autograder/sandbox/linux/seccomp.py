@@ -93,7 +93,6 @@ OWN_ALONE = {
     "prlimit": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
 }  # fmt: skip
-BY_DESCRIPTOR = "pidfd_send_signal"
 # Setting the limits of another process ends it, and so does a signal that a socket is told to send to it.
 FCNTL, IOCTL = (72, 25), (16, 29)
 SECOND_ARGUMENT, THIRD_ARGUMENT, SIXTH_ARGUMENT = 24, 32, 56
@@ -140,7 +139,7 @@ def without_namespaces(within: Filter, scopes_signals: bool) -> Filter:
     calls = {**within.refused, **FENCED}
     if not scopes_signals:
         calls |= SIGNALS
-        del calls[BY_DESCRIPTOR]
+        del calls["pidfd_send_signal"]
     ioctls = within.ioctls or (*_each(IOCTLS, ALLOW), (RETURN, 0, 0, ERRNO | errno.ENOTTY))
     return Filter(calls, others=True, ioctls=ioctls, without_namespaces=True)
 

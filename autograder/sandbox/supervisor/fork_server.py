@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -19,20 +20,8 @@ from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.backends.places import shown_with
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import (
-    Close,
-    Closed,
-    Ended,
-    FromServer,
-    Grown,
-    HowEnded,
-    Measure,
-    Open,
-    Preparation,
-    Ready,
-)
 from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.supervisor.zygote import Zygote
@@ -44,7 +33,7 @@ ATTEMPTS = 2  # a fork server that was lost is started again once
 
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
 LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then it is ended, and another started
-Answer = TypeVar("Answer", Ended, Grown)
+Answer = TypeVar("Answer", messages.Ended, messages.Grown)
 
 STUDENTS = "autograder.sandbox.sandboxed.notebook:Notebooks"
 JUDGES = "autograder.judge.process:Judge"
@@ -78,7 +67,7 @@ def what_is_unsafe(kind: str, root: Path) -> str | None:
     return reason and f"{reason} (`autograder doctor` says what helps)"
 
 
-class ForkServer:
+class ForkServer(AbstractContextManager["ForkServer"]):
     """A fork server of a zygote, forked when it is needed, and again if it was lost. Threads may share it.
 
     child: module and class of what it forks; setting: what that is told, plain data
@@ -98,9 +87,6 @@ class ForkServer:
         self._ended = False
         self._held = 0  # bytes that the control group uses before there is a child
         self._ending = set[int]()  # children that were asked to end and have not ended yet
-
-    def __enter__(self) -> ForkServer:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.end()
@@ -122,7 +108,7 @@ class ForkServer:
                     raise
                 self._ready = False
 
-    def prepare(self, preparation: Preparation) -> None:
+    def prepare(self, preparation: messages.Preparation) -> None:
         """Tell it what the next children will need. If it cannot be started, `open` raises the reason."""
         with self._lock:
             try:
@@ -131,7 +117,7 @@ class ForkServer:
                 self.close()
 
     @short_of_something()
-    def open(self, limits: Limits, preparation: Preparation | None = None) -> Child:
+    def open(self, limits: Limits, preparation: messages.Preparation | None = None) -> Child:
         """A new child. Raises `MachineError` if no fork server can be started."""
         with self._lock:
             reason = ""
@@ -143,7 +129,7 @@ class ForkServer:
                     continue
                 outer, inner = frames.pair()
                 child = Child(self, next(self._ids), outer, self.killed_for_memory())
-                order = Open(child.number, self._within(limits), preparation)
+                order = messages.Open(child.number, self._within(limits), preparation)
                 ends_at = time.monotonic() + PREPARE_SECONDS
                 try:
                     with inner:
@@ -183,7 +169,7 @@ class ForkServer:
         assert self._control is not None
         if not self._ready:
             try:
-                frames.receive(self._control, time.monotonic() + START_SECONDS, form=Ready)
+                frames.receive(self._control, time.monotonic() + START_SECONDS, form=messages.Ready)
             except (frames.Closed, frames.Deadline) as error:
                 reason = f"the sandbox did not start: {self._zygote.last_words()}"
                 self.close()
@@ -208,7 +194,7 @@ class ForkServer:
         with self._lock:
             return self._group.killed_for_memory() if self._group else 0
 
-    def ask(self, question: HowEnded | Measure, form: type[Answer]) -> Answer | None:
+    def ask(self, question: messages.HowEnded | messages.Measure, form: type[Answer]) -> Answer | None:
         """The answer to a question about a child; None if the fork server is lost."""
         with self._lock:
             try:
@@ -221,12 +207,13 @@ class ForkServer:
                 self.close()
         return None
 
-    def _receive(self) -> FromServer:
+    def _receive(self) -> messages.FromServer:
         """The next message. The end of a child is noted."""
         assert self._control is not None
         # A whole assignment may have to be loaded for another child before there is an answer.
-        message: FromServer = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS, form=FromServer)
-        if isinstance(message, Closed):
+        ends_at = time.monotonic() + PREPARE_SECONDS
+        message: messages.FromServer = frames.receive(self._control, ends_at, form=messages.FromServer)
+        if isinstance(message, messages.Closed):
             self._ending.discard(message.number)
         return message
 
@@ -235,7 +222,7 @@ class ForkServer:
         with self._lock:
             if self._control is not None:
                 try:
-                    frames.send(self._control, Close(number), time.monotonic() + FORK_SECONDS)
+                    frames.send(self._control, messages.Close(number), time.monotonic() + FORK_SECONDS)
                     self._ending.add(number)
                 except LOST:
                     self.close()
@@ -250,16 +237,13 @@ class ForkServer:
                 self.close()
 
 
-class Child:
+class Child(AbstractContextManager["Child"]):
     """One fork of a fork server, and the socket that it talks on."""
 
     def __init__(self, server: ForkServer, number: int, sock: socket.socket, killed_before: int) -> None:
         self.number, self.sock = number, sock
         self._server, self._killed_before = server, killed_before
         self._ending = False
-
-    def __enter__(self) -> Child:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
@@ -269,7 +253,7 @@ class Child:
 
         ends: whether it is about to end, so that the fork server waits a moment for that
         """
-        answer = self._server.ask(HowEnded(self.number, ends), Ended)
+        answer = self._server.ask(messages.HowEnded(self.number, ends), messages.Ended)
         if answer is None:
             return Ending()
         killed = self._server.killed_for_memory() > self._killed_before
@@ -280,7 +264,7 @@ class Child:
 
         0 if that is not known.
         """
-        answer = self._server.ask(Measure(self.number, begins), Grown)
+        answer = self._server.ask(messages.Measure(self.number, begins), messages.Grown)
         return answer.bytes if answer else 0
 
     def begin_to_end(self) -> None:
@@ -296,15 +280,12 @@ class Child:
         self._server.wait_for_end(self.number)
 
 
-class FreshChildren:
+class FreshChildren(AbstractContextManager["FreshChildren"]):
     """One child of a fork server at a time, each fresh: opening one ends the one before."""
 
     def __init__(self, server: ForkServer, limits: Limits) -> None:
         self._server, self._limits = server, limits
         self._child: Child | None = None
-
-    def __enter__(self) -> FreshChildren:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,7 +27,7 @@ ATTEMPTS = 2  # a zygote that was lost is started again once
 ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wait for the imports
 
 
-class Zygote:
+class Zygote(AbstractContextManager["Zygote"]):
     """One zygote for all fork servers of a run, started when it is needed, and again if it was lost.
 
     backend: see `supervisor.fork_server.isolates`
@@ -44,9 +45,6 @@ class Zygote:
         self._scratch: TemporaryDirectory[str] | None = None
         self._users: dict[int, Reserved] = {}  # by the number of the fork server
         self._ended = False
-
-    def __enter__(self) -> Zygote:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.end()
