@@ -24,10 +24,7 @@ from autograder.worker.worker import Judges, Worker
 
 WINDOW = 64  # tasks submitted whose results were not taken, besides two for each worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
-WORKER_SECONDS, LAST_WORKER_SECONDS = (
-    3,
-    57,
-)  # if a cluster has no worker: to a message, and then to an error
+WORKER_SECONDS, LAST_WORKER_SECONDS = 3, 57  # if a cluster has no worker: until a message, and then until an error
 ANSWER_SECONDS = 20  # for a scheduler
 
 

@@ -58,7 +58,7 @@ def grade_many(
 
     tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
     with contextlib.closing(open_pool(root, jobs, kind, scheduler)) as pool:
-        pool.goes_on = len({submission.assignment for submission in submissions}) > 1
+        pool.skips_broken = len({submission.assignment for submission in submissions}) > 1
         yield from (marked.report for _, marked in pool.mark(tasks))
 
 
@@ -89,7 +89,7 @@ class WorkerPool:
         self._executor = executor
         self._solution_of = functools.cache(lambda name: Course(root).assignment(name).solution)
         self._failures = 0  # of the machine, in a row
-        self.goes_on = False  # whether a broken assignment leaves only its own submissions ungraded
+        self.skips_broken = False  # whether a broken assignment leaves only its own submissions ungraded
         self._broken = dict[str, str]()  # why an assignment is broken, by its name
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class WorkerPool:
         except self._executor.losses:
             pass
         except CourseError as error:
-            if not self.goes_on:
+            if not self.skips_broken:
                 raise
             self._broken[task.assignment] = str(error)
             return Marked(failed(task, str(error)))

@@ -104,30 +104,33 @@ class Worker:
         if task.problem:
             return Marked(failed(task, task.problem, points))
         try:
-            verdict = self._verdict(task, assignment, tuple(map(_judged_as, exercises)))
+            verdict = self._verdict(task, assignment, tuple(map(_with_points, exercises)))
         except (MachineError, frames.Exhausted) as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
-        counted = tuple(_counted(*one, assignment.withdrawn) for one in zip(report.exercises, exercises, strict=True))
-        return Marked(structs.replace(report, exercises=counted), verdict.cells)
+        results = tuple(_scored(*pair, assignment.withdrawn) for pair in zip(report.exercises, exercises, strict=True))
+        return Marked(structs.replace(report, exercises=results), verdict.cells)
 
     def _verdict(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
-        limits = _limits(assignment, self.limits)
         try:
-            return self._judged(task, assignment, exercises, limits)
+            limits = self.limits.changed(assignment.limits)
+        except ValueError as error:
+            raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
+        try:
+            return self._judge(task, assignment, exercises, limits)
         except _TooLong:
             raise
         except _Lost:  # it may have been the machine's fault
-            return self._judged(task, assignment, exercises, limits)
+            return self._judge(task, assignment, exercises, limits)
 
-    def _judged(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
+    def _judge(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
         ends_at = time.monotonic() + limits.submission_seconds * runs + GRACE_SECONDS
-        how = task.for_page, task.model, task.by_author, task.locked
-        order = Order(assignment.name, task.cells, exercises, limits, *how)
+        options = task.for_page, task.model, task.by_author, task.locked
+        order = Order(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.version, limits) as judge,
@@ -138,7 +141,7 @@ class Worker:
                 for asked in range(MAX_REQUESTS):
                     message = read_message(frames.receive(judge.sock, ends_at, allowance), exercises, len(task.cells))
                     if message.open:
-                        _open(judge, notebooks, ends_at)
+                        _open_notebook(judge, notebooks, ends_at)
                     elif message.ending is not None:
                         frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
                     elif message.memory is not None:
@@ -172,7 +175,7 @@ def one_worker(course: Course) -> Iterator[Worker]:
         judges.end()
 
 
-def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
+def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
     """Open a fresh notebook and send its socket to the judge. Nothing that is sent on it comes here."""
     try:
         sock = notebooks.open()
@@ -183,12 +186,12 @@ def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
     sock.close()
 
 
-def _judged_as(exercise: Exercise) -> Exercise:
+def _with_points(exercise: Exercise) -> Exercise:
     """The exercise, with one point if it has none: it is judged, too, since later exercises may build on it."""
     return exercise if exercise.points else Exercise(exercise.name, 1.0)
 
 
-def _counted(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[str]) -> ExerciseResult:
+def _scored(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[str]) -> ExerciseResult:
     """The result with no points if the exercise has none, and marked if it was withdrawn."""
     if not exercise.points:
         tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in result.tests)
@@ -214,10 +217,3 @@ def _broken(kind: str, text: str, untouched: bool) -> Exception:
     if kind == MachineError.__name__:
         return MachineError(text)
     return _Lost(f"the grader itself failed ({kind}: {text}); not the student's fault")
-
-
-def _limits(assignment: Assignment, limits: Limits) -> Limits:
-    try:
-        return limits.changed(assignment.limits)
-    except ValueError as error:
-        raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None

@@ -50,14 +50,14 @@ class Confined(ABC):
 
     def enter(self) -> None:
         """Hide what the fork server must not see. This is the first step in its process."""
-        isolation.narrow(self.policy.hidden, self.policy.read_only)
+        isolation.hide(self.policy.hidden, self.policy.read_only)
 
     def before_imports(self) -> None:
         """Run before the fork server imports what its children need."""
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
         """Run once everything is imported. removed: files that no child may read."""
-        self._held, self._removed = isolation.held(), removed
+        self._memory_before, self._removed = isolation.memory_in_use(), removed
 
     def fork(self) -> int:
         """Fork a child, as `os.fork` does. Raises `OSError`."""
@@ -102,19 +102,19 @@ class Students(Confined):
         tasks = self.tasks_of_user()  # while /proc can still be read
         os.setsid()  # a session and process group of its own, by which all that it starts is ended
         isolation.die_with_parent()
-        isolation.first_to_go()
-        self.change_view(limits)
+        isolation.prefer_for_oom_kill()
+        self.make_places(limits)
         landlock.no_new_privileges()  # Landlock and seccomp require it, and no program gains a right by being started
         self.restrict()
         seccomp.apply(self.filter())
         seccomp.keep_from_ending_itself()
-        isolation.set_limits(limits, self._held, tasks)
+        isolation.set_limits(limits, self._memory_before, tasks)
 
     def tasks_of_user(self) -> int:
         """How many tasks this user has already, if the limit on processes counts them; else 0."""
         return 0
 
-    def change_view(self, limits: Limits) -> None:
+    def make_places(self, limits: Limits) -> None:
         """Give the child its own places to write in."""
 
     def restrict(self) -> None:
@@ -136,24 +136,24 @@ class Judges(Confined):
         """The fork server may have a folder for what the solution's code writes. Landlock keeps judges out of it."""
         super().enter()
         if self.policy.scratch:
-            isolation.write_in(self.policy.scratch)
+            isolation.use_as_temporary(self.policy.scratch)
             os.chdir(self.policy.scratch)
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
         """Hide files, then drop rights, except those that children need to drop root and to be ended."""
         super().before_first_fork(removed)
         self.restrict()
-        self._no_writing = landlock.no_writing(self.policy.abi) if self.policy.abi else -1
-        isolation.keep_private()  # all judges are one user, and must not read the fork server's memory
+        self._no_writing = landlock.rules_without_writing(self.policy.abi) if self.policy.abi else -1
+        isolation.forbid_inspection()  # all judges are one user, and must not read the fork server's memory
 
     def in_child(self, limits: Limits) -> None:
         """Each backend drops root before this, since root could undo these steps."""
         landlock.no_new_privileges()
         if self.policy.abi:
-            landlock.keep_to(self._no_writing)
-        isolation.keep_private()  # dropping root made it readable again
+            landlock.restrict_to(self._no_writing)
+        isolation.forbid_inspection()  # dropping root made it readable again
         seccomp.apply(self.filter())
-        isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._held, 0)
+        isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._memory_before, 0)
 
     def restrict(self) -> None:
         """Restrict this process and its children to the files that they may use."""
@@ -169,7 +169,7 @@ class Judges(Confined):
 class Backend(ABC):
     """One way to run untrusted code. The defaults are what a plain process does.
 
-    name: on the command line; title: in text
+    name: as on the command line
     isolates: whether there is a sandbox, and not only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
     keeps: the promises that hold; means: what that comes to, in words
@@ -178,7 +178,6 @@ class Backend(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
     isolates: ClassVar[bool] = True
     mounts: ClassVar[bool] = False
     keeps: ClassVar[tuple[Promise, ...]] = PROMISES
@@ -197,9 +196,9 @@ class Backend(ABC):
         """What does not hold on an older kernel, in one sentence; None if everything holds."""
         return None
 
+    @abstractmethod
     def summary(self) -> str:
         """The sandbox in a few words."""
-        return self.title
 
     def command(self, places: Sequence[Path]) -> list[str]:
         """The command of the zygote, up to its Python code. It ignores the environment and the current folder.

@@ -17,7 +17,7 @@ from autograder.sandbox.backends.base import Backend, Judges, Students
 from autograder.sandbox.backends.places import KIT, SYSTEM, outermost, python_places
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, landlock
-from autograder.sandbox.linux.exercises import Alone
+from autograder.sandbox.linux.exercises import InPidNamespace
 from autograder.sandbox.protocol.messages import Policy
 
 INSIDE = "/kit"  # in the sandbox: the sandbox's own code, and nothing else of the kit
@@ -48,7 +48,7 @@ class _StudentsInNamespaces(Students):
     def fork(self) -> int:
         return isolation.fork_into_namespaces()
 
-    def change_view(self, limits: Limits) -> None:
+    def make_places(self, limits: Limits) -> None:
         """Mount the child's own places, then drop the rights that this took."""
         isolation.private_places(int(limits.scratch), self._removed)
         isolation.drop_capabilities()
@@ -57,9 +57,9 @@ class _StudentsInNamespaces(Students):
         if self.policy.abi:
             landlock.restrict(self._rules, self.policy.abi)
 
-    def exercises(self) -> Alone:
+    def exercises(self) -> InPidNamespace:
         """A signal to all processes stays in the pid namespace."""
-        return Alone()
+        return InPidNamespace()
 
 
 class _JudgesInNamespaces(Judges):
@@ -68,7 +68,7 @@ class _JudgesInNamespaces(Judges):
     def enter(self) -> None:
         """Only Landlock keeps judges from writing in the fork server's folder, so without it there is no folder."""
         if self.policy.scratch:
-            isolation.own_folder(self.policy.scratch, int(Limits().scratch))
+            isolation.mount_folder(self.policy.scratch, int(Limits().scratch))
         super().enter()
 
     def restrict(self) -> None:
@@ -89,7 +89,7 @@ class _JudgesInNamespaces(Judges):
 class Bubblewrap(Backend):
     """Namespaces. A process cannot reach what is not in them, whatever its name."""
 
-    name = title = "bubblewrap"
+    name = "bubblewrap"
     mounts = True
     engine = INSIDE
     students = _StudentsInNamespaces
@@ -101,7 +101,7 @@ class Bubblewrap(Backend):
 
     def summary(self) -> str:
         """Says whether Landlock is inside it."""
-        return "bubblewrap, and Landlock inside it" if landlock.abi() else self.title
+        return "bubblewrap, and Landlock inside it" if landlock.abi() else "bubblewrap"
 
     def command(self, places: Sequence[Path]) -> list[str]:
         """Python in the outer sandbox."""

@@ -31,7 +31,7 @@ from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_
 from autograder.sandbox.backends.process import StudentsInAFolder
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, landlock, scratch_watch, seccomp
-from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InScope
+from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InSignalScope
 from autograder.sandbox.protocol.messages import Policy
 
 BECOME_ANOTHER = isolation.CAP_CHOWN | isolation.CAP_SETGID | isolation.CAP_SETUID
@@ -44,7 +44,7 @@ class _StudentsUnderLandlock(StudentsInAFolder):
     """Each child writes in a folder of its own, which the fork server watches and clears away."""
 
     def enter(self) -> None:
-        isolation.write_in(self.policy.scratch)
+        isolation.use_as_temporary(self.policy.scratch)
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
         """The fork server runs nobody's code. It inspects its children, so its own rules allow more than theirs."""
@@ -71,13 +71,13 @@ class _StudentsUnderLandlock(StudentsInAFolder):
     def restrict(self) -> None:
         landlock.restrict([*self._rules, (self._folder(os.getpid()), landlock.WRITE)], self.policy.abi)
         if self._scopes_signals():
-            _cannot_signal(os.getppid())  # before anything relies on it
+            _check_signal_scope(os.getppid())  # before anything relies on it
 
     def filter(self) -> seccomp.Filter:
         return seccomp.without_namespaces(seccomp.STUDENTS, self._scopes_signals())
 
     def exercises(self) -> InOwnGroup:
-        return InScope() if self._scopes_signals() else ByDescriptor()
+        return InSignalScope() if self._scopes_signals() else ByDescriptor()
 
     def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
         left = list(children)
@@ -119,7 +119,6 @@ class Landlock(Backend):
     """Rules on files, TCP and signals, and a filter of system calls. It needs no rights and no namespaces."""
 
     name = "landlock"
-    title = "Landlock"
     students = _StudentsUnderLandlock
     judges = _JudgesUnderLandlock
 
@@ -129,8 +128,9 @@ class Landlock(Backend):
 
     def what_is_lost(self) -> str | None:
         """What an older kernel's Landlock does not do."""
-        lost = landlock.lost(landlock.abi())
-        return f"this kernel's Landlock (version {landlock.abi()}) has " + "; ".join(lost) if lost else None
+        version = landlock.abi()
+        lost = [text for since, text in landlock.LOST if version < since]
+        return f"this kernel's Landlock (version {version}) has " + "; ".join(lost) if lost else None
 
     def summary(self) -> str:
         """The filter of system calls is half of it."""
@@ -183,7 +183,7 @@ def _why_not() -> str | None:
         return reason
     found: list[str | None] = []
     # The restriction of a thread ends with that thread.
-    thread = threading.Thread(target=lambda: found.append(_tried()))
+    thread = threading.Thread(target=lambda: found.append(_restriction_fails()))
     thread.start()
     thread.join()
     return found[0]
@@ -202,7 +202,7 @@ def _why_not_as_root() -> str | None:
     return None
 
 
-def _tried() -> str | None:
+def _restriction_fails() -> str | None:
     """Restrict this thread with Landlock, and check that it works."""
     try:
         landlock.restrict([], landlock.abi())
@@ -243,7 +243,7 @@ def _drop_root(policy: Policy) -> None:
     isolation.leave_root(policy.user, keep=0 if reachable else look_up)
 
 
-def _cannot_signal(pid: int) -> None:
+def _check_signal_scope(pid: int) -> None:
     try:
         os.kill(pid, 0)
     except PermissionError:

@@ -18,12 +18,12 @@ from autograder.sandbox.protocol.messages import Policy
 class StudentsInAFolder(Students):
     """Each child begins in a folder of its own. Without a sandbox, nothing forces it to write only there."""
 
-    def change_view(self, limits: Limits) -> None:
+    def make_places(self, limits: Limits) -> None:
         """Make this child's folder, and write in it."""
         folder = self._folder(os.getpid())
         os.mkdir(folder, 0o700)
         os.chdir(folder)
-        isolation.write_in(folder)
+        isolation.use_as_temporary(folder)
 
     def clear_away(self, pid: int) -> None:
         """Remove that folder."""
@@ -45,7 +45,6 @@ class Process(Backend):
     """Limits only: student code can read what the user can read, and use the network."""
 
     name = "process"
-    title = "none"
     isolates = False
     students = StudentsInAFolder
     keeps: ClassVar[tuple[Promise, ...]] = tuple(promise for promise in PROMISES if promise.without_sandbox)
@@ -54,6 +53,10 @@ class Process(Backend):
     def why_not(self) -> str | None:
         """It works everywhere."""
         return None
+
+    def summary(self) -> str:
+        """There is no sandbox."""
+        return "none"
 
     def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """Nothing is restricted. Notebooks get a folder."""

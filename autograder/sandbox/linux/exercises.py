@@ -44,7 +44,7 @@ class InOwnGroup:
         """End what cells have left running, if this can tell it from other people's processes."""
 
 
-class Alone(InOwnGroup):
+class InPidNamespace(InOwnGroup):
     """In a pid namespace of its own: a signal to all processes reaches this submission's and no others."""
 
     def end(self) -> None:
@@ -62,12 +62,12 @@ class Alone(InOwnGroup):
                 os.waitpid(-1, 0)
 
 
-class InScope(Alone):
+class InSignalScope(InPidNamespace):
     """The same where Landlock keeps signals in the sandbox."""
 
     def in_child(self) -> None:
         """It stays in the submission's process group, and cannot end the process that forks."""
-        landlock.keep_signals_in()
+        landlock.scope_signals()
 
 
 class ByDescriptor(InOwnGroup):

@@ -96,7 +96,7 @@ def gather_pages() -> None:
                 libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), MADV_COLLAPSE)
 
 
-def held() -> tuple[int, int]:
+def memory_in_use() -> tuple[int, int]:
     """Bytes that this process uses now: private writable memory (RLIMIT_DATA), and address space (RLIMIT_AS)."""
     with open("/proc/self/status") as file:
         fields = dict(line.split(":", 1) for line in file)
@@ -108,7 +108,7 @@ def die_with_parent() -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def first_to_go() -> None:
+def prefer_for_oom_kill() -> None:
     """Have the kernel end this submission's processes before the zygote if memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
@@ -139,7 +139,7 @@ def fork_into_namespaces(own_user: bool = True) -> int:
     return 0
 
 
-def narrow(hidden: Sequence[str], read_only: Sequence[str]) -> None:
+def hide(hidden: Sequence[str], read_only: Sequence[str]) -> None:
     """In a fork server's own namespaces: make each of `hidden` look empty, and each of `read_only` unwritable.
 
     The children of a notebooks' fork server have users of their own, for whom the kernel locks these mounts: no right
@@ -151,13 +151,13 @@ def narrow(hidden: Sequence[str], read_only: Sequence[str]) -> None:
         _mount(None, place, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
-def own_folder(place: str, size: int) -> None:
+def mount_folder(place: str, size: int) -> None:
     """Mount an empty folder of `size` bytes that nobody else sees. The process needs its own mounts."""
     os.makedirs(place, exist_ok=True)
     _mount_empty(place, size, "0755")
 
 
-def write_in(folder: str) -> None:
+def use_as_temporary(folder: str) -> None:
     """Make a folder the place for temporary files, and the home folder."""
     os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = folder
 
@@ -264,7 +264,7 @@ def adopt_orphans() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def keep_private() -> None:
+def forbid_inspection() -> None:
     """Keep other processes of the same user from reading this process's memory, and that of its forks."""
     prctl(PR_SET_DUMPABLE, 0)
 
@@ -272,7 +272,7 @@ def keep_private() -> None:
 def set_limits(limits: Limits, already: tuple[int, int], tasks: int) -> None:
     """Set the limits of this process.
 
-    already: the memory that Python and PyTorch use, see `held`; the limits come on top of it
+    already: the memory that Python and PyTorch use, see `memory_in_use`; the limits come on top of it
     tasks: how many this user has; the limit on processes comes on top of them
     """
     data, space = already

@@ -40,6 +40,7 @@ WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAK
 DEVICES = {f"/dev/{name}": READ_FILE | WRITE_FILE for name in ("null", "zero", "full", "random", "urandom")}
 
 Rule = tuple[str, int]
+# What is missing before a version, in words.
 LOST = (
     (
         SCOPE_ABI,
@@ -56,11 +57,6 @@ def abi() -> int:
     if sys.platform != "linux":
         return 0
     return max(0, int(libc.syscall(CREATE_RULESET, None, 0, ASK_VERSION)))
-
-
-def lost(version: int) -> list[str]:
-    """What this version of Landlock does not do, in words; nothing from version 6 on."""
-    return [text for since, text in LOST if version < since]
 
 
 def no_new_privileges() -> None:
@@ -81,17 +77,17 @@ def restrict(rules: Iterable[Rule], version: int) -> None:
     for place, rights in rules:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             _add(ruleset, place, rights & handled)
-    keep_to(ruleset)
+    restrict_to(ruleset)
 
 
-def no_writing(version: int) -> int:
+def rules_without_writing(version: int) -> int:
     """Rules that forbid writing files and nothing else, as a descriptor. Raises `OSError`."""
     ruleset = _ruleset(_file_rights(version) & WRITE & ~READ)
     _add(ruleset, os.devnull, WRITE_FILE)
     return ruleset
 
 
-def keep_to(ruleset: int) -> None:
+def restrict_to(ruleset: int) -> None:
     """From now on these rules, too, hold for this thread and all that it starts. Raises `OSError`."""
     try:
         _call(RESTRICT_SELF, ruleset, 0)
@@ -99,9 +95,9 @@ def keep_to(ruleset: int) -> None:
         os.close(ruleset)
 
 
-def keep_signals_in() -> None:
+def scope_signals() -> None:
     """From now on this thread and all that it starts can send signals only to each other. Needs version 6."""
-    keep_to(_ruleset(0, 0, SCOPES))
+    restrict_to(_ruleset(0, 0, SCOPES))
 
 
 def _file_rights(version: int) -> int:

@@ -70,7 +70,7 @@ class _Unlistable(Exception):
 
 
 def _over_limit(folder: str, pid: int, limit: int) -> str:
-    files, size = _held(folder, limit)
+    files, size = _count(folder, limit)
     if files > MOST_FILES:
         return f"it made more than {MOST_FILES} files"
     members = _members(pid) if size <= limit else ()
@@ -79,7 +79,7 @@ def _over_limit(folder: str, pid: int, limit: int) -> str:
     return ""
 
 
-def _held(folder: str, enough: int) -> tuple[int, int]:
+def _count(folder: str, enough: int) -> tuple[int, int]:
     """Files below a folder, and their bytes on disk; counting ends past `enough` bytes. Raises `_Unlistable`."""
     files = size = 0
     waiting = [os.fsencode(folder)]

@@ -66,33 +66,35 @@ SIGNALS: dict[str, Numbers] = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
-# A process that only computes and talks on the sockets it has needs none of these.
-ALONE: dict[str, Numbers] = {
-    "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281), **SIGNALS,
-    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None),
-    "mkdirat": (258, 34), "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38),
-    "renameat2": (316, 276), "symlinkat": (266, 36), "linkat": (265, 37), "truncate": (76, 45), "ftruncate": (77, 46),
-    "setpriority": (141, 140), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "ioprio_set": (251, 30), "setpgid": (109, 154),
+SCHEDULING: dict[str, Numbers] = {
+    "sched_setaffinity": (203, 122), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
 }  # fmt: skip
-# Without namespaces these would reach the rest of the machine, and Landlock does not cover them.
-FENCED: dict[str, Numbers] = {
-    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
-    "accept4": (288, 242), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
-    "chown": (92, None), "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54), "utime": (132, None),
-    "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5),
-    "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
-    "fremovexattr": (199, 16), "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
-    "truncate": (76, 45), "fallocate": (285, 47),
-    "shmat": (30, 196), "shmctl": (31, 195), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
-    "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "setsid": (112, 157),
+# Refused to judges, and without namespaces to all.
+REACHING_OUT: dict[str, Numbers] = {
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "truncate": (76, 45),
     "setpgid": (109, 154), "setpriority": (141, 140), "ioprio_set": (251, 30),
 }  # fmt: skip
-# A process may set these for itself, but not for others. The first argument is the process; 0 is the caller.
-OWN_ALONE = {
-    "prlimit": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+# A process that only computes and talks on the sockets it has needs none of these.
+ALONE: dict[str, Numbers] = {
+    "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281),
+    "mkdir": (83, None), "mkdirat": (258, 34), "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None),
+    "renameat": (264, 38), "renameat2": (316, 276), "symlinkat": (266, 36), "linkat": (265, 37), "ftruncate": (77, 46),
+    **SIGNALS, **SCHEDULING, **REACHING_OUT,
 }  # fmt: skip
+# Without namespaces these would reach the rest of the machine, and Landlock does not cover them.
+UNCONTAINED: dict[str, Numbers] = {
+    "accept": (43, 202), "accept4": (288, 242), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
+    "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54),
+    "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5),
+    "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16), "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
+    "fallocate": (285, 47), "shmat": (30, 196), "shmctl": (31, 195), "semop": (65, 193), "semctl": (66, 191),
+    "semtimedop": (220, 192), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "setsid": (112, 157),
+    **REACHING_OUT,
+}  # fmt: skip
+# A process may set these for itself, but not for others. The first argument is the process; 0 is the caller.
+OWN_ALONE = {"prlimit": (302, 261), **SCHEDULING}
 # Setting the limits of another process ends it, and so does a signal that a socket is told to send to it.
 FCNTL, IOCTL = (72, 25), (16, 29)
 SECOND_ARGUMENT, THIRD_ARGUMENT, SIXTH_ARGUMENT = 24, 32, 56
@@ -106,11 +108,11 @@ SHARED_BY_FCNTL = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1035, 1036, 1037, 1038
 IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 RWF_NOWAIT = 8
 PREADV2, PWRITEV2 = (327, 286), (328, 287)
-# Calls that send a signal, each with the offset of the signal's number. `kill` takes a process or a group.
-KILL, SENT_BY = (62, 129), (((200, 130), SECOND_ARGUMENT), ((234, 131), THIRD_ARGUMENT), ((129, 138), SECOND_ARGUMENT),
-                            ((297, 240), THIRD_ARGUMENT))  # fmt: skip
+# Calls other than `kill` that send a signal, each with the offset of the signal's number.
+SENT_BY = {"tkill": SECOND_ARGUMENT, "tgkill": THIRD_ARGUMENT, "rt_sigqueueinfo": SECOND_ARGUMENT,
+           "rt_tgsigqueueinfo": THIRD_ARGUMENT}  # fmt: skip
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
-CLONE, CLONE3, SOCKET, SOCKETPAIR, PRCTL = (56, 220), (435, 435), (41, 198), (53, 199), (157, 167)
+CLONE, CLONE3, SOCKETPAIR, PRCTL = (56, 220), (435, 435), (53, 199), (157, 167)
 # Bits of a socket's type: only stream (1) and seqpacket (5) cannot send to an address.
 NOT_OF_A_PAIR, CONNECTED = 0xFA, 1
 
@@ -136,7 +138,7 @@ def without_namespaces(within: Filter, scopes_signals: bool) -> Filter:
 
     scopes_signals: whether Landlock keeps signals from leaving the sandbox
     """
-    calls = {**within.refused, **FENCED}
+    calls = {**within.refused, **UNCONTAINED}
     if not scopes_signals:
         calls |= SIGNALS
         del calls["pidfd_send_signal"]
@@ -166,9 +168,9 @@ def keep_from_ending_itself() -> None:
     own = {os.getpid(), 0, -os.getpgrp()} - {-1}
     targets = [(LOAD, 0, 0, FIRST_ARGUMENT), *_each((pid & 0xFFFFFFFF for pid in own), REFUSE), (RETURN, 0, 0, ALLOW)]
     lines = _beginning(architecture)
-    lines += _only_for(KILL[column], SECOND_ARGUMENT, [*_unless_it_ends(), *targets])
-    for numbers, argument in SENT_BY:
-        lines += _only_for(numbers[column], argument, [*_unless_it_ends(), (RETURN, 0, 0, REFUSE)])
+    lines += _only_for(SIGNALS["kill"][column], SECOND_ARGUMENT, [*_unless_it_ends(), *targets])
+    for name, argument in SENT_BY.items():
+        lines += _only_for(SIGNALS[name][column], argument, [*_unless_it_ends(), (RETURN, 0, 0, REFUSE)])
     _install(_packed([*lines, (RETURN, 0, 0, ALLOW)]))
 
 
@@ -206,7 +208,7 @@ def program(column: int, architecture: int, filter_: Filter) -> bytes:
     lines += _only_for(CLONE[column], FIRST_ARGUMENT, [*_if(JUMP_BITS, NEW_NAMESPACES, REFUSE), (RETURN, 0, 0, ALLOW)])
     lines += _only_for(PRCTL[column], FIRST_ARGUMENT, _for_prctl(filter_))
     families = [*_each(FAMILIES, ALLOW), (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT)]
-    lines += _only_for(SOCKET[column], FIRST_ARGUMENT, families)
+    lines += _only_for(REACHING_OUT["socket"][column], FIRST_ARGUMENT, families)
     return _packed([*lines, (RETURN, 0, 0, ALLOW)])
 
 
@@ -235,8 +237,9 @@ def _for_prctl(filter_: Filter) -> list[Line]:
     return [*hides, (JUMP_EQUAL, 1, 0, PR_SET_PDEATHSIG), (RETURN, 0, 0, ALLOW), *killed]
 
 
-def _only_for(number: int, argument: int, then: list[Line]) -> list[Line]:
+def _only_for(number: int | None, argument: int, then: list[Line]) -> list[Line]:
     """Lines that decide about one call by one of its arguments."""
+    assert number is not None
     return [(JUMP_EQUAL, 0, 1 + len(then), number), (LOAD, 0, 0, argument), *then]
 
 

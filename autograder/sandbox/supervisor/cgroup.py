@@ -30,12 +30,12 @@ class ControlGroup:
     folders: tuple[Path, ...]
 
     @contextlib.contextmanager
-    def entrances(self) -> Iterator[list[int]]:
+    def joining_files(self) -> Iterator[list[int]]:
         """Open files through which a process joins by writing 0. Whoever has them may join, also from a sandbox."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 
-    def held(self) -> int:
+    def memory_in_use(self) -> int:
         """Bytes in use now."""
         return int(self._read("memory.current", "memory.usage_in_bytes"))
 
@@ -106,12 +106,10 @@ def create() -> ControlGroup | None:
 
 def _create_in_one_tree(name: str) -> ControlGroup | None:
     """Version 2: in this process's group, or in the nearest group above it that may limit memory and processes."""
-    root = next((place for place, kind, _ in _mounts() if kind == "cgroup2"), None)
-    own = next((path for controllers, path in _own_groups() if controllers == ""), None)
-    if root is None or own is None:
+    if (found := _own_group()) is None:
         return None
-    here = root / own.lstrip("/")
-    for parent in (here, *here.parents):
+    root, own = found
+    for parent in (own, *own.parents):
         if root not in (parent, *parent.parents):
             return None
         if _hands_down(parent) and (folder := _made(parent / name)):
@@ -128,11 +126,10 @@ def _hands_down(folder: Path) -> bool:
 
 def _create_in_many(name: str) -> ControlGroup | None:
     """Version 1: below this process's group in the tree of each controller."""
-    folders = []
+    folders: list[Path] = []
     for controller in ("memory", "pids", "cpu"):
-        root = next((place for place, kind, options in _mounts() if kind == "cgroup" and controller in options), None)
-        own = next((path for controllers, path in _own_groups() if controller in controllers.split(",")), None)
-        folder = _made(root / own.lstrip("/") / name) if root is not None and own is not None else None
+        found = _own_group(controller)
+        folder = _made(found[1] / name) if found else None
         if folder is not None:
             folders.append(folder)
         elif controller != "cpu":
@@ -188,17 +185,18 @@ def _removed(folder: Path) -> bool:
     return True
 
 
-def _mounts() -> list[tuple[Path, str, list[str]]]:
-    """Mount point, type and options of every mount."""
-    found = []
-    for line in MOUNTS.read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ", 2)
-        found.append((Path(before.split()[4]), kind, options.split(",")))
-    return found
+def _own_group(controller: str = "") -> tuple[Path, Path] | None:
+    """The root of the tree of version 2, or of a controller of version 1, and this process's group in that tree."""
+    root = next(filter(None, (_root(line, controller) for line in MOUNTS.read_text().splitlines())), None)
+    for line in OWN.read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if root and controller in controllers.split(","):  # version 2 has no controllers here
+            return root, root / path.lstrip("/")
+    return None
 
 
-def _own_groups() -> list[tuple[str, str]]:
-    """Controllers and path of this process's group in each tree."""
-    lines = [line.split(":", 2) for line in OWN.read_text().splitlines()]
-    return [(controllers, path) for _, controllers, path in lines]
+def _root(mount: str, controller: str) -> Path | None:
+    before, _, after = mount.partition(" - ")
+    kind, _, options = after.split(" ", 2)
+    is_root = kind == "cgroup" and controller in options.split(",") if controller else kind == "cgroup2"
+    return Path(before.split()[4]) if is_root else None

@@ -24,7 +24,7 @@ from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.supervisor.shortage import short_of_something
-from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.sandbox.supervisor.zygote import Zygote, send_with_socket
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the fork server is lost
@@ -85,7 +85,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
         self._group: cgroup.ControlGroup | None = None
         self._ready = False
         self._ended = False
-        self._held = 0  # bytes that the control group uses before there is a child
+        self._memory_before = 0  # bytes that the control group uses before there is a child
         self._ending = set[int]()  # children that were asked to end and have not ended yet
 
     def __exit__(self, *exc: object) -> None:
@@ -99,7 +99,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
             if self._control is None:
                 self._group = None if self._judges else cgroup.create()
                 try:
-                    with self._group.entrances() if self._group else contextlib.nullcontext(()) as files:
+                    with self._group.joining_files() if self._group else contextlib.nullcontext(()) as files:
                         self._number, self._control = self._zygote.server(
                             self._child_class, self._judges, self._setting, files
                         )
@@ -127,19 +127,12 @@ class ForkServer(AbstractContextManager["ForkServer"]):
                 except frames.Closed as error:
                     reason = f": {error}"
                     continue
-                outer, inner = frames.pair()
-                child = Child(self, next(self._ids), outer, self.killed_for_memory())
-                order = messages.Open(child.number, self._within(limits), preparation)
-                ends_at = time.monotonic() + PREPARE_SECONDS
+                number, killed = next(self._ids), self.killed_for_memory()
+                order = messages.Open(number, self._within(limits), preparation)
                 try:
-                    with inner:
-                        frames.send_with_descriptors(control, order, [inner.fileno()], ends_at)
-                    return child
-                except frames.Exhausted:
-                    outer.close()
-                    raise
+                    sock = send_with_socket(control, order, time.monotonic() + PREPARE_SECONDS)
+                    return Child(self, number, sock, killed)
                 except (frames.Closed, frames.Deadline):
-                    outer.close()
                     self.close()
         raise MachineError(f"the sandbox ends again and again; is the machine out of memory?{reason}")
 
@@ -177,7 +170,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
                     raise MachineError(reason) from None
                 raise frames.Closed(reason) from None
             self._ready = True
-            self._held = self._group.held() if self._group else 0
+            self._memory_before = self._group.memory_in_use() if self._group else 0
         return self._control
 
     def _within(self, limits: Limits) -> Limits:
@@ -185,7 +178,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
         if self._group is None:
             return replace(limits, processes=min(limits.processes, limits.processes_uncounted))
         # A single process meets its own limit first: a MemoryError says more than a process that is gone.
-        memory = self._held + limits.memory + 2 * limits.scratch
+        memory = self._memory_before + limits.memory + 2 * limits.scratch
         self._group.limit(memory, limits.processes + OWN_PROCESSES)
         return limits
 

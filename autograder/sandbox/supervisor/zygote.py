@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.messages import EndServer, Policy, StartServer
+from autograder.sandbox.protocol.messages import EndServer, Message, Policy, StartServer
 from autograder.sandbox.supervisor import launch
 from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.supervisor.users import Reserved
@@ -50,19 +50,47 @@ class Zygote(AbstractContextManager["Zygote"]):
         self.end()
 
     @short_of_something()
-    def start(self) -> None:
-        """Start it if it does not run, without waiting until it is ready.
+    def server(
+        self, child: str, judges: bool, setting: Mapping[str, object], files: Sequence[int]
+    ) -> tuple[int, socket.socket]:
+        """Have it fork a fork server as soon as it can. Returns the fork server's number and control socket.
 
-        Raises `MachineError` after `end`, or if the machine has no room for it.
+        child: module and class of what the fork server forks; setting: what that is told
+        judges: whether the fork server may see the course
+        files: descriptors of the files by which it joins a control group
+        Raises `MachineError` after `end`, or if it cannot be started.
         """
         with self._lock:
-            if self._ended:
-                raise MachineError("the run was ended")
-            if self._process is None or self._process.poll() is not None:
-                self._close()
-                self._control, inside = frames.pair()
-                with inside:
-                    self._process = self._launched(inside.fileno())
+            for _ in range(ATTEMPTS):
+                self._start()
+                assert self._control is not None
+                number = next(self._ids)
+                order = StartServer(number, child, dict(setting), self._policy(judges, number))
+                try:
+                    return number, send_with_socket(self._control, order, time.monotonic() + ASK_SECONDS, files)
+                except (frames.Closed, frames.Deadline):  # the zygote was lost, and that is noticed only now
+                    error = self.last_words()
+                    self._close()
+        raise MachineError(f"the sandbox did not start: {error}")
+
+    def _policy(self, judges: bool, number: int) -> Policy:
+        """What the fork server of this number is told. Raises `MachineError` if root has no user for it."""
+        user = 0
+        if self._backend.isolates and os.getuid() == 0:
+            self._users[number] = Reserved()
+            user = self._users[number].number
+        scratch = os.path.join(self._scratch.name, str(number)) if self._scratch else ""
+        return self._backend.policy(judges, self.places, scratch, user)
+
+    def _start(self) -> None:
+        """Start it if it does not run, without waiting until it is ready."""
+        if self._ended:
+            raise MachineError("the run was ended")
+        if self._process is None or self._process.poll() is not None:
+            self._close()
+            self._control, inside = frames.pair()
+            with inside:
+                self._process = self._launched(inside.fileno())
 
     def _launched(self, control: int) -> subprocess.Popen[bytes]:
         """A process of its own, with this descriptor as its control socket."""
@@ -84,47 +112,6 @@ class Zygote(AbstractContextManager["Zygote"]):
             env=launch.ENVIRONMENT | {"HOME": folder, "TMPDIR": folder},
             start_new_session=True,
         )
-
-    @short_of_something()
-    def server(
-        self, child: str, judges: bool, setting: Mapping[str, object], files: Sequence[int]
-    ) -> tuple[int, socket.socket]:
-        """Have it fork a fork server as soon as it can. Returns the fork server's number and control socket.
-
-        child: module and class of what the fork server forks; setting: what that is told
-        judges: whether the fork server may see the course
-        files: descriptors of the files by which it joins a control group
-        Raises `MachineError` if it cannot be started.
-        """
-        with self._lock:
-            for _ in range(ATTEMPTS):
-                self.start()
-                assert self._control is not None
-                number = next(self._ids)
-                order = StartServer(number, child, dict(setting), self._policy(judges, number))
-                outer, inner = frames.pair()
-                try:
-                    with inner:
-                        passed = [inner.fileno(), *files]
-                        frames.send_with_descriptors(self._control, order, passed, time.monotonic() + ASK_SECONDS)
-                    return number, outer
-                except frames.Exhausted:
-                    outer.close()
-                    raise
-                except (frames.Closed, frames.Deadline):  # the zygote was lost, and that is noticed only now
-                    outer.close()
-                    error = self.last_words()
-                    self._close()
-        raise MachineError(f"the sandbox did not start: {error}")
-
-    def _policy(self, judges: bool, number: int) -> Policy:
-        """What the fork server of this number is told. Raises `MachineError` if root has no user for it."""
-        user = 0
-        if self._backend.isolates and os.getuid() == 0:
-            self._users[number] = Reserved()
-            user = self._users[number].number
-        scratch = os.path.join(self._scratch.name, str(number)) if self._scratch else ""
-        return self._backend.policy(judges, self.places, scratch, user)
 
     def end_server(self, number: int) -> None:
         """Kill a fork server with all that it has forked, without waiting."""
@@ -164,3 +151,20 @@ class Zygote(AbstractContextManager["Zygote"]):
             if self._scratch is not None:
                 self._scratch.cleanup()
                 self._scratch = None
+
+
+def send_with_socket(
+    control: socket.socket, order: Message, deadline: float, files: Sequence[int] = ()
+) -> socket.socket:
+    """Send an order with one end of a new pair of sockets, and other descriptors. Returns the other end.
+
+    Raises as `frames.send_with_descriptors` does.
+    """
+    outer, inner = frames.pair()
+    try:
+        with inner:
+            frames.send_with_descriptors(control, order, [inner.fileno(), *files], deadline)
+    except BaseException:
+        outer.close()
+        raise
+    return outer
