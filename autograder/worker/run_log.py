@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from autograder.report import Report
@@ -16,16 +17,13 @@ from autograder.reports.marks_file import report_of
 from autograder.submission import Submission
 
 
-class RunLog:
+class RunLog(AbstractContextManager["RunLog"]):
     """The run log of the report at `path`. It is a file beside that, until the report is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + ".part")
         self._known = dict(_lines(self.path))
         self._file = self.path.open("a", encoding="utf-8")
-
-    def __enter__(self) -> RunLog:
-        return self
 
     def __exit__(self, error_type: type[BaseException] | None, *rest: object) -> None:
         self._file.close()

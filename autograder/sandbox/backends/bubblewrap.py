@@ -95,9 +95,21 @@ class Bubblewrap(Backend):
     students = _StudentsInNamespaces
     judges = _JudgesInNamespaces
 
+    @functools.cache  # noqa: B019  # there is one object
     def why_not(self) -> str | None:
-        """Tried once in a run."""
-        return _why_not()
+        """None if the sandbox can be set up here, else the reason in one sentence."""
+        if sys.platform != "linux":
+            return "bubblewrap is for Linux only"
+        if shutil.which("bwrap") is None:
+            return "bubblewrap is not installed (on Debian or Ubuntu: apt-get install bubblewrap)"
+        own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
+        # A fork server has namespaces of its own, and a notebook in it has, too, after root was dropped.
+        server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
+        probe = [*_arguments(), *server, *own, "--user", "true"]
+        done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)
+        if done.returncode:
+            return f"bubblewrap does not work here ({done.stderr.strip()[:200]})"
+        return None
 
     def summary(self) -> str:
         """Says whether Landlock is inside it."""
@@ -176,19 +188,3 @@ def _read_only(place: str) -> list[str]:
     # Parent folders are made by name: only root may enter those that bubblewrap makes by itself.
     parents = [option for parent in reversed(path.parents[:-1]) for option in ("--dir", str(parent))]
     return [*parents, "--ro-bind-try", place, place]
-
-
-@functools.cache
-def _why_not() -> str | None:
-    if sys.platform != "linux":
-        return "bubblewrap is for Linux only"
-    if shutil.which("bwrap") is None:
-        return "bubblewrap is not installed (on Debian or Ubuntu: apt-get install bubblewrap)"
-    own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
-    # A fork server has namespaces of its own, and a notebook in it has, too, after root was dropped.
-    server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
-    probe = [*_arguments(), *server, *own, "--user", "true"]
-    done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)
-    if done.returncode:
-        return f"bubblewrap does not work here ({done.stderr.strip()[:200]})"
-    return None

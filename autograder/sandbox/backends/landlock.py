@@ -20,9 +20,9 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -122,9 +122,19 @@ class Landlock(Backend):
     students = _StudentsUnderLandlock
     judges = _JudgesUnderLandlock
 
+    @functools.cache  # noqa: B019  # there is one object
     def why_not(self) -> str | None:
-        """Tried once in a run."""
-        return _why_not()
+        """None if a process can restrict itself with Landlock and seccomp here, else the reason in one sentence."""
+        if sys.platform != "linux":
+            return "Landlock is for Linux only"
+        if os.uname().machine not in seccomp.MACHINES:
+            return f"the list of refused system calls is not known for {os.uname().machine}"
+        if landlock.abi() == 0:
+            return "this kernel has no Landlock (it takes Linux 5.13, and `landlock` in /sys/kernel/security/lsm)"
+        if os.getuid() == 0 and (reason := _why_not_as_root()):
+            return reason
+        with ThreadPoolExecutor(1) as thread:  # its restriction ends with it
+            return thread.submit(_restriction_fails).result()
 
     def what_is_lost(self) -> str | None:
         """What an older kernel's Landlock does not do."""
@@ -168,25 +178,6 @@ class Landlock(Backend):
 
 
 # ---------------------------------------------------------------- does it work here?
-
-
-@functools.cache
-def _why_not() -> str | None:
-    """None if a process can restrict itself with Landlock and seccomp here, else the reason in one sentence."""
-    if sys.platform != "linux":
-        return "Landlock is for Linux only"
-    if os.uname().machine not in seccomp.MACHINES:
-        return f"the list of refused system calls is not known for {os.uname().machine}"
-    if landlock.abi() == 0:
-        return "this kernel has no Landlock (it takes Linux 5.13, and `landlock` in /sys/kernel/security/lsm)"
-    if os.getuid() == 0 and (reason := _why_not_as_root()):
-        return reason
-    found: list[str | None] = []
-    # The restriction of a thread ends with that thread.
-    thread = threading.Thread(target=lambda: found.append(_restriction_fails()))
-    thread.start()
-    thread.join()
-    return found[0]
 
 
 def _why_not_as_root() -> str | None:
