@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,7 @@ class LocalExecutor:
     work: marks a task
     """
 
-    losses: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError)
+    losses: tuple[type[Exception], ...] = ()
 
     def __init__(self, root: Path, kind: str, jobs: int, idle: IdleWorkers | None = None) -> None:
         self.window = 2 if jobs == 1 else WINDOW + 2 * jobs
@@ -164,7 +164,7 @@ class DaskExecutor:
     """The workers of a Dask cluster. It connects when the first task is submitted."""
 
     window = CLUSTER_WINDOW
-    losses: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError)  # the scheduler forgot a task
+    losses: tuple[type[Exception], ...] = (CancelledError,)  # the scheduler forgot a task
 
     def __init__(self, root: Path, kind: str, address: str) -> None:
         self.work: Callable[[Task], Marked] = RemoteWorker(str(root), kind)

@@ -13,7 +13,7 @@ import functools
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,10 +75,10 @@ def open_pool(
 
 @dataclass
 class _Submitted:
-    """A submitted task. future: None if the executor did not accept it; losses: how often its worker was lost"""
+    """A submitted task. losses: how often its worker was lost"""
 
     task: Task
-    future: Future[Marked] | None = None
+    future: Future[Marked]
     losses: int = 0
 
 
@@ -107,39 +107,35 @@ class WorkerPool:
             if not begun and not task.problem:
                 begun = True
                 self._executor.get_ready(task.assignment)
-            waiting.append(self._submit(_Submitted(task)))
+            waiting.append(self._submit(task))
             if len(waiting) > self._executor.window:
                 yield self._next(waiting)
         while waiting:
             yield self._next(waiting)
 
-    def _submit(self, submitted: _Submitted) -> _Submitted:
-        if submitted.task.assignment in self._broken:
-            submitted.task = replace(submitted.task, problem=self._broken[submitted.task.assignment])
-        with contextlib.suppress(BrokenExecutor):  # noticed when the result is asked for
-            submitted.future = self._executor.submit(submitted.task)
-        return submitted
+    def _submit(self, task: Task, losses: int = 0) -> _Submitted:
+        if task.assignment in self._broken:
+            task = replace(task, problem=self._broken[task.assignment])
+        return _Submitted(task, self._executor.submit(task), losses)
 
     def _next(self, waiting: deque[_Submitted]) -> tuple[Task, Marked]:
-        first = waiting[0]
-        while (marked := self._result(first)) is None:
-            first.losses += 1
-            if first.losses >= LOSSES:
-                marked = Marked(failed(first.task, LOST), machine_failed=True)
+        while (marked := self._result(waiting[0])) is None:
+            waiting[0].losses += 1
+            if waiting[0].losses >= LOSSES:
+                marked = Marked(failed(waiting[0].task, LOST), machine_failed=True)
                 break
-            for submitted in waiting:
-                if self._is_lost(submitted):
-                    self._submit(submitted)
-        waiting.popleft()
-        self._count_failures(first.task, marked)
-        return first.task, marked
+            for place, submitted in enumerate(waiting):
+                if self._is_lost(submitted.future):
+                    waiting[place] = self._submit(submitted.task, submitted.losses)
+        task = waiting.popleft().task
+        self._count_failures(task, marked)
+        return task, marked
 
     def _result(self, submitted: _Submitted) -> Marked | None:
         """The result of a task; None if its worker is lost. Raises `MachineError` if all workers are lost."""
         task = submitted.task
         try:
-            if submitted.future is not None:
-                return submitted.future.result()
+            return submitted.future.result()
         except self._executor.losses:
             pass
         except CourseError as error:
@@ -152,10 +148,7 @@ class WorkerPool:
         self._executor.check()
         return None
 
-    def _is_lost(self, submitted: _Submitted) -> bool:
-        future = submitted.future
-        if future is None:
-            return True
+    def _is_lost(self, future: Future[Marked]) -> bool:
         return future.done() and (future.cancelled() or isinstance(future.exception(), self._executor.losses))
 
     def _count_failures(self, task: Task, marked: Marked) -> None:
@@ -169,7 +162,7 @@ class WorkerPool:
         solution = self._solution_of(task.assignment)  # an assignment without a suite need not have one
         cells = (solution.read_text(encoding="utf-8"),) if solution.is_file() else ()
         trial = Task("the solution", task.assignment, task.version, cells, by_author=True)
-        tried = self._result(self._submit(_Submitted(trial)))
+        tried = self._result(self._submit(trial))
         if tried is None or tried.machine_failed:
             reason = LOST if tried is None else tried.report.reason
             raise UnfitMachine(UNFIT.format(count=self._failures, reason=reason))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import shutil
 import signal
@@ -153,7 +154,10 @@ class Judges(Confined):
             landlock.restrict_to(self._no_writing)
         isolation.forbid_inspection()  # dropping root made it readable again
         seccomp.apply(self.filter())
-        isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._memory_before, 0)
+        # The kernel also limits a user's descriptors in flight by this number. A judge sends descriptors to notebooks,
+        # and these must get through, whatever the user's other processes have in flight.
+        most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        isolation.set_limits(replace(limits, open_files=most_files), self._memory_before, 0)
 
     def restrict(self) -> None:
         """Restrict this process and its children to the files that they may use."""

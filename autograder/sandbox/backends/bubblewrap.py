@@ -68,12 +68,13 @@ class _JudgesInNamespaces(Judges):
     def enter(self) -> None:
         """Only Landlock keeps judges from writing in the fork server's folder, so without it there is no folder."""
         if self.policy.scratch:
-            isolation.mount_folder(self.policy.scratch, int(Limits().scratch))
+            os.makedirs(self.policy.scratch, exist_ok=True)
+            isolation.mount_empty(self.policy.scratch, int(Limits().scratch), "0755")
         super().enter()
 
     def restrict(self) -> None:
         """Judges see no process, neither each other's nor students'."""
-        isolation.cover("/proc")
+        isolation.mount_empty("/proc")
         super().restrict()
 
     def before_first_fork(self, removed: isolation.Removed) -> None:

@@ -50,7 +50,7 @@ class _StudentsUnderLandlock(StudentsInAFolder):
         """The fork server runs nobody's code. It inspects its children, so its own rules allow more than theirs."""
         super().before_first_fork(removed)
         self._rules = [*landlock.reading(self.policy.readable)]
-        own = [*landlock.reading(self.policy.readable, removed.paths)]
+        own = [*landlock.reading(self.policy.readable, without=(*removed.hidden, *removed.emptied))]
         own += [("/proc", landlock.READ | landlock.WRITE_FILE), (self.policy.scratch, landlock.WRITE)]
         self.leave_nothing()  # what was written while warming up still belongs to root
         isolation.adopt_orphans()

@@ -50,11 +50,6 @@ class Removed:
     hidden: tuple[str, ...] = ()
     emptied: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def paths(self) -> list[str]:
-        """All of them."""
-        return [*self.hidden, *self.emptied]
-
 
 def prctl(option: int, value: int) -> None:
     """Set an option of this process or thread. macOS has no such call, and no sandbox."""
@@ -146,25 +141,14 @@ def hide(hidden: Sequence[str], read_only: Sequence[str]) -> None:
     that they could gain there would remove one.
     """
     for place in hidden:
-        cover(place)
+        mount_empty(place)
     for place in read_only:
         _mount(None, place, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
-
-
-def mount_folder(place: str, size: int) -> None:
-    """Mount an empty folder of `size` bytes that nobody else sees. The process needs its own mounts."""
-    os.makedirs(place, exist_ok=True)
-    _mount_empty(place, size, "0755")
 
 
 def use_as_temporary(folder: str) -> None:
     """Make a folder the place for temporary files, and the home folder."""
     os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = folder
-
-
-def cover(place: str) -> None:
-    """Make a folder look empty. The process needs its own mounts."""
-    _mount_empty(place, 4096, "0555")
 
 
 def fork_with_descriptor() -> tuple[int, int]:
@@ -198,10 +182,10 @@ def private_places(scratch: int, removed: Removed) -> None:
     scratch: bytes; removed: files that are hidden, or get another text
     """
     for place, size in (("/tmp", scratch), ("/dev/shm", scratch), ("/proc", 4096)):  # noqa: S108
-        _mount_empty(place, size, "1777")
+        mount_empty(place, size, "1777")
     for place in removed.hidden:
         if os.path.isdir(place):
-            cover(place)
+            mount_empty(place)
         else:
             _mount("/dev/null", place, None, MS_BIND)
     for place, text in removed.emptied.items():
@@ -229,7 +213,8 @@ def removed(patterns: Sequence[str], emptied: Mapping[str, str]) -> Removed:
     return Removed((*compiled, *found), emptied)
 
 
-def _mount_empty(place: str, size: int, mode: str) -> None:
+def mount_empty(place: str, size: int = 4096, mode: str = "0555") -> None:
+    """Mount an empty folder of `size` bytes over a folder. The process needs its own mounts."""
     _mount("tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, f"size={size},mode={mode},nr_inodes=4096".encode())
 
 
@@ -298,12 +283,3 @@ def set_limits(limits: Limits, already: tuple[int, int], tasks: int) -> None:
         hard = value + CPU_GRACE if limit == resource.RLIMIT_CPU and lower == resource.RLIM_INFINITY else value
         resource.setrlimit(limit, (value, hard))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-
-def most_open_files() -> int:
-    """As many open files as this machine allows; the kernel also limits a user's descriptors in flight by this number.
-
-    For judges, which send descriptors to notebooks: theirs must get through, whatever the user's other processes have
-    in flight.
-    """
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
