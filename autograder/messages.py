@@ -1,7 +1,7 @@
-"""What a worker and the judge of a submission say to each other, each message a type.
+"""The messages between a worker and the judge of one submission.
 
-The judge waits for an order, and then says `FromJudge` until it gives a verdict; the worker answers each with the type
-that its field names. `autograder.worker.verdict` reads what the judge says, and believes none of it.
+The judge waits for an `Order`. Then it sends `FromJudge` messages until one has a verdict, and the worker answers each
+question in them. `autograder.worker.verdict` checks what the judge sends, and trusts none of it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from msgspec import Struct
 from autograder.course import Exercise
 from autograder.report import Verdict
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol.ending import Ending
+from autograder.sandbox.protocol.messages import Ended as Ended
+from autograder.sandbox.protocol.messages import Grown as Grown
 from autograder.submission import ModelFile
 
 
 class Setting(Struct, frozen=True):
-    """Which course the judges of a host are for: its root, the folder with its hidden tests, and its secret."""
+    """The course of a judges' fork server: its root, the folder with its hidden tests, and its secret."""
 
     root: str
     folder: str
@@ -37,13 +38,14 @@ class Order(Struct, frozen=True):
 
 
 class FromJudge(Struct, frozen=True, omit_defaults=True):
-    """What a judge says, one of these at a time.
+    """A judge's message. Exactly one field is set.
 
-    open: asks for a fresh notebook; the answer is `Opened`, with its socket
-    ending: asks how the last notebook ended, which is about to if this is true; the answer is `Ended`
-    memory: asks how much memory the last notebook takes from now on (true), or has taken since; the answer is `Grown`
-    verdict: the last word
-    broken: the last word if there is no verdict: the kind of error, and its text
+    open: asks for a fresh notebook; the answer is `Opened`, with the notebook's socket
+    ending: asks how the last notebook ended; true if it is about to end; the answer is `Ended`
+    memory: true: asks to measure the last notebook's memory from now on; false: asks by how much it has grown; the
+        answer is `Grown`
+    verdict: the last message
+    broken: the last message if there is no verdict: the kind of the error, and its text
     """
 
     open: bool = False
@@ -54,18 +56,6 @@ class FromJudge(Struct, frozen=True, omit_defaults=True):
 
 
 class Opened(Struct, frozen=True):
-    """A fresh notebook's socket comes with this, or else the reason why there is none."""
+    """A fresh notebook's socket comes with this; or `failed` says why there is no notebook."""
 
     failed: str = ""
-
-
-class Grown(Struct, frozen=True):
-    """How many bytes a notebook's processes have grown by, at most; 0 where that begins, and if nobody knows."""
-
-    bytes: int
-
-
-class Ended(Struct, frozen=True):
-    """How a notebook ended."""
-
-    ending: Ending

@@ -1,4 +1,4 @@
-"""Files beside a notebook, as its code finds them: in the folder that it runs in, to be read and not changed."""
+"""Files beside a notebook. Its code finds them in the folder that it runs in, and cannot change them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FOLDER = "__folder__"  # among the reference's names: the folder that its code r
 
 
 def put(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files into a folder, where they cannot be changed; one of the same name is replaced."""
+    """Write read-only files into a folder. A file of the same name is replaced."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

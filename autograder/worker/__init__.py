@@ -1,1 +1,1 @@
-"""From submissions to reports: one at a worker, many over workers, and a run log for when a run is interrupted."""
+"""From submissions to reports: a worker marks one at a time, a pool marks many, and a run log survives interruption."""

@@ -1,4 +1,4 @@
-"""Who does a pool's work: threads of this process, or the workers of a Dask cluster. Both answer to the same names."""
+"""Executors do a pool's work: threads of this process, or the workers of a Dask cluster. Both have the same methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.worker import Judges, Worker
 
-WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
+WINDOW = 64  # tasks submitted whose results were not taken, besides two for each worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
-WORKER_SECONDS, LAST_WORKER_SECONDS = 3, 57  # until a word, and then until the end, if a cluster has no worker
+WORKER_SECONDS, LAST_WORKER_SECONDS = 3, 57  # if a cluster has no worker: until a message, and then until an error
 ANSWER_SECONDS = 20  # for a scheduler
 
 
@@ -32,37 +32,38 @@ ANSWER_SECONDS = 20  # for a scheduler
 
 
 class Workers:
-    """Workers of one course, which share the judges' fork server; as many as work at a time.
+    """Workers of one course, which share the judges' fork server. There are as many as ever worked at one time.
 
     Raises `MachineError` if the sandbox does not work here.
     """
 
     def __init__(self, root: Path, kind: str) -> None:
         backend, _ = isolates(kind)
+        self.key = root, kind
         self._course, self._judges = Course(root), Judges(root, backend)
         self._all: list[Worker] = []
         self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 
     def start(self, count: int, assignment: str) -> None:
-        """Begin to start `count` workers, and what judging an assignment takes."""
+        """Start `count` workers, and what judging an assignment takes, without waiting until they are ready."""
         self._judges.warm_up(self._course.assignment(assignment))
         while len(self._all) < count:
-            self._free.put(self._one_more())
+            self._free.put(self._new())
         for worker in self._all:
             worker.students.warm_up()
 
     def mark(self, task: Task) -> Marked:
-        """Mark a task by a worker that is free. Raises `CourseError`."""
+        """Have a free worker mark a task. Raises `CourseError`."""
         try:
             worker = self._free.get_nowait()
         except queue.Empty:
-            worker = self._one_more()
+            worker = self._new()
         try:
             return worker.mark(task)
         except CourseError:
             raise
         except Exception as error:
-            # A bug of the kit's. It is shown in full, and costs this submission its mark but not the class its run.
+            # A bug of the kit. Its traceback is shown, and only this submission gets no mark.
             traceback.print_exc()
             reason = f"the grader itself failed ({type(error).__name__}: {error}); not the student's fault"
             return Marked(failed(task, reason))
@@ -71,7 +72,7 @@ class Workers:
 
     @property
     def is_one_and_free(self) -> bool:
-        """Is it a single worker, and has nothing to do?"""
+        """True if there is a single worker, and it has nothing to do."""
         return len(self._all) == 1 and not self._free.empty()
 
     def end(self) -> None:
@@ -80,16 +81,16 @@ class Workers:
             worker.end()
         self._judges.end()
 
-    def _one_more(self) -> Worker:
+    def _new(self) -> Worker:
         worker = Worker(self._course, self._judges)
         self._all.append(worker)
         return worker
 
 
 class IdleWorkers:
-    """Workers between two pools: one for each course and kind of sandbox. They end with this process.
+    """Keeps a worker between two pools, for each course and kind of sandbox, until this process ends.
 
-    For whoever marks one submission after another, each in a pool of its own, as formgrader's button does.
+    Formgrader's button marks one submission after another, each in a pool of its own.
     """
 
     def __init__(self) -> None:
@@ -98,59 +99,60 @@ class IdleWorkers:
         atexit.register(self.end)
 
     def take(self, root: Path, kind: str) -> Workers:
-        """What was kept, or else new ones."""
+        """The kept workers, or else new ones."""
         with self._lock:
             kept = self._kept.pop((root, kind), None)
         return kept or Workers(root, kind)
 
-    def keep(self, root: Path, kind: str, workers: Workers) -> None:
-        """Keep these for the next pool; if they are many, or have something to do, they end."""
-        ends: Workers | None = workers
+    def keep(self, workers: Workers) -> None:
+        """Keep these for the next pool; end them if they are many or busy."""
+        surplus: Workers | None = workers
         if workers.is_one_and_free:
             with self._lock:
-                ends, self._kept[root, kind] = self._kept.get((root, kind)), workers
-        if ends is not None:
-            ends.end()
+                surplus = self._kept.get(workers.key)
+                self._kept[workers.key] = workers
+        if surplus is not None:
+            surplus.end()
 
     def end(self) -> None:
-        """End all that is kept."""
+        """End all kept workers."""
         while self._kept:
             self._kept.popitem()[1].end()
 
 
 class LocalExecutor:
-    """Threads of this process, each with a worker. What a thread waits for ends with its worker.
+    """Threads of this process, each with a worker. When a worker is ended, its thread stops waiting.
 
-    window: tasks that may be handed out and not yet taken back
-    losses: errors that say that a worker was lost, and nothing of the task that it had
+    window: how many tasks may be submitted before their results are taken
+    losses: errors that mean that a worker was lost, and that do not concern its task
     work: marks a task
     """
 
-    losses: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError)
+    losses: tuple[type[Exception], ...] = ()
 
     def __init__(self, root: Path, kind: str, jobs: int, idle: IdleWorkers | None = None) -> None:
         self.window = 2 if jobs == 1 else WINDOW + 2 * jobs
-        self._key, self._jobs, self._idle = (root, kind), jobs, idle
+        self._jobs, self._idle = jobs, idle
         self._workers = idle.take(root, kind) if idle else Workers(root, kind)
         self.work = self._workers.mark
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="worker")
 
     def submit(self, task: Task) -> Future[Marked]:
-        """A thread that has nothing to do marks it."""
+        """Have a free thread mark a task."""
         return self._threads.submit(self.work, task)
 
     def get_ready(self, assignment: str) -> None:
-        """Begin to start a worker for each thread."""
+        """Start a worker for each thread, without waiting until it is ready."""
         self._workers.start(self._jobs, assignment)
 
     def check(self) -> None:
-        """There is always this process."""
+        """Does nothing: the workers are in this process."""
 
     def close(self) -> None:
-        """End the threads' work and the workers, or let one that is free wait for the next pool."""
+        """Drop what is not done, and end the workers or keep a free one for the next pool."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._idle is not None:
-            self._idle.keep(*self._key, self._workers)
+            self._idle.keep(self._workers)
         else:
             self._workers.end()
 
@@ -159,10 +161,10 @@ class LocalExecutor:
 
 
 class DaskExecutor:
-    """The workers of a Dask cluster. It is looked for when there is a first task."""
+    """The workers of a Dask cluster. It connects when the first task is submitted."""
 
     window = CLUSTER_WINDOW
-    losses: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError)  # the scheduler forgot a task
+    losses: tuple[type[Exception], ...] = (CancelledError,)  # the scheduler forgot a task
 
     def __init__(self, root: Path, kind: str, address: str) -> None:
         self.work: Callable[[Task], Marked] = RemoteWorker(str(root), kind)
@@ -171,7 +173,7 @@ class DaskExecutor:
         self._executor: Any = None
 
     def submit(self, task: Task) -> Future[Marked]:
-        """A worker of the cluster marks it. Raises `MachineError` if there is no cluster, or none that works."""
+        """Have a worker of the cluster mark a task. Raises `MachineError` as `connect` does."""
         if self._client is None:
             self._client = connect(self._address)
             self._executor = self._client.get_executor(pure=False)
@@ -182,12 +184,12 @@ class DaskExecutor:
         return future
 
     def get_ready(self, assignment: str) -> None:
-        """Each worker starts with its first task."""
+        """Does nothing: each worker starts with its first task."""
 
     def check(self) -> None:
-        """Is the cluster still there? Raises `MachineError`."""
+        """Raises `MachineError` if the cluster is gone."""
         ends_at = time.monotonic() + LAST_WORKER_SECONDS
-        while self._client.status != "closed" and time.monotonic() < ends_at:  # it looks for its scheduler by itself
+        while self._client.status != "closed" and time.monotonic() < ends_at:  # the client reconnects by itself
             with contextlib.suppress(Exception):  # of many kinds, if the scheduler is gone
                 if self._client.status == "running" and self._client.nthreads():
                     return
@@ -198,7 +200,7 @@ class DaskExecutor:
         )
 
     def close(self) -> None:
-        """Let go of the cluster. With the client go its tasks: what was not taken back is dropped by the workers."""
+        """Disconnect. Without their client, the workers drop tasks whose results were not taken."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -208,18 +210,18 @@ Executor = LocalExecutor | DaskExecutor
 
 
 def connect(address: str) -> Any:
-    """A client of the Dask cluster at `address`. Raises `MachineError` if there is none, or none that works."""
+    """A client of the Dask cluster at `address`. Raises `MachineError` if there is none, or if it has no worker."""
     try:
         from distributed import Client
     except ImportError:
         raise MachineError("a cluster needs Dask: pip install 'sandboxed-autograder[cluster]'") from None
-    for name in ("distributed", "distributed.client"):  # what is lost is said here, in one sentence
+    for name in ("distributed", "distributed.client"):  # errors are reported here, in one sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=f"{ANSWER_SECONDS}s")
     except (OSError, ValueError) as error:
         raise MachineError(f"no Dask scheduler answers at {address} ({error})") from None
-    # A scheduler alone does nothing, and says nothing.
+    # A scheduler without workers accepts tasks silently and does nothing.
     for seconds in (WORKER_SECONDS, LAST_WORKER_SECONDS):
         with contextlib.suppress(TimeoutError):
             client.wait_for_workers(1, timeout=seconds)
@@ -232,13 +234,13 @@ def connect(address: str) -> Any:
 
 @dataclass(frozen=True)
 class RemoteWorker:
-    """What is sent to a worker on another machine: which course, and how student code is run."""
+    """Marks tasks on a Dask worker, to which it is sent: the course's folder there, and the kind of sandbox."""
 
     root: str
     kind: str
 
     def __call__(self, task: Task) -> Marked:
-        """Mark a task there. Raises `CourseError` if the course is not there in the task's version."""
+        """Mark a task. Raises `CourseError` if the course is not there, or in another version than the task's."""
         course = Course(Path(self.root))
         if not (course.root / "source").is_dir():
             raise CourseError(f"{course.root} is not on this worker; the course must lie in the same place there")
@@ -247,7 +249,7 @@ class RemoteWorker:
         return self._workers().mark(task)
 
     def _workers(self) -> Workers:
-        """Those of this course on the Dask worker that this runs on; they end with its process."""
+        """This course's workers on the Dask worker that this runs on. They end with its process."""
         from distributed import get_worker
 
         kept: dict[RemoteWorker, Workers] = vars(get_worker()).setdefault("autograder", {})

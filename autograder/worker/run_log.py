@@ -1,7 +1,7 @@
-"""Reports written down as they come, so that a run that was interrupted goes on where it stopped.
+"""Saves each report as it comes, so that an interrupted run can go on where it stopped.
 
-Each report is a line of JSON, with the stamp of what was graded: the submission's bytes and the course's version. If a
-line was cut off, it is passed over, and its submission graded again.
+Each line of JSON has a report, and the stamp of what was graded: the submission's bytes and the course's version. A
+line that was cut off is ignored, and its submission is graded again.
 """
 
 from __future__ import annotations
@@ -9,28 +9,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 
 from autograder.report import Report
 from autograder.reports.marks_file import report_of
 from autograder.submission import Submission
 
 
-class RunLog:
-    """The run log of the report at `path`; lies beside it until the report is complete."""
+class RunLog(AbstractContextManager["RunLog"]):
+    """The run log of the report at `path`. It is a file beside that, until the report is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + ".part")
         self._known = dict(_lines(self.path))
         self._file = self.path.open("a", encoding="utf-8")
 
-    def __enter__(self) -> RunLog:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *rest: object) -> None:
         self._file.close()
-        if kind is None:
+        if error_type is None:
             self.path.unlink(missing_ok=True)
 
     def __len__(self) -> int:
@@ -39,13 +36,13 @@ class RunLog:
     def grade(
         self, stamped: list[tuple[Submission, str]], grade: Callable[[list[Submission]], Iterator[Report]]
     ) -> Iterator[Report]:
-        """A report for each submission, in order: the one that was written down, or what `grade` gives."""
+        """A report for each submission, in order: the saved one, or what `grade` gives."""
         fresh = grade([submission for submission, stamp in stamped if stamp not in self._known])
         for _, stamp in stamped:
             known = self._known.get(stamp)
             if known is None:
                 known = next(fresh)
-                if known.status == "graded":  # what failed is tried again: it may have been the machine's fault
+                if known.status == "graded":  # a failed one is tried again: it may have been the machine's fault
                     self._file.write(json.dumps({"stamp": stamp, "report": known.to_dict()}) + "\n")
                     self._file.flush()
             yield known

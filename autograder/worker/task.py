@@ -1,4 +1,4 @@
-"""One submission on its way: what a worker is given, and what it gives back."""
+"""What a worker gets for one submission, and what it returns."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from autograder.text import one_line
 
 @dataclass(frozen=True)
 class Task:
-    """One submission on its way to a worker. `problem` is set if there is nothing to grade.
+    """One submission for a worker.
 
-    `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own if not given.
-    `model` is the saved model that came with it, if any. `for_page` is set if somebody will look at its feedback page:
-    then pictures are drawn, and cells that only show something run, too. `by_author` is set for the course's own
-    notebooks, which are judged even by a suite that its own solution fails. `locked` are the places among `cells` of
-    those that no student writes in, each with its grade_id.
+    version: the course's; a worker with another version refuses the task
+    problem: why there is nothing to grade, if so
+    exercises: None for the assignment's own
+    for_page: true if there will be a feedback page: then pictures are drawn, and display cells run, too
+    model: the saved model that came with the submission
+    by_author: true for the course's own notebooks, which are judged even if the suite fails its own solution
+    locked: the cells that no student writes in: their places in `cells`, and their grade_ids
     """
 
     student: str
@@ -35,15 +37,15 @@ class Task:
     locked: tuple[tuple[int, str], ...] = ()
 
     def of(self, cells: Iterable[Cell]) -> Task:
-        """The same with these cells."""
-        found = list(cells)
-        locked = tuple((number, cell.locked) for number, cell in enumerate(found) if cell.locked)
-        return replace(self, cells=tuple(cell.source for cell in found), locked=locked)
+        """The same task with these cells."""
+        cells = list(cells)
+        locked = tuple((number, cell.locked) for number, cell in enumerate(cells) if cell.locked)
+        return replace(self, cells=tuple(cell.source for cell in cells), locked=locked)
 
 
 @dataclass(frozen=True)
 class Marked:
-    """What comes back: the report, and what running each cell gave. Did the machine fail, and nothing else?"""
+    """A report, and the result of running each cell. machine_failed: true if only the machine is at fault."""
 
     report: Report
     cells: tuple[CellResult, ...] = ()
@@ -51,9 +53,9 @@ class Marked:
 
 
 def as_task(submission: Submission, version: str, locked: Mapping[str, str]) -> Task:
-    """Read a submission; one that cannot be read becomes a task with its problem.
+    """The task for a submission. If it cannot be read, the task has a problem.
 
-    locked: the assignment's cells that no student writes in, see `Assignment.locked_cells`
+    locked: the assignment's cells that no student writes in; see `Assignment.locked_cells`
     """
     task = Task(submission.student, submission.assignment, version, problem=submission.problem)
     if task.problem:
@@ -66,5 +68,5 @@ def as_task(submission: Submission, version: str, locked: Mapping[str, str]) -> 
 
 
 def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:
-    """A report that says why there is no mark."""
+    """A report with the reason why there is no mark."""
     return Report(task.student, task.assignment, (), max_score, one_line(reason))

@@ -1,6 +1,6 @@
-"""Reading what a judge says: it has read what untrusted code sent, and may have been taken in by it.
+"""Checks what a judge sends. A judge reads what untrusted code sent, so it may have been deceived or taken over.
 
-Types and sizes are checked by msgspec. Every field must be there, so those that a report may leave out are named again.
+msgspec checks types and sizes. Every field must be there, so the fields that a report may omit are declared again here.
 Texts that are too long are cut.
 """
 
@@ -19,11 +19,11 @@ from autograder.report import Cause, CellResult, ExerciseResult, Picture, TestRe
 from autograder.text import one_line
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
-MAX_CAUSES = 8  # that are told of an exercise; more than two or three never are
+MAX_CAUSES = 8  # of an exercise; there are never more than two or three
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
-MAX_ERROR = 500  # characters of what went wrong in the judge itself
+MAX_ERROR = 500  # characters of the judge's own error
 MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
-MAX_LINES = 3  # of the student's, with an exception
+MAX_LINES = 3  # of the student's code, with an exception
 Points = Annotated[float, Meta(ge=0)]
 Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
 Row = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
@@ -31,7 +31,7 @@ Matrix = Annotated[tuple[Row, ...], Meta(max_length=MAX_SIDE)]
 
 
 class BadVerdict(Exception):
-    """It is not of the agreed form; the text says what is not."""
+    """A message does not have the agreed form; the text says why."""
 
 
 class _Test(TestResult, frozen=True, kw_only=True):
@@ -77,41 +77,41 @@ class _FromJudge(FromJudge, frozen=True):
 
 
 def read_message(data: object, exercises: Sequence[Exercise], cells: int) -> FromJudge:
-    """A judge's message in `data`; a verdict in it is on so many cells, about just these exercises.
+    """A judge's message in `data`. A verdict must be on exactly these exercises and this number of cells.
 
-    Raises `BadVerdict`, whatever `data` is.
+    Raises `BadVerdict`, and nothing else, if `data` is anything else.
     """
     try:
-        said = msgspec.convert(data, _FromJudge)
+        message = msgspec.convert(data, _FromJudge)
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadVerdict(str(error)) from None
-    if said.broken is not None:
-        kind, text = said.broken
+    if message.broken is not None:
+        kind, text = message.broken
         return FromJudge(broken=(kind[:MAX_ERROR], text[:MAX_ERROR]))
-    if said.verdict is not None:
-        return FromJudge(verdict=_verdict(said.verdict, exercises, cells))
-    if not said.open and said.ending is None and said.memory is None:
+    if message.verdict is not None:
+        return FromJudge(verdict=_verdict(message.verdict, exercises, cells))
+    if not message.open and message.ending is None and message.memory is None:
         raise BadVerdict("it says nothing")
-    return FromJudge(said.open, said.ending, said.memory)
+    return FromJudge(message.open, message.ending, message.memory)
 
 
 def _verdict(found: _Verdict, exercises: Sequence[Exercise], cells: int) -> Verdict:
     if len(found.exercises) != len(exercises) or len(found.cells) != cells:
         raise BadVerdict("it is not on these exercises and cells")
-    results = tuple(_exercise(one, wanted) for one, wanted in zip(found.exercises, exercises, strict=True))
+    results = tuple(map(_exercise, found.exercises, exercises))
     return Verdict(results, tuple(map(_cell, found.cells)), _sentence(found.extra))
 
 
-def _exercise(found: _Exercise, wanted: Exercise) -> ExerciseResult:
-    if found.name != wanted.name or found.max_score != wanted.points:
-        raise BadVerdict(f"it is not about {wanted.name} and its points")
-    worth = sum(test.max_score for test in found.tests)
-    if not math.isfinite(worth) or abs(worth - wanted.points) > 1e-3 * len(found.tests):
-        raise BadVerdict(f"the tests of {wanted.name} do not add up to its points")
+def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
+    if found.name != expected.name or found.max_score != expected.points:
+        raise BadVerdict(f"it is not about {expected.name} and its points")
+    points = sum(test.max_score for test in found.tests)
+    if not math.isfinite(points) or abs(points - expected.points) > 1e-3 * len(found.tests):
+        raise BadVerdict(f"the tests of {expected.name} do not add up to its points")
     return ExerciseResult(
-        wanted.name,
+        expected.name,
         tuple(_test(test, in_part=len(found.tests) == 1) for test in found.tests),
-        wanted.points,
+        expected.points,
         found.started,
         tuple(Cause(cause.name[:MAX_NAME], _sentence(cause.hint)) for cause in found.causes),
         tuple(name[:MAX_NAME] for name in found.with_reference),
@@ -122,9 +122,9 @@ def _exercise(found: _Exercise, wanted: Exercise) -> ExerciseResult:
 
 
 def _test(found: _Test, in_part: bool) -> TestResult:
-    """in_part: may it earn some of its points? A cell of plain asserts may."""
-    some = in_part and found.state == "failed" and found.score < found.max_score
-    if not some and found.score != (found.max_score if found.state == "passed" else 0):
+    """in_part: whether a failed test may earn some of its points, as a cell of plain asserts may"""
+    is_partial = in_part and found.state == "failed" and found.score < found.max_score
+    if not is_partial and found.score != (found.max_score if found.state == "passed" else 0):
         raise BadVerdict("a test's points do not go with its state")
     name, sentence, message = found.name[:MAX_NAME], _sentence(found.sentence), _sentence(found.message)
     return TestResult(name, sentence, found.state, found.score, found.max_score, message, found.stopped)
@@ -135,7 +135,7 @@ def _picture(found: _Picture) -> Picture:
     for matrix in (*found.matrices, *found.wanted):
         if len(matrix) != shape[0] or any(len(row) != shape[1] for row in matrix):
             raise BadVerdict("a picture's numbers do not go with its labels")
-    rows, columns = (tuple(word[:MAX_NAME] for word in words) for words in (found.rows, found.columns))
+    rows, columns = (tuple(label[:MAX_NAME] for label in labels) for labels in (found.rows, found.columns))
     return Picture(found.matrices, rows, columns, found.boolean, found.wanted)
 
 

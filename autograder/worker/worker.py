@@ -1,6 +1,6 @@
-"""A worker marks one submission after another: it opens a judge and a notebook, passes sockets, and reads the verdict.
+"""A worker marks one submission after another: it opens a judge and a notebook, passes sockets, and checks the verdict.
 
-Here a submission is bytes. What the student's code said is read by the judge alone, which is gone with the submission.
+To a worker a submission is bytes. Only the judge reads what the student's code sends, and it ends with the submission.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from autograder.secret import secret_of
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
 
-GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
+GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
-# Of a judge: notebooks for one submission, each exercise twice, and some cells that end Python; and how some ended.
+# Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), and how some ended.
 MAX_REQUESTS = 120
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
 
 
 class Judges:
-    """The judges' fork server of one course, which all workers share. Begins anew if the course has changed.
+    """The judges' fork server of one course, which all workers share. It is restarted if the course has changed.
 
-    warm: what has forked it, and forks the workers' fork servers, too
+    zygote: forks it, and the workers' fork servers, too
     """
 
     def __init__(self, root: Path, backend: Backend) -> None:
-        own = Course(root).folder
-        folders = (root / "source", root / "solutions", own, *content.installed())
+        package = Course(root).folder
+        folders = (root / "source", root / "solutions", package, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-        self.zygote = Zygote(backend, content.imported_once(own), places)
-        setting = Setting(str(root), str(own), secret_of(root))
+        self.zygote = Zygote(backend, content.imported_once(package), places)
+        setting = Setting(str(root), str(package), secret_of(root))
         self._server = ForkServer(self.zygote, JUDGES, structs.asdict(setting), judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
 
     def warm_up(self, assignment: Assignment) -> None:
-        """Begin to load what judging takes, and do not wait for it."""
+        """Load what judging takes, without waiting for it."""
         self._server.warm_up()
         threading.Thread(target=self._server.prepare, args=[self._needed(assignment.name)], daemon=True).start()
 
@@ -68,7 +68,7 @@ class Judges:
         return self._server.open(limits, needed)
 
     def learn(self, report: Report) -> None:
-        """Tell the judges to come which exercises lose marks in this class, so that they have the mistakes ready."""
+        """Note which exercises lose marks in this class, so that later judges have those mistakes ready."""
         lost = {e.name for e in report.exercises if e.started and e.score < e.max_score}
         with self._lock:
             self._lost.setdefault(report.assignment, set()).update(lost)
@@ -83,7 +83,7 @@ class Judges:
 
 
 class Worker:
-    """One submission at a time, with judges that it may share with other workers."""
+    """Marks one submission at a time. Workers may share their judges."""
 
     def __init__(self, course: Course, judges: Judges, limits: Limits | None = None) -> None:
         self.course, self.judges = course, judges
@@ -95,7 +95,7 @@ class Worker:
         self.students.end()
 
     def mark(self, task: Task) -> Marked:
-        """The report on a submission. Raises `CourseError`; whatever else goes wrong stands in the report."""
+        """Mark a submission. Raises `CourseError`; the report says what else goes wrong."""
         if task.problem and task.assignment not in self.course.assignments():
             return Marked(failed(task, task.problem))
         assignment = self.course.assignment(task.assignment)
@@ -104,31 +104,33 @@ class Worker:
         if task.problem:
             return Marked(failed(task, task.problem, points))
         try:
-            verdict = self._verdict(task, assignment, tuple(map(_judged_as, exercises)))
+            verdict = self._verdict(task, assignment, tuple(map(_with_points, exercises)))
         except (MachineError, frames.Exhausted) as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
-        counted = tuple(_counted(*one, assignment.withdrawn) for one in zip(report.exercises, exercises, strict=True))
-        return Marked(structs.replace(report, exercises=counted), verdict.cells)
+        results = tuple(_scored(*pair, assignment.withdrawn) for pair in zip(report.exercises, exercises, strict=True))
+        return Marked(structs.replace(report, exercises=results), verdict.cells)
 
     def _verdict(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
-        limits = _limits(assignment, self.limits)
-        for again in (True, False):  # a judge that is lost may have been the machine's fault
-            try:
-                return self._judged(task, assignment, exercises, limits)
-            except _Lost as lost:
-                if not again or isinstance(lost, _TooLong):
-                    raise
-        raise AssertionError
+        try:
+            limits = self.limits.changed(assignment.limits)
+        except ValueError as error:
+            raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
+        try:
+            return self._judge(task, assignment, exercises, limits)
+        except _TooLong:
+            raise
+        except _Lost:  # it may have been the machine's fault
+            return self._judge(task, assignment, exercises, limits)
 
-    def _judged(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
+    def _judge(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
         ends_at = time.monotonic() + limits.submission_seconds * runs + GRACE_SECONDS
-        how = task.for_page, task.model, task.by_author, task.locked
-        order = Order(assignment.name, task.cells, exercises, limits, *how)
+        options = task.for_page, task.model, task.by_author, task.locked
+        order = Order(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.version, limits) as judge,
@@ -139,7 +141,7 @@ class Worker:
                 for asked in range(MAX_REQUESTS):
                     message = read_message(frames.receive(judge.sock, ends_at, allowance), exercises, len(task.cells))
                     if message.open:
-                        _open(judge, notebooks, ends_at)
+                        _open_notebook(judge, notebooks, ends_at)
                     elif message.ending is not None:
                         frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
                     elif message.memory is not None:
@@ -148,7 +150,7 @@ class Worker:
                         raise _broken(*message.broken, untouched=asked == 0)
                     else:
                         assert message.verdict is not None
-                        # Both end while the report is made.
+                        # Both can end while the report is made.
                         notebooks.begin_to_end()
                         judge.begin_to_end()
                         return message.verdict
@@ -163,17 +165,18 @@ class Worker:
 
 @contextlib.contextmanager
 def one_worker(course: Course) -> Iterator[Worker]:
-    """A worker with judges of its own, in the sandbox that works here, for whoever marks a few notebooks."""
-    with contextlib.ExitStack() as ends:
-        judges = Judges(course.root, isolates("auto")[0])
-        ends.callback(judges.end)
-        worker = Worker(course, judges)
-        ends.callback(worker.end)
+    """A worker with its own judges, in the best sandbox that works here, to mark a few notebooks."""
+    judges = Judges(course.root, isolates("auto")[0])
+    worker = Worker(course, judges)
+    try:
         yield worker
+    finally:
+        worker.end()
+        judges.end()
 
 
-def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
-    """A fresh notebook for a judge; its socket goes to the judge, and nothing that is said there comes here."""
+def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
+    """Open a fresh notebook and send its socket to the judge. Nothing that is sent on it comes here."""
     try:
         sock = notebooks.open()
     except MachineError as error:
@@ -183,13 +186,13 @@ def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
     sock.close()
 
 
-def _judged_as(exercise: Exercise) -> Exercise:
-    """As if it were worth a point if it is worth none, since later exercises may build on it."""
+def _with_points(exercise: Exercise) -> Exercise:
+    """The exercise, with one point if it has none: it is judged, too, since later exercises may build on it."""
     return exercise if exercise.points else Exercise(exercise.name, 1.0)
 
 
-def _counted(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[str]) -> ExerciseResult:
-    """A result with the exercise's own points, which are none if it does not count."""
+def _scored(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[str]) -> ExerciseResult:
+    """The result with no points if the exercise has none, and marked if it was withdrawn."""
     if not exercise.points:
         tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in result.tests)
         result = structs.replace(result, tests=tests, max_score=0.0)
@@ -197,27 +200,20 @@ def _counted(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[s
 
 
 class _Lost(Exception):
-    """There is no verdict; the text is the reason for the report."""
+    """There is no verdict; the text is the reason that the report gives."""
 
 
 class _TooLong(_Lost):
-    """There will be none, however often it is tried: a submission has minutes, and used them."""
+    """The submission has used up its minutes, so trying again would not help."""
 
 
 def _broken(kind: str, text: str, untouched: bool) -> Exception:
-    """What a judge that gives no verdict stands for. `untouched` is set if it had met no student code before.
+    """The error of a judge that gives no verdict. untouched: true if it had not yet met student code.
 
-    Only such a judge is believed if it says that the course is at fault, since that ends the whole run.
+    Only an untouched judge can blame the course, since that ends the whole run.
     """
     if kind == CourseError.__name__ and untouched:
         return CourseError(text)
     if kind == MachineError.__name__:
         return MachineError(text)
     return _Lost(f"the grader itself failed ({kind}: {text}); not the student's fault")
-
-
-def _limits(assignment: Assignment, limits: Limits) -> Limits:
-    try:
-        return limits.changed(assignment.limits)
-    except ValueError as error:
-        raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None

@@ -8,7 +8,7 @@ import os
 import socket
 from typing import Any
 
-from autograder.sandbox.backends.bubblewrap import StudentsInNamespaces
+from autograder.sandbox.backends.bubblewrap import _StudentsInNamespaces
 from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames
 
@@ -22,7 +22,7 @@ class Child:
     def warm_up(self, setting: dict[str, Any]) -> None:
         """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
         isolation.drop_capabilities = lambda *kept: None
-        StudentsInNamespaces.restrict = lambda self: None
+        _StudentsInNamespaces.restrict = lambda self: None
         seccomp.apply = lambda filter_: None
 
     def prepare(self, preparation: Any) -> None: ...

@@ -100,8 +100,8 @@ def test_a_limit_that_is_too_low_is_not_safe(doctor, monkeypatch):
 
 def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 0)
-    monkeypatch.setattr(landlock_backend, "_held_capabilities", lambda: {1, 2, 3})
-    assert "ordinary user" in landlock_backend._why_not.__wrapped__()
+    monkeypatch.setattr(landlock_backend.isolation, "permitted_capabilities", lambda: 0b1110)
+    assert "ordinary user" in landlock_backend.Landlock.why_not.__wrapped__(LANDLOCK)
 
 
 def test_no_control_group_is_said(doctor, monkeypatch):

@@ -49,7 +49,7 @@ def probe(course, wall):
         judges = Judges(course.root, wall)
         stack.callback(judges.end)
         # The very host of a course, which also sees where the child's module lies.
-        judges.zygote.launch.places = (*judges.zygote.launch.places, TESTS)
+        judges.zygote.places = (*judges.zygote.places, TESTS)
 
         def ask(what, *args):
             with judges._server.open(Limits()), judges._server.open(Limits()) as child:

@@ -77,7 +77,7 @@ def test_private_scratch(sandbox):
     with define(sandbox, code) as running:
         assert ask(running, "find", word, left) == []
         too_much(sandbox, running, "fill", True)  # no folder has their names
-    scratch = sandbox.zygote.launch._scratch
+    scratch = sandbox.zygote._scratch
     assert not scratch or list(Path(scratch.name).glob("*/*")) == []
 
 
@@ -107,7 +107,7 @@ def test_scratch_is_removed_whatever_is_in_it():
     with Sandbox(kind="landlock") as own:
         with define(own, code) as running:
             assert running.results[0].error == ""
-            scratch = Path(own.zygote.launch._scratch.name)
+            scratch = Path(own.zygote._scratch.name)
             assert scratch.exists()
         assert list(scratch.glob("*/*")) == []
     assert not scratch.exists()

@@ -1,8 +1,8 @@
 """The sandbox backends: bubblewrap, Landlock, and a plain process with limits only.
 
-Each is one object, which the supervisor chooses once, when it starts the zygote (`supervisor.launch`). It says how the
-zygote is started and what holds there. In the sandbox the same object forks the fork servers, and makes for each a
-`Students` or a `Judges`: the steps by which a fork server and its children give up what they must not have.
+Each backend is one object. The supervisor chooses it once (`supervisor.launch`). The backend says how to start the
+zygote, and what each fork server may do. In the sandbox it forks the fork servers, and makes a `Students` or a `Judges`
+for each: the steps by which a fork server and its children give up what they must not have.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autograder.sandbox.protocol.messages import Policy
 
 __all__ = ["BACKENDS", "BUBBLEWRAP", "LANDLOCK", "PROCESS", "PROMISES", "Backend", "Judges", "Students", "confined"]
 BUBBLEWRAP, LANDLOCK, PROCESS = Bubblewrap(), Landlock(), Process()
-BACKENDS: dict[str, Backend] = {one.name: one for one in (BUBBLEWRAP, LANDLOCK, PROCESS)}
+BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (BUBBLEWRAP, LANDLOCK, PROCESS)}
 
 
 def confined(policy: Policy) -> Students | Judges:

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import ClassVar
 
+from autograder.sandbox.backends.places import KIT
 from autograder.sandbox.backends.promises import PROMISES, Promise
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, landlock, seccomp
 from autograder.sandbox.linux.exercises import InOwnGroup
 from autograder.sandbox.protocol.messages import Policy
 
-LOOK = 0.01  # seconds between two looks at memory; to fill 16 MB takes a process about as long
-SEEN = "student code cannot read suites, marks or other students' work"
+LOOK = 0.01  # seconds between two looks at memory; a process takes about as long to fill 16 MB
 
 
 @dataclass
 class Child:
-    """A fork server's child: its process, 0 if there is none any more; its limits; which of them it met, in words."""
+    """A fork server's child.
+
+    pid: its first process; 0 if that was never forked, or has been reaped
+    over_limit: which limit the child exceeded, in words; empty if none
+    """
 
     pid: int
     limits: Limits
@@ -35,44 +41,43 @@ class Child:
 
 
 class Confined(ABC):
-    """The steps of one fork server and of its children, in the order in which they are taken.
+    """The steps that one fork server and its children take, in this order. They only ever give up rights.
 
-    This class takes those that need no sandbox.
+    This class has the steps that need no sandbox.
     """
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self._held = isolation.Held()
-        self._removed = isolation.Removed()
 
     def enter(self) -> None:
-        """First of all, in the fork server's process: it loses sight of what is not for it."""
+        """Hide what the fork server must not see. This is the first step in its process."""
+        isolation.hide(self.policy.hidden, self.policy.read_only)
 
     def before_imports(self) -> None:
-        """Before the fork server loads what its children need."""
+        """Run before the fork server imports what its children need."""
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
-        """Once all is loaded. removed: files that no child may read."""
-        self._held, self._removed = isolation.held(), removed
+        """Run once everything is imported. removed: files that no child may read."""
+        self._memory_before, self._removed = isolation.memory_in_use(), removed
 
     def fork(self) -> int:
-        """A child, as `os.fork` does. Raises `OSError`."""
+        """Fork a child, as `os.fork` does. Raises `OSError`."""
         return os.fork()
 
     @abstractmethod
     def in_child(self, limits: Limits) -> None:
-        """In a child, before it reads or runs anything: from here on it has its limits. Raises `OSError`."""
+        """Run in a child before it reads or runs anything. The limits hold from here on. Raises `OSError`."""
 
     def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
-        """Until there is a message: end children that fill the disk. Where mounts keep scratch small, none can.
+        """Wait for a message, and end children that fill the disk; mounts of limited size make that impossible.
 
-        look: what is to be done now and then meanwhile
+        look: called every few milliseconds while waiting
         """
         while look and not select.select([control], [], [], LOOK)[0]:
             look()
 
     def end(self, child: Child) -> None:
-        """Kill a child with all that it started: of a pid namespace all end with its first, else of its group."""
+        """Kill a child with all that it started, by its pid namespace or its process group."""
         if not child.pid:
             return
         for kill in (os.killpg, os.kill):  # it may not have a group yet
@@ -84,37 +89,37 @@ class Confined(ABC):
         child.pid = 0
 
     def clear_away(self, pid: int) -> None:
-        """Remove what the child with this number has left."""
+        """Remove the files of the child with this pid."""
 
     def leave_nothing(self) -> None:
-        """Remove what all children have left."""
+        """Remove the files of all children."""
 
 
 class Students(Confined):
-    """A fork server of notebooks: its children run untrusted code, and so it gives up everything itself."""
+    """A fork server of notebooks. Its children run untrusted code, so it gives up everything itself."""
 
     def in_child(self, limits: Limits) -> None:
-        """Lose sight first, then rights, then system calls; limits last, for the steps before need some room."""
-        tasks = self.tasks_of_user()  # as long as /proc can be read
-        os.setsid()  # a group and a session of its own, by which all that it starts is ended
+        """Hide files, then drop rights, then refuse system calls. Limits come last: the steps before need some room."""
+        tasks = self.tasks_of_user()  # while /proc can still be read
+        os.setsid()  # a session and process group of its own, by which all that it starts is ended
         isolation.die_with_parent()
-        isolation.first_to_go()
-        self.change_view(limits)
-        landlock.no_new_privileges()  # Landlock and seccomp ask for it, and no program gains a right by being started
+        isolation.prefer_for_oom_kill()
+        self.make_places(limits)
+        landlock.no_new_privileges()  # Landlock and seccomp require it, and no program gains a right by being started
         self.restrict()
         seccomp.apply(self.filter())
         seccomp.keep_from_ending_itself()
-        isolation.set_limits(limits, self._held, tasks)
+        isolation.set_limits(limits, self._memory_before, tasks)
 
     def tasks_of_user(self) -> int:
-        """How many tasks the kernel counts for this user already, if limits on processes come on top of them."""
+        """How many tasks this user has already, if the limit on processes counts them; else 0."""
         return 0
 
-    def change_view(self, limits: Limits) -> None:
-        """Put places of the child's own over those of the machine."""
+    def make_places(self, limits: Limits) -> None:
+        """Give the child its own places to write in."""
 
     def restrict(self) -> None:
-        """Keep this process to the files that it may have."""
+        """Restrict this process to the files that it may use."""
 
     def filter(self) -> seccomp.Filter:
         """The system calls that are refused."""
@@ -126,96 +131,92 @@ class Students(Confined):
 
 
 class Judges(Confined):
-    """A fork server of judges: it reads the course, which may be readable to root alone, so children give up root."""
+    """A fork server of judges. It reads the course, which may be readable by root alone, so its children drop root."""
+
+    def enter(self) -> None:
+        """The fork server may have a folder for what the solution's code writes. Landlock keeps judges out of it."""
+        super().enter()
+        if self.policy.scratch:
+            isolation.use_as_temporary(self.policy.scratch)
+            os.chdir(self.policy.scratch)
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
-        """Lose sight first, then rights. What is kept is what children need to give root up, and to be ended."""
+        """Hide files, then drop rights, except those that children need to drop root and to be ended."""
         super().before_first_fork(removed)
         self.restrict()
-        self._no_writing = landlock.no_writing(self.policy.abi) if self.policy.abi else -1
-        isolation.keep_private()  # judges are of one user, and get at nothing of the fork server
-        self.drop_rights()
+        self._no_writing = landlock.rules_without_writing(self.policy.abi) if self.policy.abi else -1
+        isolation.forbid_inspection()  # all judges are one user, and must not read the fork server's memory
 
     def in_child(self, limits: Limits) -> None:
-        """Root first, since the steps after it are no root's to undo."""
-        self.leave_root()
+        """Each backend drops root before this, since root could undo these steps."""
         landlock.no_new_privileges()
         if self.policy.abi:
-            landlock.keep_to(self._no_writing)
-        isolation.keep_private()  # becoming another user has made it readable again
+            landlock.restrict_to(self._no_writing)
+        isolation.forbid_inspection()  # dropping root made it readable again
         seccomp.apply(self.filter())
-        isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._held, 0)
+        # The kernel also limits a user's descriptors in flight by this number. A judge sends descriptors to notebooks,
+        # and these must get through, whatever the user's other processes have in flight.
+        most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        isolation.set_limits(replace(limits, open_files=most_files), self._memory_before, 0)
 
     def restrict(self) -> None:
-        """Keep this process and its children to the files that they may have."""
-
-    def drop_rights(self) -> None:
-        """Give up the capabilities that are of no more use."""
-
-    def leave_root(self) -> None:
-        """Become a user that owns nothing."""
+        """Restrict this process and its children to the files that they may use."""
+        if self.policy.abi:
+            rules = [*landlock.reading(self.policy.readable), (self.policy.scratch, landlock.WRITE)]
+            landlock.restrict(rules, self.policy.abi)
 
     def filter(self) -> seccomp.Filter:
-        """The system calls that are refused: a judge starts no process, and opens no socket."""
+        """The system calls that are refused: a judge starts no process and opens no socket."""
         return seccomp.JUDGES
 
 
 class Backend(ABC):
-    """One way to run code that nobody trusts. What is not overridden is what a plain process does.
+    """One way to run untrusted code. The defaults are what a plain process does.
 
-    name: as on the command line; title: as a person reads it
-    isolates: is there a sandbox, or limits alone?
-    keeps: what holds here; means: what that comes to, in words
+    name: as on the command line
+    isolates: whether there is a sandbox, and not only limits
+    mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
+    keeps: the promises that hold; means: what that comes to, in words
+    engine: the folder that holds the package `autograder`, as the zygote sees it
     students, judges: what a fork server of each kind does, from its policy
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
     isolates: ClassVar[bool] = True
+    mounts: ClassVar[bool] = False
     keeps: ClassVar[tuple[Promise, ...]] = PROMISES
-    means: ClassVar[str] = SEEN
+    means: ClassVar[str] = "student code cannot read suites, marks or other students' work"
+    engine: ClassVar[str] = str(KIT.parent)
     students: ClassVar[type[Students]] = Students
     judges: ClassVar[type[Judges]] = Judges
 
-    # ---------------------------------------------------------------- the supervisor's side
+    # ---------------------------------------------------------------- on the supervisor's side
 
     @abstractmethod
     def why_not(self) -> str | None:
-        """None if it works here with all that is asked of it, else the reason in one sentence."""
+        """None if this backend works here with everything it needs, else the reason in one sentence."""
 
     def what_is_lost(self) -> str | None:
-        """What does not hold on an older kernel, in one sentence; None if all does."""
+        """What does not hold on an older kernel, in one sentence; None if everything holds."""
         return None
 
+    @abstractmethod
     def summary(self) -> str:
         """The sandbox in a few words."""
-        return self.title
 
-    def scratch(self) -> TemporaryDirectory[str] | None:
-        """A folder for what is written in a run; None if each process gets mounts of its own."""
-        # Who has given root up goes through it to a folder of its own.
-        folder = TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True)
-        os.chmod(folder.name, 0o711)  # noqa: S103
-        return folder
+    def command(self, places: Sequence[Path]) -> list[str]:
+        """The command of the zygote, up to its Python code. It ignores the environment and the current folder.
 
-    def working_folder(self, scratch: str) -> str:
-        """Where the zygote starts."""
-        return "/"
-
-    @abstractmethod
-    def command(self, program: Callable[[str], str], places: Sequence[Path]) -> list[str]:
-        """How the zygote is started.
-
-        program: its Python, for the folder that the engine is in
-        places: what judges may read of the course; none if nobody judges
+        places: what judges may read of the course; empty if there are no judges
         """
+        return [sys.executable, "-I", "-B", "-c"]
 
     @abstractmethod
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
+    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """What a fork server is told.
 
-        scratch: a folder for this fork server alone, not made yet; "" if there are mounts
-        user: gives the number of a user that nobody else has, 0 if an ordinary user grades
+        scratch: a folder for this fork server alone, which does not exist yet; "" if there are mounts
+        user: the number of a user that nothing else has; 0 if an ordinary user grades, or without a sandbox
         """
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
@@ -226,17 +227,19 @@ class Backend(ABC):
     # ---------------------------------------------------------------- in the zygote
 
     def heed_sigterm(self, control: socket.socket) -> None:
-        """In the zygote or a fork server: end in order if SIGTERM comes, where nothing else ends what was forked."""
+        """Shut down cleanly on SIGTERM, in the zygote or a fork server, if nothing else ends what it forked."""
 
     def fork(self) -> int:
-        """A fork server's process, as `os.fork` does. Raises `OSError`."""
+        """Fork a fork server, as `os.fork` does. Raises `OSError`."""
         return os.fork()
 
     def end(self, pid: int) -> None:
-        """End a fork server, and with it all that it has forked."""
+        """End a fork server and all that it forked."""
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 
     def leave_nothing(self) -> None:
-        """Remove the zygote's own scratch, also if whoever made it was killed."""
+        """Remove the run's folder. The supervisor does so, too, unless it was killed."""
+        if not self.mounts:
+            shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)

@@ -1,10 +1,11 @@
 """Landlock: a sandbox that each process builds around itself, for machines where bubblewrap does not work.
 
-There are no mounts, no private users and no private process numbers, so:
+There are no mounts, no user namespaces and no pid namespaces. Therefore:
 
-- a submission's scratch is a folder, which the fork server watches (`scratch_watch`), and removes when all has ended;
+- a submission's scratch is a folder. The fork server watches it (`scratch_watch`), and removes it when the submission's
+  processes have ended;
 - a submission is one process group, which it cannot leave (`seccomp`), so one signal ends all of it;
-- started by root, each fork server has a user of its own, so that limits on processes are its own, too.
+- if root starts the grader, each fork server has a user of its own, so that its limit on processes is its own, too.
 """
 
 from __future__ import annotations
@@ -19,48 +20,47 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from autograder.sandbox.backends.base import Backend, Child, Judges, Students
+from autograder.sandbox.backends.base import Backend, Child, Judges
 from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_places
-from autograder.sandbox.backends.process import empty, plain_python, remove_scratch
+from autograder.sandbox.backends.process import StudentsInAFolder
+from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, landlock, scratch_watch, seccomp
-from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InScope
+from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InSignalScope
 from autograder.sandbox.protocol.messages import Policy
 
-BECOME_ANOTHER = {0, 6, 7}  # capabilities: CHOWN, SETGID, SETUID
-READ_ALL = {1, 2}  # DAC_OVERRIDE, DAC_READ_SEARCH
+BECOME_ANOTHER = isolation.CAP_CHOWN | isolation.CAP_SETGID | isolation.CAP_SETUID
+READ_ALL = isolation.CAP_DAC_OVERRIDE | isolation.CAP_DAC_READ_SEARCH
 STOP_SECONDS = 5.0  # for the zygote to end what it has forked
 SERVER_STOP_SECONDS = 4.0  # for a fork server to do so
 
 
-class StudentsUnderLandlock(Students):
+class _StudentsUnderLandlock(StudentsInAFolder):
     """Each child writes in a folder of its own, which the fork server watches and clears away."""
 
     def enter(self) -> None:
-        """Its own folder is where it writes."""
-        isolation.write_in(self.policy.scratch)
+        isolation.use_as_temporary(self.policy.scratch)
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
-        """It looks at what its children hold, and runs nobody's code; they get none of these rules."""
+        """The fork server runs nobody's code. It inspects its children, so its own rules allow more than theirs."""
         super().before_first_fork(removed)
-        self._rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items()]
-        own = [*landlock.reading(self.policy.readable, removed.paths), *landlock.DEVICES.items()]
+        self._rules = [*landlock.reading(self.policy.readable)]
+        own = [*landlock.reading(self.policy.readable, without=(*removed.hidden, *removed.emptied))]
         own += [("/proc", landlock.READ | landlock.WRITE_FILE), (self.policy.scratch, landlock.WRITE)]
-        self.leave_nothing()  # of warming up, while it is still root's
+        self.leave_nothing()  # what was written while warming up still belongs to root
         isolation.adopt_orphans()
-        _leave_root(self.policy)
-        _stand_for(removed.emptied)
-        landlock.no_new_privileges()
+        _drop_root(self.policy)
+        _serve_texts(removed.emptied)
         landlock.restrict(own, self.policy.abi)
         self._watch = scratch_watch.Watch(self.policy.scratch)
 
     def tasks_of_user(self) -> int:
-        """Without a private user, limits on processes come on top of what is there."""
+        """Without a user namespace, the limit on processes counts what the user runs already."""
         tasks = 0
         for name in os.listdir("/proc"):
             with contextlib.suppress(OSError):
@@ -69,79 +69,46 @@ class StudentsUnderLandlock(Students):
         return tasks
 
     def restrict(self) -> None:
-        """It reads the libraries, writes in its scratch, and reaches nothing else."""
-        folder = self._folder(os.getpid())
-        os.mkdir(folder, 0o700)
-        os.chdir(folder)
-        isolation.write_in(folder)
-        landlock.restrict([*self._rules, (folder, landlock.WRITE)], self.policy.abi)
-        if self._keeps_signals_in():
-            _cannot_signal(os.getppid())  # before anything relies on it
+        landlock.restrict([*self._rules, (self._folder(os.getpid()), landlock.WRITE)], self.policy.abi)
+        if self._scopes_signals():
+            _check_signal_scope(os.getppid())  # before anything relies on it
 
     def filter(self) -> seccomp.Filter:
-        """What namespaces would have kept in is refused."""
-        return seccomp.students_without_namespaces(signals=self._keeps_signals_in())
+        return seccomp.without_namespaces(seccomp.STUDENTS, self._scopes_signals())
 
     def exercises(self) -> InOwnGroup:
-        """How far a signal reaches depends on the kernel."""
-        return InScope() if self._keeps_signals_in() else ByDescriptor()
+        return InSignalScope() if self._scopes_signals() else ByDescriptor()
 
     def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
-        """Look at the disk until there is a message, or no child."""
         left = list(children)
         while left and not select.select([control], [], [], scratch_watch.GLANCE)[0]:
             if look:
                 look()
             for child in left if self._watch.is_due() else ():
-                if child.pid and (words := self._watch.over_limit(child.pid, int(child.limits.scratch))):
-                    child.over_limit = words
+                if child.pid and (reason := self._watch.over_limit(child.pid, int(child.limits.scratch))):
+                    child.over_limit = reason
                     self.end(child)
 
     def clear_away(self, pid: int) -> None:
-        """Wait for all of the group, which have been killed, and remove their folder."""
+        """Wait for all processes of the group, which have been killed, and remove their folder."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 os.waitpid(-pid, 0)
-        folder = os.fsencode(self._folder(pid))
-        with contextlib.suppress(OSError):
-            empty(folder)
-            os.rmdir(folder)
+        super().clear_away(pid)
 
-    def leave_nothing(self) -> None:
-        """Remove all scratch there is."""
-        with contextlib.suppress(OSError):
-            empty(os.fsencode(self.policy.scratch))
-
-    def _folder(self, pid: int) -> str:
-        """The scratch folder of the submission whose first process this is."""
-        return os.path.join(self.policy.scratch, str(pid))
-
-    def _keeps_signals_in(self) -> bool:
+    def _scopes_signals(self) -> bool:
         return self.policy.abi >= landlock.SCOPE_ABI
 
 
-class JudgesUnderLandlock(Judges):
-    """They read the course, and write nowhere. Their fork server has a folder, for the solution's code."""
+class _JudgesUnderLandlock(Judges):
+    """They read the course, and write nowhere."""
 
-    def enter(self) -> None:
-        """Its own folder is where it writes."""
-        isolation.write_in(self.policy.scratch)
-        os.chdir(self.policy.scratch)
-
-    def restrict(self) -> None:
-        """Reading alone, and that folder."""
-        rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items()]
-        rules.append((self.policy.scratch, landlock.WRITE))
-        landlock.no_new_privileges()
-        landlock.restrict(rules, self.policy.abi)
-
-    def leave_root(self) -> None:
-        """Become the fork server's own user."""
-        _leave_root(self.policy)
+    def in_child(self, limits: Limits) -> None:
+        _drop_root(self.policy)
+        super().in_child(limits)
 
     def filter(self) -> seccomp.Filter:
-        """What namespaces would have kept in is refused."""
-        return seccomp.judges_without_namespaces(signals=self.policy.abi >= landlock.SCOPE_ABI)
+        return seccomp.without_namespaces(seccomp.JUDGES, self.policy.abi >= landlock.SCOPE_ABI)
 
     def leave_nothing(self) -> None:
         """Remove what the solution's code has left."""
@@ -149,52 +116,57 @@ class JudgesUnderLandlock(Judges):
 
 
 class Landlock(Backend):
-    """Rules on files, TCP and signals, and a filter of system calls; it takes no rights and no namespaces."""
+    """Rules on files, TCP and signals, and a filter of system calls. It needs no rights and no namespaces."""
 
     name = "landlock"
-    title = "Landlock"
-    students = StudentsUnderLandlock
-    judges = JudgesUnderLandlock
+    students = _StudentsUnderLandlock
+    judges = _JudgesUnderLandlock
 
+    @functools.cache  # noqa: B019  # there is one object
     def why_not(self) -> str | None:
-        """Tried once in a run."""
-        return _why_not()
+        """None if a process can restrict itself with Landlock and seccomp here, else the reason in one sentence."""
+        if sys.platform != "linux":
+            return "Landlock is for Linux only"
+        if os.uname().machine not in seccomp.MACHINES:
+            return f"the list of refused system calls is not known for {os.uname().machine}"
+        if landlock.abi() == 0:
+            return "this kernel has no Landlock (it takes Linux 5.13, and `landlock` in /sys/kernel/security/lsm)"
+        if os.getuid() == 0 and (reason := _why_not_as_root()):
+            return reason
+        with ThreadPoolExecutor(1) as thread:  # its restriction ends with it
+            return thread.submit(_restriction_fails).result()
 
     def what_is_lost(self) -> str | None:
         """What an older kernel's Landlock does not do."""
-        lost = landlock.lost(landlock.abi())
-        return f"this kernel's Landlock (version {landlock.abi()}) has " + "; ".join(lost) if lost else None
+        version = landlock.abi()
+        lost = [text for since, text in landlock.LOST if version < since]
+        return f"this kernel's Landlock (version {version}) has " + "; ".join(lost) if lost else None
 
     def summary(self) -> str:
         """The filter of system calls is half of it."""
         return "Landlock and seccomp"
 
-    def command(self, program: Callable[[str], str], places: Sequence[Path]) -> list[str]:
-        """This very Python: each process builds the sandbox around itself."""
-        return plain_python(program)
-
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
+    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """Each fork server gets a folder. Judges write nowhere."""
         os.mkdir(scratch, 0o755 if judges else 0o700)
         readable = (*SYSTEM, *python_places(), sys.prefix, str(KIT / "sandbox"))
         if judges:
             readable = (*readable, str(KIT), *map(str, places))
-            return Policy(self.name, True, abi=landlock.abi(), readable=readable, scratch=scratch, user=user())
-        return Policy(self.name, abi=landlock.abi(), readable=readable, scratch=scratch, user=user())
+        return Policy(self.name, judges, abi=landlock.abi(), readable=readable, scratch=scratch, user=user)
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
-        """Nothing but itself ends what it has forked, so it is asked first."""
+        """Ask the zygote first, since only it can end what it has forked."""
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(STOP_SECONDS)
         super().stop(process)
 
     def heed_sigterm(self, control: socket.socket) -> None:
-        """It is told by its socket's end, at a good moment between two messages."""
+        """On SIGTERM the process finds its socket closed, which it notices between two messages."""
         signal.signal(signal.SIGTERM, lambda *_: control.shutdown(socket.SHUT_RDWR))
 
     def end(self, pid: int) -> None:
-        """Nothing but a fork server ends what it has forked, so it is asked first."""
+        """Ask the fork server first, since only it can end what it has forked."""
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGTERM)
             until = time.monotonic() + SERVER_STOP_SECONDS
@@ -204,50 +176,26 @@ class Landlock(Backend):
                 time.sleep(0.005)
         super().end(pid)
 
-    def leave_nothing(self) -> None:
-        """Remove the run's folder."""
-        remove_scratch()
+
+# ---------------------------------------------------------------- does it work here?
 
 
-# ---------------------------------------------------------------- may it be used?
-
-
-@functools.cache
-def _why_not() -> str | None:
-    """None if a process can put itself behind Landlock and seccomp here, else the reason in one sentence."""
-    if sys.platform != "linux":
-        return "Landlock is for Linux only"
-    if os.uname().machine not in seccomp.MACHINES:
-        return f"the list of refused system calls is not known for {os.uname().machine}"
-    if landlock.abi() == 0:
-        return "this kernel has no Landlock (it takes Linux 5.13, and `landlock` in /sys/kernel/security/lsm)"
-    if os.getuid() == 0 and not _held_capabilities() >= BECOME_ANOTHER:
+def _why_not_as_root() -> str | None:
+    rights = isolation.permitted_capabilities()
+    if rights & BECOME_ANOTHER != BECOME_ANOTHER:
         return "root may not become another user here; start the grader as an ordinary user (docker run --user 1000)"
     private = next((place for place in (sys.prefix, sys.base_prefix) if not open_to_all(place)), None)
-    if os.getuid() == 0 and private and READ_ALL.isdisjoint(_held_capabilities()):
+    if private and not rights & READ_ALL:
         return (
             f"Python lies in {private}, where root alone may go, and this root may not hand on the right to it; "
             "put Python elsewhere, such as in /opt, or grant CAP_DAC_READ_SEARCH"
         )
-    found: list[str | None] = []
-    # A thread's own restriction ends with it.
-    thread = threading.Thread(target=lambda: found.append(_tried()))
-    thread.start()
-    thread.join()
-    return found[0]
+    return None
 
 
-def _held_capabilities() -> set[int]:
-    """The numbers of this process's capabilities."""
-    with open("/proc/self/status") as file:
-        (bits,) = (int(line.split()[1], 16) for line in file if line.startswith("CapEff:"))
-    return {number for number in range(64) if bits >> number & 1}
-
-
-def _tried() -> str | None:
-    """Put this thread behind Landlock, and see that it holds."""
+def _restriction_fails() -> str | None:
+    """Restrict this thread with Landlock, and check that it works."""
     try:
-        landlock.no_new_privileges()
         landlock.restrict([], landlock.abi())
         os.listdir("/")
     except PermissionError:
@@ -260,10 +208,10 @@ def _tried() -> str | None:
 # ---------------------------------------------------------------- steps in the sandbox
 
 
-def _stand_for(files: Mapping[str, str]) -> None:
-    """Texts in the place of files that cannot be read any more: for tracebacks, and for a module that is loaded again.
+def _serve_texts(files: Mapping[str, str]) -> None:
+    """Show these texts in tracebacks, and load them again, in place of files that can no longer be read.
 
-    No sandbox: who undoes this finds files that cannot be read.
+    This is no part of the sandbox: code that undoes it finds files that it cannot read.
     """
     for path, text in files.items():
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
@@ -275,18 +223,18 @@ def _stand_for(files: Mapping[str, str]) -> None:
     SourceFileLoader.get_data = get_data  # type: ignore[assignment,method-assign]
 
 
-def _leave_root(policy: Policy) -> None:
-    """Become the policy's user if root started this. If Python lies where root alone may go, it may look up paths."""
+def _drop_root(policy: Policy) -> None:
+    """Become the policy's user, if root started this. It may still look up paths if root alone may go to Python."""
     if os.getuid() == 0 and not policy.judges:
         os.chown(policy.scratch, policy.user, policy.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(policy.scratch))))
-    # Docker's root lacks the right to read what others may not; it has the wider one, and Landlock says what is opened.
-    has_it = isolation.permitted_capabilities() & isolation.CAP_DAC_READ_SEARCH
-    look_up = isolation.CAP_DAC_READ_SEARCH if has_it else isolation.CAP_DAC_OVERRIDE
+    # Docker's root has no right to read what others may not, but a wider one. Landlock limits what it can open.
+    narrow_right = isolation.permitted_capabilities() & isolation.CAP_DAC_READ_SEARCH
+    look_up = narrow_right or isolation.CAP_DAC_OVERRIDE
     isolation.leave_root(policy.user, keep=0 if reachable else look_up)
 
 
-def _cannot_signal(pid: int) -> None:
+def _check_signal_scope(pid: int) -> None:
     try:
         os.kill(pid, 0)
     except PermissionError:

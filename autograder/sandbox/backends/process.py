@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from autograder.sandbox.backends.base import Backend, Students
-from autograder.sandbox.backends.places import KIT
 from autograder.sandbox.backends.promises import PROMISES, Promise
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
@@ -19,69 +16,58 @@ from autograder.sandbox.protocol.messages import Policy
 
 
 class StudentsInAFolder(Students):
-    """Each child writes in a folder of its own, as far as it keeps to it."""
+    """Each child begins in a folder of its own. Without a sandbox, nothing forces it to write only there."""
 
-    def change_view(self, limits: Limits) -> None:
-        """Begin in that folder."""
+    def make_places(self, limits: Limits) -> None:
+        """Make this child's folder, and write in it."""
         folder = self._folder(os.getpid())
         os.mkdir(folder, 0o700)
-        isolation.write_in(folder)
         os.chdir(folder)
+        isolation.use_as_temporary(folder)
 
     def clear_away(self, pid: int) -> None:
-        """Remove it."""
+        """Remove that folder."""
         folder = os.fsencode(self._folder(pid))
         with contextlib.suppress(OSError):
             empty(folder)
             os.rmdir(folder)
 
+    def leave_nothing(self) -> None:
+        """Remove all scratch files."""
+        with contextlib.suppress(OSError):
+            empty(os.fsencode(self.policy.scratch))
+
     def _folder(self, pid: int) -> str:
-        return os.path.join(os.environ["TMPDIR"], str(pid))
+        return os.path.join(self.policy.scratch, str(pid))
 
 
 class Process(Backend):
     """Limits only: student code can read what the user can read, and use the network."""
 
     name = "process"
-    title = "none"
     isolates = False
     students = StudentsInAFolder
-    keeps: ClassVar[tuple[Promise, ...]] = tuple(one for one in PROMISES if one.without_sandbox)
+    keeps: ClassVar[tuple[Promise, ...]] = tuple(promise for promise in PROMISES if promise.without_sandbox)
     means = "student code can read the suites and what you can read, and use the network"
 
     def why_not(self) -> str | None:
         """It works everywhere."""
         return None
 
-    def working_folder(self, scratch: str) -> str:
-        """What cells write goes where it is removed."""
-        return scratch
+    def summary(self) -> str:
+        """There is no sandbox."""
+        return "none"
 
-    def command(self, program: Callable[[str], str], places: Sequence[Path]) -> list[str]:
-        """This very Python."""
-        return plain_python(program)
-
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
-        """Nothing is restricted."""
-        return Policy(self.name, judges)
-
-    def leave_nothing(self) -> None:
-        """Remove the run's folder."""
-        remove_scratch()
-
-
-def plain_python(program: Callable[[str], str]) -> list[str]:
-    """This Python, which sees nothing of the environment and of the folder that it is started in."""
-    return [sys.executable, "-I", "-B", "-c", program(str(KIT.parent))]
-
-
-def remove_scratch() -> None:
-    """Remove the folder that was made for the zygote."""
-    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
+        """Nothing is restricted. Notebooks get a folder."""
+        if judges:
+            return Policy(self.name, judges)
+        os.mkdir(scratch, 0o700)
+        return Policy(self.name, scratch=scratch)
 
 
 def empty(folder: bytes) -> None:
-    """Remove all in a folder, however deep: what lies deeper is first moved up, so that no path grows long."""
+    """Remove everything in a folder, however deep. Deeper folders are first moved up, so that no path grows long."""
     while entries := list(os.scandir(folder)):
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):

@@ -11,7 +11,7 @@ class Promise:
 
     name: short, and the name of its test
     text: what a submission keeps to
-    without_sandbox: does it hold in a plain process, too? The trusted side keeps it, or the process that forks
+    without_sandbox: true if it holds in a plain process, too: the trusted side or the forking process enforces it
     """
 
     name: str
@@ -20,26 +20,19 @@ class Promise:
 
 
 PROMISES = (
-    Promise(
-        "no network",
-        "it reaches no network, not even loopback, and no family of sockets that belongs to none",
-    ),
+    Promise("no network", "it reaches no network, not even loopback, and no family of sockets that belongs to none"),
     Promise(
         "no secrets",
         "it sees Python and the system's libraries, but no solutions, suites, submissions, gradebook, home or "
         "environment",
     ),
-    Promise(
-        "no other process",
-        "it sees and signals no process but its own, and cannot harm the one that forks",
-    ),
+    Promise("no other process", "it sees and signals no process but its own, and cannot harm the one that forks"),
     Promise(
         "private scratch",
         "it has scratch space that is limited, and gone with the submission's processes, shared memory included",
     ),
     Promise(
-        "not root",
-        "if root started it, it runs as a user who owns nothing, with no capability and no way to gain one",
+        "not root", "if root started it, it runs as a user who owns nothing, with no capability and no way to gain one"
     ),
     Promise(
         "no system calls that only an attack needs",
@@ -75,10 +68,7 @@ PROMISES = (
         "what the course takes out of PyTorch and NumPy is not in the sandbox; a test that asks for it is known on the "
         "trusted side",
     ),
-    Promise(
-        "nothing watched",
-        "nor is what some suites forbid, for a notebook that such a suite judges",
-    ),
+    Promise("nothing watched", "nor is what some suites forbid, for a notebook that such a suite judges"),
     Promise(
         "questions cost little",
         "how often and how much student code may ask of the reference is limited on the trusted side",

@@ -1,1 +1,1 @@
-"""What Linux is asked to enforce: namespaces, limits, seccomp, Landlock, signals. Reads no word of a student's."""
+"""What Linux enforces: namespaces, limits, seccomp, Landlock, signals. Nothing that student code sends is read here."""

@@ -1,6 +1,6 @@
-"""How a notebook forks the process of an exercise and ends it, with whatever that has started.
+"""How a notebook forks the process of an exercise, and ends it with all that it has started.
 
-One at a time. What can be ended depends on which processes a signal reaches, and that on the sandbox.
+There is one such process at a time. What can be ended depends on which processes a signal reaches in the sandbox.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from autograder.sandbox.linux import isolation, landlock
 
 
 class InOwnGroup:
-    """Nothing keeps signals in: the exercise has a process group of its own, and what cells have started goes on."""
+    """Nothing limits where signals go: the exercise has its own process group, and what cells have started goes on."""
 
     def __init__(self) -> None:
         self.pid = 0  # of the exercise; 0 if there is none
@@ -24,7 +24,7 @@ class InOwnGroup:
         return self.pid
 
     def in_child(self) -> None:
-        """In the exercise's process, before it runs anything."""
+        """Run in the exercise's process, before it runs anything else."""
         os.setpgid(0, 0)
 
     def end(self) -> None:
@@ -37,18 +37,18 @@ class InOwnGroup:
         self.pid = 0
 
     def kill(self) -> None:
-        """Send what ends it."""
+        """Send the signal that ends the exercise."""
         os.killpg(self.pid, signal.SIGKILL)
 
     def make_room(self) -> None:
-        """End what cells have left running, if it can be told from what others have."""
+        """End what cells have left running, if this can tell it from other people's processes."""
 
 
-class Alone(InOwnGroup):
-    """Every signal to all reaches this submission's processes and no others: in a pid namespace of its own."""
+class InPidNamespace(InOwnGroup):
+    """In a pid namespace of its own: a signal to all processes reaches this submission's and no others."""
 
     def end(self) -> None:
-        """End the exercise and whatever cells and calls have started."""
+        """End the exercise, and all that cells and calls have started."""
         if self.pid:
             self.make_room()
         self.pid = 0
@@ -62,29 +62,29 @@ class Alone(InOwnGroup):
                 os.waitpid(-1, 0)
 
 
-class InScope(Alone):
-    """The same, behind a Landlock that keeps signals in."""
+class InSignalScope(InPidNamespace):
+    """The same where Landlock keeps signals in the sandbox."""
 
     def in_child(self) -> None:
-        """It stays in the group by which all is ended, and cannot end the one that forks."""
-        landlock.keep_signals_in()
+        """It stays in the submission's process group, and cannot end the process that forks."""
+        landlock.scope_signals()
 
 
 class ByDescriptor(InOwnGroup):
-    """No signal may be sent by number, and nobody leaves the group by which all is ended."""
+    """No signal may be sent by number, and no process can leave the submission's process group."""
 
     def __init__(self) -> None:
         super().__init__()
         self._end = -1  # a descriptor that ends the exercise
 
     def fork(self) -> int:
-        """The exercise's process, with the descriptor that ends it."""
+        """The exercise's process; a descriptor is kept that can end it."""
         self.pid, self._end = isolation.fork_with_descriptor()
         return self.pid
 
     def in_child(self) -> None:
-        """Nothing: it stays in the group."""
+        """It stays in the group."""
 
     def kill(self) -> None:
-        """End it where it cannot be named."""
+        """End it by its descriptor."""
         isolation.end_by_descriptor(self._end)

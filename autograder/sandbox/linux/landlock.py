@@ -1,13 +1,13 @@
-"""Landlock: a sandbox that a process builds around itself, for good, without namespaces and without rights.
+"""Landlock: a sandbox that a process builds around itself, for good, without namespaces and without special rights.
 
-What it covers has grown with the kernel, version by version of its interface (ABI):
+Each version of its interface (ABI) covers more:
 
     1 (Linux 5.13)   opening, making and removing files      4 (6.7)    TCP
     2 (5.19)         moving files between folders            5 (6.10)   device controls
     3 (6.2)          cutting files short                     6 (6.12)   signals, abstract sockets
 
-It does not cover what needs no file to be opened: a path's existence, size and times can be asked for, and modes,
-owners, times and extended attributes be set by whoever owns a file. `linux.seccomp` refuses the setting of them.
+It does not cover what works without opening a file: a process can ask for a path's existence, size and times, and the
+owner of a file can set its mode, owner, times and extended attributes. `linux.seccomp` refuses the setting of them.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html
 """
@@ -23,9 +23,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
+from autograder.sandbox.linux.isolation import PR_SET_NO_NEW_PRIVS, checked, libc, prctl
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every processor
 ASK_VERSION, PATH_BENEATH = 1, 1
-PR_SET_NO_NEW_PRIVS = 38
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REMOVE_DIR, REMOVE_FILE = (1 << n for n in range(6))
 MAKE_CHAR, MAKE_DIR, MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_BLOCK, MAKE_SYM = (1 << n for n in range(6, 13))
 REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
@@ -39,6 +40,7 @@ WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAK
 DEVICES = {f"/dev/{name}": READ_FILE | WRITE_FILE for name in ("null", "zero", "full", "random", "urandom")}
 
 Rule = tuple[str, int]
+# What is missing before a version, in words.
 LOST = (
     (
         SCOPE_ABI,
@@ -54,58 +56,52 @@ def abi() -> int:
     """Version of the kernel's Landlock; 0 if it has none, or does not say."""
     if sys.platform != "linux":
         return 0
-    return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, 0, ASK_VERSION)))
-
-
-def lost(version: int) -> list[str]:
-    """What this version of Landlock does not do, in words; nothing from version 6 on."""
-    return [words for since, words in LOST if version < since]
+    return max(0, int(libc.syscall(CREATE_RULESET, None, 0, ASK_VERSION)))
 
 
 def no_new_privileges() -> None:
-    """No program that this thread starts gains a right by being started; Landlock asks for it."""
-    with contextlib.suppress(AttributeError):  # macOS has no such question
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    """Keep programs that this thread starts from gaining rights (setuid). Landlock and seccomp require this."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def restrict(rules: Iterable[Rule], version: int) -> None:
-    """From now on this thread and all that it starts have the rules' rights, and no others.
+    """From now on this thread and all that it starts have the rights in these rules, and no others.
 
-    rules: places, and rights on what is beneath them; a place that is not there, or not for this user, is left out
-    Beside files, TCP is refused, and signals and abstract sockets out of here, as far as `version` knows of them.
-    Needs `no_new_privs`. Raises `OSError`.
+    rules: places, and rights on what is beneath them; a place that does not exist, or is not for this user, is left out
+    As far as `version` can, this also refuses TCP, and signals and abstract sockets to processes outside.
+    Raises `OSError`.
     """
-    handled = sum(rights for since, rights in FILES_BY_ABI if version >= since)
-    words = [handled, *([TCP] if version >= TCP_ABI else []), *([SCOPES] if version >= SCOPE_ABI else [])]
-    ruleset = _ruleset(*words)
+    no_new_privileges()
+    handled = _file_rights(version)
+    ruleset = _ruleset(handled, *([TCP] if version >= TCP_ABI else []), *([SCOPES] if version >= SCOPE_ABI else []))
+    for place, rights in rules:
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            _add(ruleset, place, rights & handled)
+    restrict_to(ruleset)
+
+
+def rules_without_writing(version: int) -> int:
+    """Rules that forbid writing files and nothing else, as a descriptor. Raises `OSError`."""
+    ruleset = _ruleset(_file_rights(version) & WRITE & ~READ)
+    _add(ruleset, os.devnull, WRITE_FILE)
+    return ruleset
+
+
+def restrict_to(ruleset: int) -> None:
+    """From now on these rules, too, hold for this thread and all that it starts. Raises `OSError`."""
     try:
-        for place, rights in rules:
-            with contextlib.suppress(FileNotFoundError, PermissionError):
-                _add(ruleset, place, rights & handled)
         _call(RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def no_writing(version: int) -> int:
-    """Rules by which no file is written, and no other right is lost, as a descriptor. Raises `OSError`."""
-    handled = sum(rights for since, rights in FILES_BY_ABI if version >= since) & WRITE & ~READ
-    ruleset = _ruleset(handled)
-    _add(ruleset, os.devnull, WRITE_FILE)
-    return ruleset
+def scope_signals() -> None:
+    """From now on this thread and all that it starts can send signals only to each other. Needs version 6."""
+    restrict_to(_ruleset(0, 0, SCOPES))
 
 
-def keep_to(ruleset: int) -> None:
-    """From now on this thread and all that it starts keep to these rules, too. Raises `OSError`."""
-    _call(RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
-
-
-def keep_signals_in() -> None:
-    """From now on this thread and all that it starts reach with signals each other alone. Takes version 6."""
-    ruleset = _ruleset(0, 0, SCOPES)
-    _call(RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
+def _file_rights(version: int) -> int:
+    return sum(rights for since, rights in FILES_BY_ABI if version >= since)
 
 
 def _ruleset(*handled: int) -> int:
@@ -124,19 +120,16 @@ def _add(ruleset: int, place: str, rights: int) -> None:
 
 
 def _call(number: int, *arguments: object) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    done = int(libc.syscall(number, *arguments))
-    if done < 0:
-        raise OSError(ctypes.get_errno(), "landlock: " + os.strerror(ctypes.get_errno()))
-    return done
+    return checked(libc.syscall(number, *arguments), "landlock")
 
 
 def reading(places: Iterable[str], without: Iterable[str] = ()) -> Iterator[Rule]:
-    """Rules for reading what is beneath some places, less what is beneath others.
+    """Rules for reading what is beneath some places, but not what is beneath others; and for the usual devices.
 
-    A rule takes nothing away again. So where something is left out, the folders above it may be listed, and what lies
+    No rule can take rights away. So where something is left out, the folders above it may be listed, and everything
     beside it gets a rule of its own.
     """
+    yield from DEVICES.items()
     left_out = {os.path.realpath(path) for path in without}
     above = {str(parent) for path in left_out for parent in PurePath(path).parents}
     for place in sorted({os.path.realpath(place) for place in places}):
@@ -152,5 +145,5 @@ def _around(place: str, left_out: set[str], above: set[str]) -> Iterator[Rule]:
     yield place, READ_DIR
     with os.scandir(place) as entries:
         for entry in entries:
-            if not entry.is_symlink():  # what it leads to has a rule, or none
+            if not entry.is_symlink():  # its target has a rule of its own, or none
                 yield from _around(entry.path, left_out, above)

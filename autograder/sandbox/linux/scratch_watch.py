@@ -1,12 +1,13 @@
-"""Scratch where no mount keeps it small: the students' fork server watches the folders that submissions write in.
+"""Limits scratch where no mount does: the students' fork server watches the folders that submissions write in.
 
-Free space on the disk tells within milliseconds that somebody writes, at the price of one system call. If much was
-written the submission is stopped for a moment and counted, so that nothing moves meanwhile; if little, it is counted as
-it runs. Once a second it is counted in any case: what others remove at the same time hides what one writes. Space that
-becomes free between two looks is the new measure, so that what an ended submission leaves hides nothing either.
+The disk's free space shows within milliseconds, for one system call, that somebody writes. After a sudden large write
+the submission is stopped while its files are counted, so that nothing moves meanwhile. After a small one it is counted
+while it runs. Once a second it is counted in any case, since files that others remove at the same time hide what one
+writes. If space becomes free between two looks, that is the new baseline, so what an ended submission frees hides
+nothing, either.
 
-What counts are blocks on disk, those of removed files that a process still holds among them. Student code cannot hide
-a file in a socket, allocate blocks without writing them, or leave its session (`seccomp`).
+Blocks on disk count, also those of removed files that a process still holds. Student code cannot hide a file in a
+socket, allocate blocks without writing them, or leave its session (`seccomp`).
 """
 
 from __future__ import annotations
@@ -18,19 +19,20 @@ import stat
 import time
 from collections.abc import Iterator
 
+from autograder.sandbox.limits import MIB
+
 GLANCE = 0.005  # seconds between two looks at free space: two processors write some 25 MB in that time
 SOME_SECONDS = 0.1  # between two counts while somebody writes
-LOOK = 1.0  # seconds between two counts in any case; one takes some milliseconds
-SUDDEN = 16 * 2**20  # bytes by which free space fell since the last look: somebody writes fast
-SOME = 2**20  # bytes, or
+LOOK = 1.0  # seconds between two counts if nobody writes; one takes some milliseconds
+SUDDEN = 16 * MIB  # bytes by which free space fell since the last look: somebody writes fast
+SOME = MIB  # bytes, or
 FILES = 500  # files: somebody writes
-MOST_FILES = 4096  # as in the mounts that bubblewrap's sandbox has
+MOST_FILES = 4096  # as in the mounts of the other backend
 BLOCK = 512  # bytes, the unit of st_blocks
-MIB = 2**20
 
 
 class Watch:
-    """What a fork server remembers between two looks. folder: holds a folder for each submission's first process."""
+    """The scratch folders of one fork server. folder: holds a folder for each submission's first process."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -39,7 +41,7 @@ class Watch:
         self._sudden = False
 
     def is_due(self) -> bool:
-        """Is it time to count?"""
+        """True if it is time to count."""
         free, since = _free(self._folder), time.monotonic() - self._looked
         written, made = self._free[0] - free[0], self._free[1] - free[1]
         self._sudden = written > SUDDEN
@@ -51,10 +53,7 @@ class Watch:
         return due
 
     def over_limit(self, pid: int, limit: int) -> str:
-        """Why the submission that began with this process must be ended, in words; empty if it need not.
-
-        limit: bytes
-        """
+        """Which limit the submission with this first process exceeds, in words; empty if none. limit: bytes"""
         if self._sudden:
             _send(pid, signal.SIGSTOP)
         try:
@@ -67,11 +66,11 @@ class Watch:
 
 
 class _Unlistable(Exception):
-    """What cannot be counted; the text says what it is."""
+    """Something cannot be counted; the text says what."""
 
 
 def _over_limit(folder: str, pid: int, limit: int) -> str:
-    files, size = _held(folder, limit)
+    files, size = _count(folder, limit)
     if files > MOST_FILES:
         return f"it made more than {MOST_FILES} files"
     members = _members(pid) if size <= limit else ()
@@ -80,8 +79,8 @@ def _over_limit(folder: str, pid: int, limit: int) -> str:
     return ""
 
 
-def _held(folder: str, enough: int) -> tuple[int, int]:
-    """Files below a folder and bytes on disk; counting ends when it is enough. Raises `_Unlistable`."""
+def _count(folder: str, enough: int) -> tuple[int, int]:
+    """Files below a folder, and their bytes on disk; counting ends past `enough` bytes. Raises `_Unlistable`."""
     files = size = 0
     waiting = [os.fsencode(folder)]
     while waiting and files <= MOST_FILES and size <= enough:
@@ -94,15 +93,15 @@ def _held(folder: str, enough: int) -> tuple[int, int]:
                         waiting.append(os.fsencode(entry.path))
                     if files > MOST_FILES:
                         break
-        except (FileNotFoundError, NotADirectoryError):  # it has moved since
+        except (FileNotFoundError, NotADirectoryError):  # it was moved
             continue
-        except OSError:  # no right to it, or a path too long to be named
+        except OSError:  # no right to read it, or the path is too long
             raise _Unlistable("a folder") from None
     return files, size
 
 
 def _members(pid: int) -> Iterator[int]:
-    """Processes of a submission: all of the session that its first process began, and that none can leave."""
+    """The processes of a submission: those of its first process's session, which none can leave."""
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError):
             if name.isdigit() and os.getsid(int(name)) == pid:
@@ -110,9 +109,9 @@ def _members(pid: int) -> Iterator[int]:
 
 
 def _removed_and_held(pid: int, scratch: str) -> int:
-    """Bytes of files that a process holds and no folder names any more: open, or in its memory.
+    """Bytes of removed files that a process still has open or mapped.
 
-    Raises `_Unlistable` for a program that was made so that nobody may read it.
+    Raises `_Unlistable` for a process that has made itself unreadable.
     """
     for last in (False, True):
         try:
@@ -120,7 +119,7 @@ def _removed_and_held(pid: int, scratch: str) -> int:
         except PermissionError:
             if last:
                 raise _Unlistable("a process") from None
-            time.sleep(0.01)  # it may just be ending
+            time.sleep(0.01)  # it may be about to end
         except OSError:  # it has ended
             break
     return 0
@@ -147,13 +146,13 @@ def _by_maps(pid: int, scratch: bytes) -> int:
 
 
 def _send(pid: int, number: signal.Signals) -> None:
-    """A signal to all processes of a submission."""
+    """Send a signal to all processes of a submission."""
     with contextlib.suppress(OSError):
         os.killpg(pid, number)
 
 
 def _free(folder: str) -> tuple[int, int]:
-    """Bytes, and files, for which there is room on a folder's disk; 0 if it does not say."""
+    """Bytes and files for which there is room on a folder's disk; 0 if that is not known."""
     with contextlib.suppress(OSError):
         found = os.statvfs(folder)
         return found.f_bfree * found.f_frsize, found.f_ffree

@@ -1,1 +1,1 @@
-"""What starts and ends what runs in the sandbox."""
+"""Starts and ends the processes in the sandbox."""

@@ -1,8 +1,8 @@
-"""A control group around a fork server of notebooks and everything below it: limits for a submission as a whole.
+"""A control group around a fork server of notebooks and all below it: limits for a submission as a whole.
 
-Limits of a process (`setrlimit`) are each process's own; thirty of them together may still take the machine's memory.
-If this user may make control groups (root; a systemd user session; a container that was given its own), one is made
-for each sandbox. Both versions are known: one tree (v2), or one tree a controller (v1).
+`setrlimit` limits each process alone, and thirty processes together may still use up the machine's memory. If this user
+may make control groups (root; a systemd user session; a container with one of its own), each sandbox gets one. Both
+versions work: version 2 with one tree, and version 1 with one tree for each controller.
 """
 
 from __future__ import annotations
@@ -19,47 +19,46 @@ from pathlib import Path
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
-NAME = "autograder-{pid}-{number}"
 _numbers = itertools.count(1)
-_own = set[Path]()
+_made_here = set[Path]()
 
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """Folders of the group: one, or in version 1 one a controller."""
+    """The group's folders: one, or one for each controller in version 1."""
 
     folders: tuple[Path, ...]
 
     @contextlib.contextmanager
-    def entrances(self) -> Iterator[list[int]]:
-        """Open files through which a process joins by writing 0: whoever holds them may, also in a sandbox."""
+    def joining_files(self) -> Iterator[list[int]]:
+        """Open files through which a process joins by writing 0. Whoever has them may join, also from a sandbox."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 
-    def held(self) -> int:
+    def memory_in_use(self) -> int:
         """Bytes in use now."""
         return int(self._read("memory.current", "memory.usage_in_bytes"))
 
     def killed_for_memory(self) -> int:
-        """How often the kernel has ended a process of the group, since all together had reached its limit on memory.
+        """How often the kernel has killed a process of the group because the group had reached its memory limit.
 
-        That the whole machine was short of memory does not count: version 2 says so (`oom`). Version 1 counts both, so
-        there it must have been at its limit, too.
+        It does not count if the whole machine was short of memory. Version 2 reports that apart (`oom`). Version 1
+        counts both, so there the group must also have met its limit.
         """
         with contextlib.suppress(OSError, StopIteration):
-            words = dict(line.split() for line in self._read("memory.events", "memory.oom_control").splitlines())
-            if "oom" in words:
-                return int(words["oom"])
-            return int(words.get("oom_kill", 0)) if int(self._read("memory.failcnt")) else 0
+            events = dict(line.split() for line in self._read("memory.events", "memory.oom_control").splitlines())
+            if "oom" in events:
+                return int(events["oom"])
+            return int(events.get("oom_kill", 0)) if int(self._read("memory.failcnt")) else 0
         return 0
 
     def limit(self, memory: int, processes: int) -> None:
         """At most `memory` bytes and `processes` tasks for all together, no swap, one processor."""
-        self._limit_swap(memory)  # before, too: in version 1 memory with swap is never less than memory
+        self._limit_swap(memory)  # also before: in version 1, memory with swap is never less than memory
         self._write("memory.max", "memory.limit_in_bytes", str(memory))
         self._write("pids.max", "pids.max", str(processes))
         self._limit_swap(memory)
-        with contextlib.suppress(OSError):  # if the processor is not shared out
+        with contextlib.suppress(OSError):  # if there is no controller for the processor
             self._write("cpu.max", "cpu.cfs_quota_us", "100000 100000", "100000")
 
     def _limit_swap(self, memory: int) -> None:
@@ -67,11 +66,11 @@ class ControlGroup:
             self._write("memory.swap.max", "memory.memsw.limit_in_bytes", "0", str(memory))
 
     def close(self) -> None:
-        """Remove the group, and those of graders that were killed; its last processes may need a moment to go."""
+        """Remove the group, and those of graders that were killed. Its last processes may need a moment to end."""
         for folder in self.folders:
             _sweep(folder.parent)
         for _ in range(200):
-            left = [folder for folder in self.folders if folder.exists() and not _removed(folder)]
+            left = [folder for folder in self.folders if not _removed(folder)]
             if not left:
                 return
             self._kill(left[0])
@@ -79,16 +78,17 @@ class ControlGroup:
 
     @staticmethod
     def _kill(folder: Path) -> None:
-        """End what is still in the group: a fork may outlive its parent for a moment, and one being started longer."""
+        """Kill what is still in the group: a fork may outlive its parent for a moment, a starting one for longer."""
         with contextlib.suppress(OSError, ValueError):
             for pid in (folder / "cgroup.procs").read_text().split():
-                if int(pid) > 1:  # 0 stands for what this process cannot see, and means its own group
+                if int(pid) > 1:  # 0 stands for a process that this one cannot see; to `kill` it is its own group
                     os.kill(int(pid), signal.SIGKILL)
 
     def _read(self, *names: str) -> str:
         return next((f / name).read_text() for f in self.folders for name in names if (f / name).exists())
 
     def _write(self, new: str, old: str, text: str, old_text: str | None = None) -> None:
+        """Write to the file named `new` in version 2 and `old` in version 1."""
         for folder in self.folders:
             for name, value in ((new, text), (old, old_text or text)):
                 if (folder / name).exists():
@@ -97,21 +97,19 @@ class ControlGroup:
 
 
 def create() -> ControlGroup | None:
-    """A new group with limits on memory and processes, or None if this user may make none."""
+    """A new group that can limit memory and processes, or None if this user may not make one."""
     if not MOUNTS.exists() or not OWN.exists():
         return None
-    name = NAME.format(pid=os.getpid(), number=next(_numbers))
+    name = f"autograder-{os.getpid()}-{next(_numbers)}"
     return _create_in_one_tree(name) or _create_in_many(name)
 
 
 def _create_in_one_tree(name: str) -> ControlGroup | None:
-    """Version 2: beside or above the own group, where memory and processes are handed down."""
-    root = next((place for place, kind, _ in _mounts() if kind == "cgroup2"), None)
-    own = next((path for controllers, path in _own_groups() if controllers == ""), None)
-    if root is None or own is None:
+    """Version 2: in this process's group, or in the nearest group above it that may limit memory and processes."""
+    if (found := _own_group()) is None:
         return None
-    here = root / own.lstrip("/")
-    for parent in (here, *here.parents):
+    root, own = found
+    for parent in (own, *own.parents):
         if root not in (parent, *parent.parents):
             return None
         if _hands_down(parent) and (folder := _made(parent / name)):
@@ -127,12 +125,11 @@ def _hands_down(folder: Path) -> bool:
 
 
 def _create_in_many(name: str) -> ControlGroup | None:
-    """Version 1: a folder in the tree of each controller, below the own group."""
-    folders = []
+    """Version 1: below this process's group in the tree of each controller."""
+    folders: list[Path] = []
     for controller in ("memory", "pids", "cpu"):
-        root = next((place for place, kind, options in _mounts() if kind == "cgroup" and controller in options), None)
-        own = next((path for controllers, path in _own_groups() if controller in controllers.split(",")), None)
-        folder = _made(root / own.lstrip("/") / name) if root is not None and own is not None else None
+        found = _own_group(controller)
+        folder = _made(found[1] / name) if found else None
         if folder is not None:
             folders.append(folder)
         elif controller != "cpu":
@@ -144,7 +141,7 @@ def _create_in_many(name: str) -> ControlGroup | None:
 
 def _made(folder: Path) -> Path | None:
     _sweep(folder.parent)
-    _own.add(folder)  # before it is there: a signal may end this process at any moment
+    _made_here.add(folder)  # before it exists: a signal may end this process at any moment
     try:
         folder.mkdir()
     except OSError:
@@ -157,10 +154,10 @@ def _made(folder: Path) -> Path | None:
 
 @atexit.register
 def _leave_nothing() -> None:
-    """Remove what this process has made and nobody has closed, such as a group that a signal came in the midst of."""
-    for folder in _own:
+    """Remove groups that this process has made and nobody has closed, such as after a signal."""
+    for folder in _made_here:
         with contextlib.suppress(OSError):
-            if folder.exists() and f"-{os.getpid()}-" in folder.name:  # a fork's are its parent's
+            if folder.exists() and f"-{os.getpid()}-" in folder.name:  # after a fork they belong to the parent
                 ControlGroup((folder,)).close()
 
 
@@ -173,7 +170,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _lives(pid: str) -> bool:
-    """What has ended does not, also where nobody waits for it: in many containers the first process never does."""
+    """True if the process has not ended. A zombie has: in many containers the first process never reaps any."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (OSError, IndexError):
@@ -188,17 +185,18 @@ def _removed(folder: Path) -> bool:
     return True
 
 
-def _mounts() -> list[tuple[Path, str, list[str]]]:
-    """Place, kind and options of every mount."""
-    found = []
-    for line in MOUNTS.read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ", 2)
-        found.append((Path(before.split()[4]), kind, options.split(",")))
-    return found
+def _own_group(controller: str = "") -> tuple[Path, Path] | None:
+    """The root of the tree of version 2, or of a controller of version 1, and this process's group in that tree."""
+    root = next(filter(None, (_root(line, controller) for line in MOUNTS.read_text().splitlines())), None)
+    for line in OWN.read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if root and controller in controllers.split(","):  # version 2 has no controllers here
+            return root, root / path.lstrip("/")
+    return None
 
 
-def _own_groups() -> list[tuple[str, str]]:
-    """Controllers and path of each tree this process is in."""
-    lines = [line.split(":", 2) for line in OWN.read_text().splitlines()]
-    return [(controllers, path) for _, controllers, path in lines]
+def _root(mount: str, controller: str) -> Path | None:
+    before, _, after = mount.partition(" - ")
+    kind, _, options = after.split(" ", 2)
+    is_root = kind == "cgroup" and controller in options.split(",") if controller else kind == "cgroup2"
+    return Path(before.split()[4]) if is_root else None

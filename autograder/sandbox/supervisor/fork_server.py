@@ -1,4 +1,4 @@
-"""A fork server, from the supervisor's side: start it, open children, end it. It reads nothing that a child writes."""
+"""A fork server, from the supervisor's side: start it, open children, end it. What a child writes is not read here."""
 
 from __future__ import annotations
 
@@ -9,50 +9,41 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-import msgspec
+from msgspec import structs
 
 from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.backends.places import shown_with
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import (
-    Close,
-    Closed,
-    Ended,
-    FromServer,
-    Grown,
-    HowEnded,
-    Measure,
-    Open,
-    Preparation,
-    Ready,
-)
 from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.supervisor.shortage import short_of_something
-from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.sandbox.supervisor.zygote import Zygote, send_with_socket
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
-FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the fork server is lost
+FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the fork server is lost
 PREPARE_SECONDS = 90.0  # loading an assignment's suite and reference on a busy machine
 ATTEMPTS = 2  # a fork server that was lost is started again once
 
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
-LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # it is ended, and the next one started
+LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then it is ended, and another started
+Answer = TypeVar("Answer", messages.Ended, messages.Grown)
 
 STUDENTS = "autograder.sandbox.sandboxed.notebook:Notebooks"
 JUDGES = "autograder.judge.process:Judge"
 
 
 def isolates(kind: str) -> tuple[Backend, str | None]:
-    """Which backend does a sandbox of this kind have here; and what to warn of, if it could be more?
+    """The backend for a sandbox of this kind, and what to warn of if it could isolate more.
 
     kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
-    Raises `MachineError` if this is no Linux, if a sandbox is asked for by name and does not work, or if a limit that
+    Raises `MachineError` if this is not Linux, if a sandbox is asked for by name and does not work, or if a limit that
     somebody has set for this process is too low for any submission.
     """
     if sys.platform != "linux":
@@ -63,7 +54,7 @@ def isolates(kind: str) -> tuple[Backend, str | None]:
 
 
 def what_is_unsafe(kind: str, root: Path) -> str | None:
-    """One sentence, if there is no sandbox, less of one, or the course is on its wrong side.
+    """One sentence if there is no sandbox, if it isolates less than it could, or if student code can read the course.
 
     Raises `MachineError` as `isolates` does.
     """
@@ -76,17 +67,17 @@ def what_is_unsafe(kind: str, root: Path) -> str | None:
     return reason and f"{reason} (`autograder doctor` says what helps)"
 
 
-class ForkServer:
+class ForkServer(AbstractContextManager["ForkServer"]):
     """A fork server of a zygote, forked when it is needed, and again if it was lost. Threads may share it.
 
     child: module and class of what it forks; setting: what that is told, plain data
-    judges: may it see the course? If not, it is for students' code, and limits hold for all of it together
+    judges: whether it may see the course. If not, it is for students' code, and a control group limits all of it
     """
 
     def __init__(
         self, zygote: Zygote, child: str = STUDENTS, setting: Mapping[str, object] | None = None, judges: bool = False
     ) -> None:
-        self._zygote, self._child_module, self._setting, self._judges = zygote, child, setting or {}, judges
+        self._zygote, self._child_class, self._setting, self._judges = zygote, child, setting or {}, judges
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
         self._number = 0
@@ -94,34 +85,31 @@ class ForkServer:
         self._group: cgroup.ControlGroup | None = None
         self._ready = False
         self._ended = False
-        self._held = 0
-        self._ending = set[int]()  # children whose end was asked for and not yet told
-
-    def __enter__(self) -> ForkServer:
-        return self
+        self._memory_before = 0  # bytes that the control group uses before there is a child
+        self._ending = set[int]()  # children that were asked to end and have not ended yet
 
     def __exit__(self, *exc: object) -> None:
         self.end()
 
     def warm_up(self) -> None:
-        """Begin to start it, and do not wait for it."""
+        """Start it, without waiting until it is ready."""
         with self._lock:
             if self._ended:
                 raise MachineError("the run was ended")
             if self._control is None:
                 self._group = None if self._judges else cgroup.create()
                 try:
-                    with self._group.entrances() if self._group else contextlib.nullcontext(()) as files:
+                    with self._group.joining_files() if self._group else contextlib.nullcontext(()) as files:
                         self._number, self._control = self._zygote.server(
-                            self._child_module, self._judges, self._setting, files
+                            self._child_class, self._judges, self._setting, files
                         )
                 except MachineError:
                     self.close()
                     raise
                 self._ready = False
 
-    def prepare(self, preparation: Preparation) -> None:
-        """Tell it what the next children will need. If it cannot be started, whoever opens a child is told why."""
+    def prepare(self, preparation: messages.Preparation) -> None:
+        """Tell it what the next children will need. If it cannot be started, `open` raises the reason."""
         with self._lock:
             try:
                 frames.send(self._started(), preparation, time.monotonic() + PREPARE_SECONDS)
@@ -129,36 +117,27 @@ class ForkServer:
                 self.close()
 
     @short_of_something()
-    def open(self, limits: Limits, preparation: Preparation | None = None) -> Child:
-        """A child of its own. Raises `MachineError` if no fork server can be started."""
+    def open(self, limits: Limits, preparation: messages.Preparation | None = None) -> Child:
+        """A new child. Raises `MachineError` if no fork server can be started."""
         with self._lock:
-            said = ""
+            reason = ""
             for _ in range(ATTEMPTS):
                 try:
                     control = self._started()
                 except frames.Closed as error:
-                    said = f": {error}"
+                    reason = f": {error}"
                     continue
-                outer, inner = frames.pair()
-                number = next(self._ids)
-                killed = self._killed_for_memory()
-                order = Open(number, self._within(limits), preparation)
+                number, killed = next(self._ids), self.killed_for_memory()
+                order = messages.Open(number, self._within(limits), preparation)
                 try:
-                    with inner:
-                        frames.send_with_descriptors(
-                            control, order, [inner.fileno()], time.monotonic() + PREPARE_SECONDS
-                        )
-                    return Child(self, number, outer, killed)
-                except frames.Exhausted:
-                    outer.close()
-                    raise
+                    sock = send_with_socket(control, order, time.monotonic() + PREPARE_SECONDS)
+                    return Child(self, number, sock, killed)
                 except (frames.Closed, frames.Deadline):
-                    outer.close()
                     self.close()
-        raise MachineError(f"the sandbox ends again and again; is the machine out of memory?{said}")
+        raise MachineError(f"the sandbox ends again and again; is the machine out of memory?{reason}")
 
     def end(self) -> None:
-        """End it for good, at once: whoever waits for it in another thread is told that it is gone."""
+        """End it for good, at once. A thread that waits for it finds its socket closed."""
         self._ended = True
         if (control := self._control) is not None:
             with contextlib.suppress(OSError):
@@ -178,90 +157,71 @@ class ForkServer:
                 self._group = None
 
     def _started(self) -> socket.socket:
-        """The control socket of a ready fork server. Raises `Closed`, with its last words, if it has ended."""
+        """The control socket of a ready fork server. Raises `Closed`, with its error output, if it has ended."""
         self.warm_up()
         assert self._control is not None
         if not self._ready:
             try:
-                frames.receive(self._control, time.monotonic() + START_SECONDS, form=Ready)
+                frames.receive(self._control, time.monotonic() + START_SECONDS, form=messages.Ready)
             except (frames.Closed, frames.Deadline) as error:
-                text = self._zygote.last_words()
+                reason = f"the sandbox did not start: {self._zygote.last_words()}"
                 self.close()
                 if isinstance(error, frames.Deadline):
-                    raise MachineError(f"the sandbox did not start: {text}") from None
-                raise frames.Closed(f"the sandbox did not start: {text}") from None
+                    raise MachineError(reason) from None
+                raise frames.Closed(reason) from None
             self._ready = True
-            self._held = self._group.held() if self._group else 0
+            self._memory_before = self._group.memory_in_use() if self._group else 0
         return self._control
 
     def _within(self, limits: Limits) -> Limits:
-        """Limits of the whole, put on the control group; if there is none, fewer processes."""
+        """The limits of one process; the control group gets those of the whole. Without one, fewer processes."""
         if self._group is None:
             return replace(limits, processes=min(limits.processes, limits.processes_uncounted))
-        # One process meets its own limit first, and a MemoryError says more than a process that is gone.
-        memory = self._held + limits.memory + 2 * limits.scratch
+        # A single process meets its own limit first: a MemoryError says more than a process that is gone.
+        memory = self._memory_before + limits.memory + 2 * limits.scratch
         self._group.limit(memory, limits.processes + OWN_PROCESSES)
         return limits
 
-    def ending(self, number: int, killed_before: int, ends: bool) -> Ending:
-        """How a child's first process ended; nobody knows if the fork server is lost, too.
-
-        ends: is it about to, so that its end is waited for a moment?
-        killed_before: what `_killed_for_memory` said before the child was opened
-        """
-        with self._lock:
-            try:
-                if self._control is not None:
-                    frames.send(self._control, HowEnded(number, ends), time.monotonic() + FORK_SECONDS)
-                    while not isinstance(said := self._receive(), Ended):
-                        pass
-                    killed = self._killed_for_memory() > killed_before
-                    return msgspec.structs.replace(said.ending, out_of_memory=killed)
-            except LOST:
-                self.close()
-        return Ending()
-
-    def grown(self, number: int, begins: bool) -> int:
-        """How many bytes a child's processes have grown by, at most, since this was last asked with `begins`.
-
-        0 if nobody knows.
-        """
-        with self._lock:
-            try:
-                if self._control is not None:
-                    frames.send(self._control, Measure(number, begins), time.monotonic() + FORK_SECONDS)
-                    while not isinstance(said := self._receive(), Grown):
-                        pass
-                    return said.bytes
-            except LOST:
-                self.close()
-        return 0
-
-    def _killed_for_memory(self) -> int:
+    def killed_for_memory(self) -> int:
         """How often the kernel has killed a process because the whole fork server had reached its memory limit."""
-        return self._group.killed_for_memory() if self._group else 0
+        with self._lock:
+            return self._group.killed_for_memory() if self._group else 0
 
-    def _receive(self) -> FromServer:
-        """The next message; one that tells of a child's end is noted."""
+    def ask(self, question: messages.HowEnded | messages.Measure, form: type[Answer]) -> Answer | None:
+        """The answer to a question about a child; None if the fork server is lost."""
+        with self._lock:
+            try:
+                if self._control is not None:
+                    frames.send(self._control, question, time.monotonic() + FORK_SECONDS)
+                    while not isinstance(message := self._receive(), form):
+                        pass
+                    return message
+            except LOST:
+                self.close()
+        return None
+
+    def _receive(self) -> messages.FromServer:
+        """The next message. The end of a child is noted."""
         assert self._control is not None
-        # Before an answer there may be a whole assignment to load for another child.
-        said: FromServer = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS, form=FromServer)
-        if isinstance(said, Closed):
-            self._ending.discard(said.number)
-        return said
+        # A whole assignment may have to be loaded for another child before there is an answer.
+        ends_at = time.monotonic() + PREPARE_SECONDS
+        message: messages.FromServer = frames.receive(self._control, ends_at, form=messages.FromServer)
+        if isinstance(message, messages.Closed):
+            self._ending.discard(message.number)
+        return message
 
     def begin_to_end(self, number: int) -> None:
-        """Ask for a child's end, and do not wait for it."""
+        """Ask for a child's end, without waiting for it."""
         with self._lock:
             if self._control is not None:
                 try:
-                    frames.send(self._control, Close(number), time.monotonic() + FORK_SECONDS)
+                    frames.send(self._control, messages.Close(number), time.monotonic() + FORK_SECONDS)
                     self._ending.add(number)
                 except LOST:
                     self.close()
 
     def wait_for_end(self, number: int) -> None:
-        """Wait until a child has ended whose end was asked for."""
+        """Wait until a child has ended that was asked to end."""
         with self._lock:
             try:
                 while self._control is not None and number in self._ending:
@@ -270,52 +230,55 @@ class ForkServer:
                 self.close()
 
 
-class Child:
+class Child(AbstractContextManager["Child"]):
     """One fork of a fork server, and the socket that it talks on."""
 
     def __init__(self, server: ForkServer, number: int, sock: socket.socket, killed_before: int) -> None:
-        self._server, self._number, self._killed_before = server, number, killed_before
+        self.number, self.sock = number, sock
+        self._server, self._killed_before = server, killed_before
         self._ending = False
-        self.sock = sock
-
-    def __enter__(self) -> Child:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
 
     def ending(self, ends: bool = True) -> Ending:
-        """How its first process ended; see `Host.ending`."""
-        return self._server.ending(self._number, self._killed_before, ends) if self._number else Ending()
+        """How its first process ended; an empty `Ending` if the fork server is lost, too.
+
+        ends: whether it is about to end, so that the fork server waits a moment for that
+        """
+        answer = self._server.ask(messages.HowEnded(self.number, ends), messages.Ended)
+        if answer is None:
+            return Ending()
+        killed = self._server.killed_for_memory() > self._killed_before
+        return structs.replace(answer.ending, out_of_memory=killed)
 
     def grown(self, begins: bool) -> int:
-        """How many bytes its processes have grown by; see `ForkServer.grown`."""
-        return self._server.grown(self._number, begins) if self._number else 0
+        """How many bytes its processes have grown by, at most, since this was last called with `begins`.
+
+        0 if that is not known.
+        """
+        answer = self._server.ask(messages.Measure(self.number, begins), messages.Grown)
+        return answer.bytes if answer else 0
 
     def begin_to_end(self) -> None:
-        """Have all processes of this child ended, and go on; `close` then waits for it."""
+        """Have all its processes ended, without waiting; `close` waits."""
         self.sock.close()
-        if self._number and not self._ending:
-            self._server.begin_to_end(self._number)
+        if not self._ending:
+            self._server.begin_to_end(self.number)
             self._ending = True
 
     def close(self) -> None:
-        """End every process of this child; its scratch space goes with them."""
+        """End all its processes; its scratch space goes with them."""
         self.begin_to_end()
-        if self._number:
-            self._server.wait_for_end(self._number)
-            self._number = 0
+        self._server.wait_for_end(self.number)
 
 
-class FreshChildren:
+class FreshChildren(AbstractContextManager["FreshChildren"]):
     """One child of a fork server at a time, each fresh: opening one ends the one before."""
 
     def __init__(self, server: ForkServer, limits: Limits) -> None:
         self._server, self._limits = server, limits
-        self._child_module: Child | None = None
-
-    def __enter__(self) -> FreshChildren:
-        return self
+        self._child: Child | None = None
 
     def __exit__(self, *exc: object) -> None:
         self.close()
@@ -323,24 +286,24 @@ class FreshChildren:
     def open(self) -> socket.socket:
         """The socket of a fresh child. Raises `MachineError`."""
         self.close()
-        self._child_module = self._server.open(self._limits)
-        return self._child_module.sock
+        self._child = self._server.open(self._limits)
+        return self._child.sock
 
     def ending(self, ends: bool = True) -> Ending:
-        """How the child that was opened last has ended; see `Host.ending`."""
-        return self._child_module.ending(ends) if self._child_module else Ending()
+        """How the last child's first process ended; see `Child.ending`."""
+        return self._child.ending(ends) if self._child else Ending()
 
     def grown(self, begins: bool) -> int:
-        """How many bytes the last child's processes have grown by; see `ForkServer.grown`."""
-        return self._child_module.grown(begins) if self._child_module else 0
+        """How many bytes the last child's processes have grown by; see `Child.grown`."""
+        return self._child.grown(begins) if self._child else 0
 
     def begin_to_end(self) -> None:
-        """Have the last child's processes ended, and go on."""
-        if self._child_module:
-            self._child_module.begin_to_end()
+        """Have the last child's processes ended, without waiting."""
+        if self._child:
+            self._child.begin_to_end()
 
     def close(self) -> None:
         """End the last child."""
-        if self._child_module:
-            self._child_module.close()
-            self._child_module = None
+        if self._child:
+            self._child.close()
+            self._child = None

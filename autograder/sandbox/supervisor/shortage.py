@@ -1,4 +1,4 @@
-"""What to do if the machine has no more of something: it is nobody's fault, and no bug either."""
+"""What the supervisor does if the machine runs out of something, such as open files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.sandbox.protocol.frames import Exhausted
 
 @contextlib.contextmanager
 def short_of_something() -> Iterator[None]:
-    """Around what is done in a command's own process: raises `MachineError` in place of `Exhausted`."""
+    """Raise `MachineError` in place of `Exhausted`. For code in the command's own process."""
     try:
         yield
     except Exhausted as error:

@@ -1,9 +1,8 @@
-"""Users of the kernel that nothing else has.
+"""User numbers that nothing else on this machine has.
 
-The kernel counts much for each user: processes, descriptors in flight, pages of pipes, signals that wait. Two fork
+The kernel limits many things for each user: processes, descriptors in flight, pages of pipes, queued signals. Two fork
 servers of one user could use up each other's share, and so could any daemon that runs as `nobody`. Root can give each
-fork server a user of its own; whoever is not root cannot become another, and shares what is counted with its own other
-programs.
+fork server a user of its own. An ordinary user cannot, and shares these limits with its other programs.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from pathlib import Path
 
 from autograder.errors import MachineError
 
-# systemd sets these aside for users made on the fly, so no account is among them. https://systemd.io/UIDS-GIDS/
+# systemd reserves these for dynamic users, so there is no account among them. https://systemd.io/UIDS-GIDS/
 CANDIDATES = range(61184, 65520)
-SYSTEMDS_OWN = Path("/run/systemd/dynamic-uid")  # one file for each that it has given to somebody
+SYSTEMDS_OWN = Path("/run/systemd/dynamic-uid")  # one file for each that systemd uses
 MAPS = ("/proc/self/uid_map", "/proc/self/gid_map")
 
 
 class Reserved:
-    """A user that no account, no process and no other grader of this machine has, until it is released."""
+    """A user number that no account, process or other grader on this machine has, until it is released."""
 
     def __init__(self) -> None:
         """Raises `MachineError` if there is none, as in a container that has few users."""
@@ -39,7 +38,7 @@ class Reserved:
         )
 
     def _lock(self, number: int) -> bool:
-        """A name that is gone with this process, however it ends. Other graders try to take the same one."""
+        """Bind a socket's name, as all graders do. It is free again when this process ends, however it ends."""
         self._name = socket.socket(socket.AF_UNIX)
         with contextlib.suppress(OSError):
             self._name.bind(f"\0autograder-user-{number}")
@@ -48,7 +47,7 @@ class Reserved:
         return False
 
     def release(self) -> None:
-        """Somebody else may have it."""
+        """Let others take the number."""
         self._name.close()
 
 
@@ -69,7 +68,7 @@ def _has_account(number: int) -> bool:
 
 
 def _is_mapped(number: int) -> bool:
-    """Is there such a user and group in this process's user namespace? In a rootless container there are few."""
+    """True if this process's user namespace has this user and group. A rootless container has only a few."""
     return all(
         any(int(first) <= number < int(first) + int(count) for first, _, count in map(str.split, lines))
         for lines in (Path(path).read_text().splitlines() for path in MAPS)
