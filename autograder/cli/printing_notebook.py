@@ -1,6 +1,6 @@
-"""A notebook in the sandbox that also tells what its exercises print, for `autograder check`.
+"""A notebook in the sandbox that also reports what its exercises print, for `autograder check`.
 
-Grading asks for nothing of the kind: what hidden tests pass stays where it is.
+Grading does not ask for that, because what an exercise prints may hold the inputs of hidden tests.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
 from autograder.source_notebook import MAX_BESIDE
-from autograder.student.check import Printed
+from autograder.student.kernel import Printed
 from autograder.testing.callbacks import Questions
 
 SECONDS = 2.0  # for a process that has answered all its calls
 BYTES = 200_000
-FILES_SECONDS = 60.0  # until a notebook has read its files; it may still begin
+FILES_SECONDS = 60.0  # until a notebook has read its files; it may still be starting
 MAX_FILES = 100  # of a folder
 QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,200})['\"`]")
 
 
 def files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
-    """Files below a folder that texts name between quotes, and those in folders that they name; as many as will do.
+    """The files below `folder` that `texts` name in quotes, and those in folders that they name, up to `MAX_BESIDE`.
 
-    The folder may be anybody's home, so nothing else in it is looked at.
+    No other file is read, since the folder may be a home folder.
     """
     found, left = dict[str, bytes](), MAX_BESIDE
     for name in dict.fromkeys(name for text in texts for name in QUOTED.findall(text)):
         place = Path(os.path.normpath(name))
         if place.is_absolute() or place.parts[:1] in ((), ("..",)) or any(part[0] == "." for part in place.parts):
             continue
-        paths = sorted((folder / place).iterdir())[:MAX_FILES] if (folder / place).is_dir() else [folder / place]
-        for path in paths:
-            if path.is_file() and path.suffix != ".ipynb" and path.stat().st_size <= left:
-                found[path.relative_to(folder).as_posix()] = path.read_bytes()
-                left -= path.stat().st_size
+        path = folder / place
+        for file in sorted(path.iterdir())[:MAX_FILES] if path.is_dir() else [path]:
+            if file.is_file() and file.suffix != ".ipynb" and file.stat().st_size <= left:
+                found[file.relative_to(folder).as_posix()] = file.read_bytes()
+                left -= file.stat().st_size
     return found
 
 
 class WithFiles(FreshChildren):
-    """As `FreshChildren`, each with files in its folder."""
+    """`FreshChildren`, each with some files in its folder."""
 
     def __init__(self, server: ForkServer, limits: Limits, files: Mapping[str, bytes]) -> None:
         super().__init__(server, limits)
@@ -58,30 +58,27 @@ class WithFiles(FreshChildren):
         """The socket of a fresh child. Raises `MachineError`."""
         sock = super().open()
         if self._files:
-            with contextlib.suppress(frames.Closed, frames.Deadline):  # whoever uses it meets that again
+            with contextlib.suppress(frames.Closed, frames.Deadline):  # the next use of the socket reports it
                 frames.send(sock, messages.Files(self._files), time.monotonic() + FILES_SECONDS)
         return sock
 
 
 class PrintingNotebook(Notebook):
-    """As `Notebook`. printed: what the exercise that was asked last has printed"""
+    """A `Notebook`. `printed` is what the last exercise printed."""
 
-    def __init__(self, cells: Sequence[str], limits: Limits, fresh: FreshChildren, watched: Sequence[str]) -> None:
-        self.printed = Printed()
-        super().__init__(cells, limits, fresh, watched)
+    printed = Printed()
 
     def begin(self, questions: Questions) -> CallsOutside:
         """Calls of one exercise."""
-        self.printed = Printed()
-        return _PrintingCalls(self, questions, self.printed)
+        calls = _PrintingCalls(self, questions)
+        calls.printed = self.printed = Printed()
+        return calls
 
 
 class _PrintingCalls(CallsOutside):
-    """Calls of one exercise; before it hangs up it asks what was printed. What a lost process printed is lost."""
+    """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
 
-    def __init__(self, notebook: PrintingNotebook, questions: Questions, printed: Printed) -> None:
-        super().__init__(notebook, questions)
-        self._printed = printed
+    printed: Printed
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next exercise."""
@@ -89,6 +86,6 @@ class _PrintingCalls(CallsOutside):
             with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
                 until = time.monotonic() + SECONDS
                 frames.send(self._sock, messages.Calls(printed=True), until)
-                said = frames.receive(self._sock, until, frames.Allowance(BYTES, BYTES), form=messages.Printed)
-                self._printed.write(said.printed)
+                received = frames.receive(self._sock, until, frames.Allowance(BYTES, BYTES), form=messages.Printed)
+                self.printed.write(received.printed)
         super().close()

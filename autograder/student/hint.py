@@ -1,4 +1,4 @@
-"""`hint("median")`: help in three levels, one more each time it is asked for."""
+"""`hint("median")`: help in three levels, one level more each time it is called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.reports.html import block, name_of, paragraph, with_code
 from autograder.student.listing import listing
 
 LEVELS = 3
-# How often each was asked for in this session, so that the next level is known. Nothing writes it down.
+# How often a hint was shown for each exercise in this session. It is not saved.
 _asked: Counter[str] = Counter()
 
 
@@ -30,7 +30,7 @@ class Help:
 
     @property
     def more(self) -> str:
-        """What asking again would give."""
+        """What to do next: ask again, or ask a person."""
         if self.level == LEVELS:
             return "That is all there is. A classmate, or your instructor, can look at your code with you."
         return f'Try it first. `hint("{self.exercise}")` again goes one step further.'
@@ -64,14 +64,15 @@ def hint(exercise: Any = None) -> None:
     visible = visible_around(Path.cwd(), name)
     visible.assignment_of(name)
     _asked[name] += 1
-    from IPython.display import display  # takes long to import: the command line goes without
+    from IPython.display import display  # its import takes long, and the command line does not need it
 
     display(Help(name, min(_asked[name], LEVELS), visible))
 
 
 def _linked(text: str) -> str:
-    words, _, address = text.rpartition(": https://")
-    if not words:
+    """Text as HTML, with an address at its end as a link."""
+    before, _, address = text.rpartition(": https://")
+    if not before:
         return with_code(text)
     link = f'style="text-decoration:underline" href="https://{address}" target="_blank" rel="noopener"'
-    return f"{with_code(words)}: <a {link}>https://{address}</a>"
+    return f"{with_code(before)}: <a {link}>https://{address}</a>"

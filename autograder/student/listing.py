@@ -1,4 +1,4 @@
-"""What `check()` and `hint()` without an exercise say: what there is to ask for."""
+"""What `check()` and `hint()` show if no exercise is named: the exercises to choose from."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ WIDTH = 80  # characters
 
 
 def listing(function: str, folder: Path) -> str:
-    """The exercises of the assignment that the notebook's folder is named after; of all, if it is of none."""
+    """The exercises of the assignment in `folder`, by its name; of all assignments if it has no assignment's name."""
     assignments = visible_around(folder, "").assignments()
-    own = {name: found for name, found in assignments.items() if name == folder.resolve().name} or assignments
-    lines = []
-    for name, exercises in own.items():
-        named = f"{name}: {', '.join(exercises)}"
-        lines += textwrap.wrap(named, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    example = next((exercise for exercises in own.values() for exercise in exercises), "")
-    return "\n".join(
-        [f'Name an exercise, such as {function}("{example}").' if example else "No exercise here.", *lines]
-    )
+    name = folder.resolve().name
+    listed = {name: assignments[name]} if name in assignments else assignments
+    example = next((exercise for exercises in listed.values() for exercise in exercises), "")
+    lines = [f'Name an exercise, such as {function}("{example}").' if example else "No exercise here."]
+    for name, exercises in listed.items():
+        line = f"{name}: {', '.join(exercises)}"
+        lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines)
