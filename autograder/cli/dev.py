@@ -1,4 +1,4 @@
-"""`autograder dev`: the commands of those who edit a course."""
+"""`autograder dev`: commands for authors of a course."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from autograder.cli.options import say, say_written
 from autograder.course import course_at, find_course
 from autograder.text import printable
 
@@ -27,13 +28,13 @@ def dev_check(
     """
     from autograder.authoring.course_check import check_course
 
-    console, found = Console(), 0
+    console, all_in_order = Console(), True
     for checked in check_course(find_course(), assignments or []):
         console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
         for finding in checked.findings:
-            console.print(Text(f"  {finding}"), soft_wrap=True)
-        found += not checked.in_order
-    raise typer.Exit(1 if found else 0)
+            say(console, f"  {finding}")
+        all_in_order = all_in_order and checked.in_order
+    raise typer.Exit(0 if all_in_order else 1)
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")
@@ -48,8 +49,7 @@ def adopt(
     from autograder.authoring.adopt import as_lines
 
     for found in look_at(course_at(folder)):
-        for line in as_lines(found):
-            Console().print(Text(printable(line)), soft_wrap=True)
+        say(Console(), *map(printable, as_lines(found)))
 
 
 @dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")
@@ -60,8 +60,7 @@ def dist(
     """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
     from autograder.authoring.release import write_release
 
-    for path in write_release(find_course(), folder, address):
-        print(f"wrote {path}")
+    say_written(write_release(find_course(), folder, address))
 
 
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
@@ -76,8 +75,7 @@ def new_course(
     """
     from autograder.authoring.new_course import begin_course
 
-    for path in begin_course(folder, assignment, exercise):
-        print(f"wrote {path}")
+    say_written(begin_course(folder, assignment, exercise))
     print(f"Now: cd {folder}, then autograder dev check")
 
 
@@ -89,8 +87,7 @@ def new_assignment(
     """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
     from autograder.authoring.new_course import begin_assignment
 
-    for path in begin_assignment(find_course(), assignment, exercise):
-        print(f"wrote {path}")
+    say_written(begin_assignment(find_course(), assignment, exercise))
     print("Now: autograder dev check")
 
 
@@ -106,8 +103,7 @@ def new(
     """
     from autograder.authoring.new_exercise import add_exercise
 
-    for path in add_exercise(find_course(), assignment, exercise, minimal):
-        print(f"wrote {path}")
+    say_written(add_exercise(find_course(), assignment, exercise, minimal))
     print("Now: autograder dev sync, then autograder dev check")
 
 
@@ -116,10 +112,7 @@ def sync() -> None:
     """After editing source/: write the paired script in solutions/ and the releases in assignments/."""
     from autograder.authoring import paired_scripts
 
-    written = list(paired_scripts.sync(find_course()))
-    for path in written:
-        print(f"wrote {path}")
-    if not written:
+    if not say_written(paired_scripts.sync(find_course())):
         print("solutions/ and assignments/ are in step with source/")
 
 
@@ -139,8 +132,7 @@ def catalogue(
 
     course = find_course()
     if pages is None:
-        written = [print(f"wrote {path}") for path in catalogue_page.keep(course, everything)]
-        if not written:
+        if not say_written(catalogue_page.keep(course, everything)):
             print("nothing has changed since it was kept; --all does it anew")
         return
     pages.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Programs and packages that are installed here and should not be: bubblewrap with a known fault, another `autograder`.
+"""What is installed here and should not be: a bubblewrap with a known fault, another package `autograder`.
 
 Faults of bubblewrap that do not concern this kit are not listed:
 
@@ -27,9 +27,9 @@ from pathlib import Path
 from autograder.cli.condition import GOOD, LESS, UNSAFE, Condition
 
 PACKAGE, DISTRIBUTION = "autograder", "sandboxed-autograder"
-OWN_FILE = "sandbox/sandboxed/zygote.py"  # in no other package of the name
+OWN_FILE = "sandbox/sandboxed/zygote.py"  # no other package of this name has it
 TAKEN_FOR = "notebooks and nbgrader may import what is not this kit"
-SECONDS = 10.0  # for a program to say its version
+SECONDS = 10.0  # for a program to print its version
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 
@@ -37,8 +37,8 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 class Fault:
     """A published fault of bubblewrap, in versions from `since` on and before `mended`.
 
-    setuid: is it one only where the program has root's rights (`chmod u+s`)? Student code is kept from these rights
-        (`no_new_privs`), and other users of the machine are not.
+    setuid: True if the fault needs a program with root's rights (`chmod u+s`). Student code cannot get these rights
+        (`no_new_privs`), but other users of the machine can.
     """
 
     name: str
@@ -62,7 +62,7 @@ FAULTS = (
 
 
 def faults_of_bubblewrap() -> Iterator[Condition]:
-    """A line for each published fault that the installed bubblewrap may have. None if there is no bubblewrap."""
+    """A line for each published fault that the installed bubblewrap may have."""
     program = shutil.which("bwrap")
     if program is None:
         return
@@ -78,7 +78,7 @@ def faults_of_bubblewrap() -> Iterator[Condition]:
 
 
 def _version(program: str) -> tuple[int, ...]:
-    """Of `bubblewrap 0.8.0` the numbers; none that is known to have a fault if it does not say."""
+    """The numbers in `bubblewrap 0.8.0`. If it prints no version, a very high one, which has no known fault."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=SECONDS)
         if found := _VERSION.search(done.stdout):
@@ -87,7 +87,7 @@ def _version(program: str) -> tuple[int, ...]:
 
 
 def other_package() -> Condition:
-    """Is there another package called `autograder`? A notebook, or nbgrader, could import that one."""
+    """Whether there is another package `autograder`, which a notebook or nbgrader could import instead."""
     own = Path(__file__).resolve().parents[1]
     names = {name for name in packages_distributions().get(PACKAGE, ()) if _normal(name) != DISTRIBUTION}
     with contextlib.suppress(PackageNotFoundError):
@@ -103,7 +103,7 @@ def other_package() -> Condition:
 
 
 def _another(path: Path) -> Condition:
-    """Another copy of the kit, such as a clone beside what is installed, is no danger, but may be an older one."""
+    """Another copy of the kit, such as a clone beside the installed one, is no danger, but may be older."""
     if (path.parent / OWN_FILE).is_file():
         means = "notebooks and nbgrader may use the other copy, which may have another version"
         return Condition(PACKAGE, LESS, f"another copy of the kit: {path.parent}", means, "keep one of them")

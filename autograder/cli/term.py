@@ -1,4 +1,4 @@
-"""What happens to a class in the middle of a term: `withdraw`, `extend`, `why`, `forget` and `similar`."""
+"""`withdraw`, `extend`, `why`, `forget` and `written`: what happens to a class in the middle of a term."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
-from autograder.cli.options import Jobs, Kind, Note, SandboxKind, Student, Write, warn
+from autograder.cli.options import Jobs, Kind, Note, Student, Write, say, warn
 from autograder.course import Assignment, check_cell, find_course
-from autograder.discovery import find_submissions
-from autograder.errors import AutograderError
 from autograder.submission import grade_id
 from autograder.text import printable, shown_name
 
-OF_NOTEBOOK = "autograder"  # the key of a notebook's metadata that holds the course's wishes
+SETTINGS = "autograder"  # the key of a notebook's metadata that holds its settings
 
 
 def withdraw(
@@ -32,7 +29,7 @@ def withdraw(
     write: Write = False,
     note: Note = "",
     jobs: Jobs = 0,
-    sandbox: Kind = SandboxKind.auto,
+    sandbox: Kind = "auto",
 ) -> None:
     """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
 
@@ -46,40 +43,38 @@ def withdraw(
     course = find_course()
     assignment = course.of_exercise(exercise)
     warn(sandbox, course)
-    words = " --out-of-total" * out_of_total + " --back" * back
-    again, reason = f"autograder withdraw {exercise}{words}", f"{exercise} {'counts again' if back else 'withdrawn'}"
+    again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
+    reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
     with _withdrawn(assignment, exercise, out_of_total, back, keep=write):
-        regrade.run(course, assignment.name, Console(), jobs, sandbox.value, write, "", note, again, reason)
+        regrade.run(course, assignment.name, Console(), jobs, sandbox, write, "", note, again, reason)
     if write:
         print("The source notebook says so, too; autograder dev sync takes that over into the release.")
 
 
 @contextmanager
 def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: bool, keep: bool) -> Iterator[None]:
-    """The source notebook says so inside, and afterwards if it is to be kept."""
+    """Withdraw an exercise in the source notebook inside the `with` block, and afterwards if `keep` is set."""
     path = assignment.notebook
     before = path.read_bytes()
     notebook = json.loads(before)
-    wishes = notebook["metadata"].setdefault(OF_NOTEBOOK, {})
-    known = wishes.setdefault("withdrawn", {})
-    graded = check_cell(exercise, assignment.graded_cells)
-    (cell,) = [cell for cell in notebook["cells"] if grade_id(cell) == graded]
-    of_cell = cell["metadata"]["nbgrader"]
-    worth = known.pop(exercise, of_cell["points"])
-    if back:
-        of_cell["points"] = worth
-    else:
-        known[exercise], of_cell["points"] = worth, 0 if out_of_total else worth
-    if not known:
-        del wishes["withdrawn"]
+    settings = notebook["metadata"].setdefault(SETTINGS, {})
+    withdrawn = settings.setdefault("withdrawn", {})  # exercises with the points that they had before
+    name = check_cell(exercise, assignment.graded_cells)
+    (cell,) = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell) == name]
+    points = withdrawn.pop(exercise, cell["points"])
+    cell["points"] = 0 if out_of_total else points
+    if not back:
+        withdrawn[exercise] = points
+    if not withdrawn:
+        del settings["withdrawn"]
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    done = False
     try:
         yield
-    except BaseException:
-        path.write_bytes(before)
-        raise
-    if not keep:
-        path.write_bytes(before)
+        done = keep
+    finally:
+        if not done:
+            path.write_bytes(before)
 
 
 def extend(
@@ -113,9 +108,8 @@ def why(
     from autograder.nbgrader.why import lines
 
     course = find_course()
-    told, same = lines(course.assignment(assignment), api(course.root), student)
-    for line in told:
-        Console().print(Text(printable(line)), soft_wrap=True)
+    history, same = lines(course.assignment(assignment), api(course.root), student)
+    say(Console(), *map(printable, history))
     raise typer.Exit(0 if same else 1)
 
 
@@ -130,35 +124,38 @@ def forget(
 
     course = find_course()
     print(f"{shown_name(student)}: " + ("the history is deleted" if remove(course.root, student) else "no history"))
-    left = [name for name in ("submitted", "autograded", "feedback") if (course.root / name / student).is_dir()]
-    for name in left:
-        print(f"still there: {name}/{shown_name(student)}")
+    for name in ("submitted", "autograded", "feedback"):
+        if (course.root / name / student).is_dir():
+            print(f"still there: {name}/{shown_name(student)}")
     print(f"the gradebook's rows: nbgrader db student remove {shown_name(student)} --force")
 
 
-def similar(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose code is exported.")],
-    folder: Annotated[Path, typer.Argument(help="Where it goes; a new folder.")],
-    anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Files have no names; who is who is written beside the folder.")
-    ] = False,
+def written(
+    assignment: Annotated[str, typer.Argument(help="The assignment whose written questions are graded.")],
+    page: Annotated[Path | None, typer.Option(help="Write a page to grade them on: one file, no network.")] = None,
+    apply: Annotated[Path | None, typer.Option(help="Enter what was saved on the page into the gradebook.")] = None,
 ) -> None:
-    """Each exercise as a .py for each student, for JPlag, Dolos and compare50; nothing is compared here.
+    """Grade written questions on one page: equal and nearly equal answers together, points by a click on the rubric.
 
-    EXERCISE/students/ has the code, EXERCISE/base/base.py what is nobody's own: the stub, and lines that more than half
-    have. Comments stay as students wrote them.
+    Names are not shown. What has changed since the page was made, an answer or a grade, is left out and named.
+    Exit code: 0 when all was done, 1 when something was left out, 2 when the call itself is wrong.
     """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.written import enter, questions
     from autograder.reports.marks_file import write
-    from autograder.reports.similar import files
+    from autograder.reports.written import as_html, read_decisions
 
-    if folder.exists():
-        raise AutograderError(f"{folder} is there already; name a new folder")
+    if (page is None) == (apply is None):
+        raise typer.BadParameter("name --page before you grade, and --apply after it")
     course = find_course()
-    found = course.assignment(assignment)
-    released = course.root / "assignments" / assignment / found.notebook.name
-    handed_in = find_submissions([course.root / "submitted"], course, assignment)
-    count = 0
-    for path, text in files(found, released, handed_in, folder, anonymous):
-        write(path, text)
-        count += path.parent.name == "students"
-    print(f"wrote {count} files for {len(handed_in)} submissions into {folder}")
+    found, coursedir = course.assignment(assignment), api(course.root).coursedir
+    if page is not None:
+        write(page, as_html(assignment, questions(coursedir, found)))
+        print(f"wrote {page}")
+        return
+    assert apply is not None
+    count, left = enter(coursedir, found, read_decisions(apply, assignment))
+    print(f"entered {count} decision{'s' * (count != 1)}")
+    for line in left:
+        print(line)
+    raise typer.Exit(1 if left else 0)
