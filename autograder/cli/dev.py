@@ -38,9 +38,7 @@ def dev_check(
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")
-def adopt(
-    folder: Annotated[Path, typer.Argument(help="A folder with nbgrader_config.py and source/.")],
-) -> None:
+def adopt(folder: Annotated[Path, typer.Argument(help="A folder with nbgrader_config.py and source/.")]) -> None:
     """An existing nbgrader course: what works as it is, what is lost, and what is gained. Nothing is changed.
 
     Each source notebook is graded in the sandbox for a trial, and ought to have all points.

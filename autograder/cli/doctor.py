@@ -45,7 +45,7 @@ WORKER_MEMORY = 1536  # MiB: half a GiB for a worker and its sandbox, the rest f
 SPACE = 500  # MiB for scratch files and reports
 
 
-def findings(course: Course | None) -> Iterator[Condition]:
+def findings(course: Course | None) -> list[Condition]:
     """Everything that is looked at, in the order in which it is shown. The trial is last, and only if all is safe."""
     found = [
         *_sandboxes(),
@@ -58,9 +58,7 @@ def findings(course: Course | None) -> Iterator[Condition]:
         doctor_installed.other_package(),
         *(_package(name, purpose, how) for name, (purpose, how) in PACKAGES.items()),
     ]
-    yield from found
-    if safe(found):
-        yield from doctor_trial.trial(course)
+    return [*found, *(doctor_trial.trial(course) if safe(found) else ())]
 
 
 def _sandboxes() -> Iterator[Condition]:
@@ -79,18 +77,15 @@ def _sandboxes() -> Iterator[Condition]:
     else:
         yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
     backend, _ = launch.chosen("auto")
-    if backend.isolates:
-        yield Condition("sandbox", GOOD, backend.summary(), backend.means)
-    else:
-        yield Condition("sandbox", UNSAFE, backend.summary(), backend.means, SANDBOX)
+    state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
+    yield Condition("sandbox", state, backend.summary(), backend.means, remedy)
 
 
 def _course(course: Course | None) -> Condition:
     """Whether student code can read the course: every sandbox shows the libraries, and what lies among them."""
     if course is None:
-        return Condition(
-            "course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach"
-        )
+        means = "call this in a course's folder to see whether it is out of reach"
+        return Condition("course", GOOD, "none here", means)
     if place := shown_with(course.root):
         means = f"student code must read {place} for the libraries in it, and so can read the course"
         return Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
@@ -98,8 +93,7 @@ def _course(course: Course | None) -> Condition:
 
 
 def _limits() -> Iterator[Condition]:
-    too_low = launch.why_too_little()
-    if too_low:
+    if too_low := launch.why_too_little():
         yield Condition("limits", UNSAFE, too_low.found, "no submission could run", too_low.remedy)
     else:
         yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")
@@ -110,9 +104,8 @@ def _limits() -> Iterator[Condition]:
         yield Condition("control group", LESS, "none to be made", means, remedy)
     else:
         group.close()
-        yield Condition(
-            "control group", GOOD, "can be made", "a submission's memory and processes are limited as a whole"
-        )
+        means = "a submission's memory and processes are limited as a whole"
+        yield Condition("control group", GOOD, "can be made", means)
 
 
 def _user() -> Condition:
@@ -175,11 +168,8 @@ def show(found: list[Condition], console: Console) -> None:
     for one in found:
         table.add_row(Text(one.what), Text(one.found, STYLES[one.state]), Text(one.means), Text(one.remedy))
     console.print(table)
-    unsafe = [f"{one.what}: {one.found}" for one in found if one.state == UNSAFE]
-    if unsafe:
-        console.print(Text(f"Grading is not safe here ({'; '.join(unsafe)})."))
-    else:
-        console.print(Text("Grading is safe here."))
+    unsafe = "; ".join(f"{one.what}: {one.found}" for one in found if one.state == UNSAFE)
+    console.print(Text(f"Grading is not safe here ({unsafe})." if unsafe else "Grading is safe here."))
 
 
 def safe(found: list[Condition]) -> bool:

@@ -41,9 +41,7 @@ def regrade(
     run(course, assignment, Console(), jobs, sandbox, write, student, note)
 
 
-def roster(
-    file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")],
-) -> None:
+def roster(file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")]) -> None:
     """Enter who is in the class into the gradebook: formgrader then shows names, and exports have a row for everybody.
 
     An id is the name of the student's folder in submitted/. If you run it again, names and addresses are brought up to

@@ -130,9 +130,7 @@ def _names_in(path: Path) -> Iterator[str]:
         yield from (found.name for pattern in ("*", "*/*") for found in path.glob(pattern))
 
 
-def doctor(
-    folder: CourseFolder = None,
-) -> None:
+def doctor(folder: CourseFolder = None) -> None:
     """What stands between student code and the course on this machine, what that means, and what helps.
 
     If that is enough, a few notebooks are run for a trial, which takes seconds.
@@ -142,13 +140,11 @@ def doctor(
     from autograder.cli.doctor import findings, safe
     from autograder.cli.doctor import show as show_findings
 
-    try:
-        course = course_at(folder) if folder else find_course()
-    except CourseError:
-        if folder:
-            raise
-        course = None
-    found = list(findings(course))
+    course = course_at(folder) if folder else None
+    if course is None:
+        with contextlib.suppress(CourseError):
+            course = find_course()
+    found = findings(course)
     show_findings(found, Console())
     raise typer.Exit(0 if safe(found) else 1)
 
@@ -217,12 +213,7 @@ for heading, command, short, example in (
     (STUDENTS, check, "Run the visible tests on a saved notebook.", "check first.ipynb --watch"),
     (STUDENTS, progress, "Show how far you are in all assignments.", "progress"),
     (MACHINE, demo, "Grade a small class, from release to feedback.", "demo demo"),
-    (
-        GRADE,
-        instructors.regrade,
-        "After a change of the course: who gains, who loses.",
-        "regrade a1_first --write",
-    ),
+    (GRADE, instructors.regrade, "After a change of the course: who gains, who loses.", "regrade a1_first --write"),
     (TERM, instructors.roster, "Enter who is in the class into the gradebook.", "roster students.csv"),
     (TERM, instructors.report, "How the class is doing.", "report marks.json --html class.html"),
     (

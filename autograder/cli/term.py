@@ -96,8 +96,7 @@ def extend(
 
 
 def why(
-    student: Student,
-    assignment: Annotated[str, typer.Argument(help="The assignment whose mark is asked about.")],
+    student: Student, assignment: Annotated[str, typer.Argument(help="The assignment whose mark is asked about.")]
 ) -> None:
     """How a mark came about, in ten lines: what happened when, and what the tests say.
 
@@ -113,9 +112,7 @@ def why(
     raise typer.Exit(0 if same else 1)
 
 
-def forget(
-    student: Student,
-) -> None:
+def forget(student: Student) -> None:
     """Delete a student's history: marks with their dates, submissions and reports that were kept.
 
     The gradebook and the course's folders stay as they are; what is where about a student is told.

@@ -135,9 +135,7 @@ def _loaded(files: tuple[Path, ...], saved: tuple[int, ...]) -> Material:
     """saved: when each file was saved last; part of the cache's key"""
     folder = files[0].parents[1]
     return Material(
-        Suite(files),
-        relations=course_relations(folder.parent),
-        visible_names=visible_fingerprints.read(folder),
+        Suite(files), relations=course_relations(folder.parent), visible_names=visible_fingerprints.read(folder)
     )
 
 
