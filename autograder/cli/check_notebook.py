@@ -95,17 +95,14 @@ def _visible(path: Path, course: Course | None, named: Collection[str]) -> conte
     for candidate in (course,) if course else courses_around(Path.cwd(), handed_in=[path]):
         visible = content.Visible(content.course_folder(candidate.root))
         reason = "" if course else content.why_passed_over(visible.folder)
-        if not reason:
-            visible = visible if visible.assignments() else _installed_with(named)
+        if not reason and visible.assignments():
             return replace(visible, passed_over=tuple(passed_over))
+        if not reason:
+            break
         passed_over.append(reason)
-    return replace(_installed_with(named), passed_over=tuple(passed_over))
-
-
-def _installed_with(named: Collection[str]) -> content.Visible:
-    courses = (content.Visible(folder) for folder in content.installed())
-    has_one = (one for one in courses if any(set(named) & set(names) for names in one.assignments().values()))
-    return next(has_one, content.Visible())
+    installed = (content.Visible(folder) for folder in content.installed())
+    fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments().values()))
+    return replace(next(fitting, content.Visible()), passed_over=tuple(passed_over))
 
 
 def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
@@ -146,7 +143,7 @@ def check_once(path: Path, console: Console, course: Course | None = None, json_
     console.print(_coloured(repr(_progress(results))))
     if json_file is not None:
         assignment = notebook.visible.assignment_of(notebook.exercises[0])
-        report = Report(path.stem, assignment, tuple(one.result for one in results), float(len(results)))
+        report = Report(path.stem, assignment, tuple(checked.result for checked in results), float(len(results)))
         write(json_file, json.dumps([report.to_dict()], indent=2, ensure_ascii=False) + "\n")
     return all(result.passed for result in results)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import shutil
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +26,19 @@ Answers = dict[str, str]
 Score = tuple[str, str]  # points, and out of how many
 NAMES, MARK = 27, 9  # columns of the table: the student, and a mark with its maximum
 # The limit is a time by the clock, so the loop sleeps and leaves the processor to the others.
-LOOP = textwrap.dedent(
-    '''
-    def {name}(*args, **kwargs):
-        """Waits for something that never comes."""
-        import time
-        while True:
-            time.sleep(1)
-    '''
-)
-CRASH = textwrap.dedent(
-    '''
-    def {name}(*args, **kwargs):
-        """Reads a place in memory that is not there."""
-        import ctypes
-        return ctypes.string_at(0)
-    '''
-)
+LOOP = '''
+def {name}(*args, **kwargs):
+    """Waits for something that never comes."""
+    import time
+    while True:
+        time.sleep(1)
+'''
+CRASH = '''
+def {name}(*args, **kwargs):
+    """Reads a place in memory that is not there."""
+    import ctypes
+    return ctypes.string_at(0)
+'''
 
 
 @dataclass(frozen=True)
@@ -60,37 +56,30 @@ def _half(assignment: Assignment) -> Answers:
     return {name: answers[name] for name in names[: len(names) // 2]}
 
 
-def _with_mistake(number: int) -> Callable[[Assignment], Answers]:
-    def answers(assignment: Assignment) -> Answers:
-        written = filter(is_written_out, read_catalogue(assignment.mistakes))
-        functions = [entry for entry in written if inspect.isfunction(entry.code)]
-        if not functions:
-            return model_answers(assignment)
-        chosen = functions[(number + 1) * len(functions) // 3]
-        return model_answers(assignment) | mistake(assignment, chosen.name, chosen.exercise)
-
-    return answers
+def _with_mistake(number: int, assignment: Assignment) -> Answers:
+    written = filter(is_written_out, read_catalogue(assignment.mistakes))
+    functions = [entry for entry in written if inspect.isfunction(entry.code)]
+    if not functions:
+        return model_answers(assignment)
+    chosen = functions[number * len(functions) // 3]
+    return model_answers(assignment) | mistake(assignment, chosen.name, chosen.exercise)
 
 
-def _with_first(code: str, only: str = "") -> Callable[[Assignment], Answers]:
+def _with_first(code: str, only: str, assignment: Assignment) -> Answers:
     """Model answers, but `code` for the first exercise in assignments whose name begins with `only`."""
-
-    def answers(assignment: Assignment) -> Answers:
-        first = assignment.exercises[0].name
-        changed = {first: code.format(name=first)} if assignment.name.startswith(only) else {}
-        return model_answers(assignment) | changed
-
-    return answers
+    first = assignment.exercises[0].name
+    changed = {first: code.format(name=first)} if assignment.name.startswith(only) else {}
+    return model_answers(assignment) | changed
 
 
 CLASS = (
     DemoStudent("ada", "model answers", model_answers),
     DemoStudent("ben", "half done", _half),
-    DemoStudent("chloe", "typical mistakes", _with_mistake(0)),
-    DemoStudent("dmitri", "other mistakes", _with_mistake(1)),
+    DemoStudent("chloe", "typical mistakes", partial(_with_mistake, 1)),
+    DemoStudent("dmitri", "other mistakes", partial(_with_mistake, 2)),
     DemoStudent("eve", "untouched", lambda assignment: {}),
-    DemoStudent("farid", "endless loop in a1", _with_first(LOOP, only="a1")),
-    DemoStudent("grete", "crashes in each", _with_first(CRASH)),
+    DemoStudent("farid", "endless loop in a1", partial(_with_first, LOOP, "a1")),
+    DemoStudent("grete", "crashes in each", partial(_with_first, CRASH, "")),
 )
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Exit, Option, Typer
 
 from autograder.cli.options import say, say_written
 from autograder.course import course_at, find_course
 from autograder.text import printable
 
-dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
+dev = Typer(no_args_is_help=True, help="For those who edit the course.")
 
 
 @dev.command("check", epilog="Example: autograder dev check a1_first")
 def dev_check(
-    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
+    assignments: Annotated[list[str] | None, Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
     """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
 
@@ -34,11 +34,11 @@ def dev_check(
         for finding in checked.findings:
             say(console, f"  {finding}")
         all_in_order = all_in_order and checked.in_order
-    raise typer.Exit(0 if all_in_order else 1)
+    raise Exit(0 if all_in_order else 1)
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")
-def adopt(folder: Annotated[Path, typer.Argument(help="A folder with nbgrader_config.py and source/.")]) -> None:
+def adopt(folder: Annotated[Path, Argument(help="A folder with nbgrader_config.py and source/.")]) -> None:
     """An existing nbgrader course: what works as it is, what is lost, and what is gained. Nothing is changed.
 
     Each source notebook is graded in the sandbox for a trial, and ought to have all points.
@@ -52,8 +52,8 @@ def adopt(folder: Annotated[Path, typer.Argument(help="A folder with nbgrader_co
 
 @dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")
 def dist(
-    folder: Annotated[Path, typer.Argument(help="Where wheel and sdist are.")] = Path("dist"),
-    address: Annotated[str, typer.Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
+    folder: Annotated[Path, Argument(help="Where wheel and sdist are.")] = Path("dist"),
+    address: Annotated[str, Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
 ) -> None:
     """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
     from autograder.authoring.release import write_release
@@ -63,9 +63,9 @@ def dist(
 
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
 def new_course(
-    folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
-    assignment: Annotated[str, typer.Argument(help="Its first assignment.")] = "a1_first",
-    exercise: Annotated[str, typer.Argument(help="The function that students write there.")] = "row_centred",
+    folder: Annotated[Path, Argument(help="Where the course goes; empty, or not there yet.")],
+    assignment: Annotated[str, Argument(help="Its first assignment.")] = "a1_first",
+    exercise: Annotated[str, Argument(help="The function that students write there.")] = "row_centred",
 ) -> None:
     """A course of your own, on any subject: configuration, one assignment, one exercise.
 
@@ -79,8 +79,8 @@ def new_course(
 
 @dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")
 def new_assignment(
-    assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
-    exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
+    assignment: Annotated[str, Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
+    exercise: Annotated[str, Argument(help="The function that students write first.")],
 ) -> None:
     """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
     from autograder.authoring.new_course import begin_assignment
@@ -91,9 +91,9 @@ def new_assignment(
 
 @dev.command(epilog="Example: autograder dev new a1_first row_centred")
 def new(
-    assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
-    exercise: Annotated[str, typer.Argument(help="The function's name.")],
-    minimal: Annotated[bool, typer.Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
+    assignment: Annotated[str, Argument(help="Where it goes; begun if there is no such assignment.")],
+    exercise: Annotated[str, Argument(help="The function's name.")],
+    minimal: Annotated[bool, Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
 
@@ -117,9 +117,9 @@ def sync() -> None:
 @dev.command(epilog="Example: autograder dev catalogue")
 def catalogue(
     pages: Annotated[
-        Path | None, typer.Option(help="Write two pages into this folder instead, with a row for each known mistake.")
+        Path | None, Option(help="Write two pages into this folder instead, with a row for each known mistake.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also where nothing has changed.")] = False,
+    everything: Annotated[bool, Option("--all", help="Also where nothing has changed.")] = False,
 ) -> None:
     """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
 
@@ -145,10 +145,10 @@ def catalogue(
     'one-mean-for-all --hint "What does each row add up to?"',
 )
 def name_mistake(
-    notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],
-    exercise: Annotated[str, typer.Argument(help="The function or class.")],
-    name: Annotated[str, typer.Argument(help="What to call it, such as no-scaling.")],
-    hint: Annotated[str, typer.Option(help="A question that helps and does not give the answer away.")],
+    notebook: Annotated[Path, Argument(help="A submission whose answer has no name yet.", exists=True)],
+    exercise: Annotated[str, Argument(help="The function or class.")],
+    name: Annotated[str, Argument(help="What to call it, such as no-scaling.")],
+    hint: Annotated[str, Option(help="A question that helps and does not give the answer away.")],
 ) -> None:
     """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
     from autograder.authoring.name_mistake import name_mistake as draft

@@ -165,13 +165,13 @@ def show(found: list[Condition], console: Console) -> None:
     table = Table(box=SIMPLE_HEAD)
     for head in ("", "here", "what it means", "what helps"):
         table.add_column(head, overflow="fold")
-    for one in found:
-        table.add_row(Text(one.what), Text(one.found, STYLES[one.state]), Text(one.means), Text(one.remedy))
+    for line in found:
+        table.add_row(Text(line.what), Text(line.found, STYLES[line.state]), Text(line.means), Text(line.remedy))
     console.print(table)
-    unsafe = "; ".join(f"{one.what}: {one.found}" for one in found if one.state == UNSAFE)
+    unsafe = "; ".join(f"{line.what}: {line.found}" for line in found if line.state == UNSAFE)
     console.print(Text(f"Grading is not safe here ({unsafe})." if unsafe else "Grading is safe here."))
 
 
 def safe(found: list[Condition]) -> bool:
     """True if nothing makes grading unsafe."""
-    return not any(one.state == UNSAFE for one in found)
+    return not any(line.state == UNSAFE for line in found)

@@ -28,7 +28,7 @@ from autograder.cli.condition import GOOD, LESS, UNSAFE, Condition
 
 PACKAGE, DISTRIBUTION = "autograder", "sandboxed-autograder"
 OWN_FILE = "sandbox/sandboxed/zygote.py"  # no other package of this name has it
-TAKEN_FOR = "notebooks and nbgrader may import what is not this kit"
+WRONG_IMPORT = "notebooks and nbgrader may import what is not this kit"
 SECONDS = 10.0  # for a program to print its version
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
@@ -88,18 +88,18 @@ def _version(program: str) -> tuple[int, ...]:
 
 def other_package() -> Condition:
     """Whether there is another package `autograder`, which a notebook or nbgrader could import instead."""
-    own = Path(__file__).resolve().parents[1]
+    kit = Path(__file__).resolve().parents[1]
     names = {name for name in packages_distributions().get(PACKAGE, ()) if _normal(name) != DISTRIBUTION}
     with contextlib.suppress(PackageNotFoundError):
         names.add(distribution(PACKAGE).name)
     if names:
         remedy = f"pip uninstall {' '.join(sorted(names))}, then install this kit again"
-        return Condition(PACKAGE, UNSAFE, f"also brought by {', '.join(sorted(names))}", TAKEN_FOR, remedy)
+        return Condition(PACKAGE, UNSAFE, f"also brought by {', '.join(sorted(names))}", WRONG_IMPORT, remedy)
     for folder in dict.fromkeys(Path(place or ".").resolve() for place in sys.path):
         for path in (folder / PACKAGE / "__init__.py", folder / f"{PACKAGE}.py"):
-            if path.parent != own and path.is_file():
+            if path.parent != kit and path.is_file():
                 return _another(path)
-    return Condition(PACKAGE, GOOD, str(own), "the only package of this name")
+    return Condition(PACKAGE, GOOD, str(kit), "the only package of this name")
 
 
 def _another(path: Path) -> Condition:
@@ -107,7 +107,7 @@ def _another(path: Path) -> Condition:
     if (path.parent / OWN_FILE).is_file():
         means = "notebooks and nbgrader may use the other copy, which may have another version"
         return Condition(PACKAGE, LESS, f"another copy of the kit: {path.parent}", means, "keep one of them")
-    return Condition(PACKAGE, UNSAFE, f"another one: {path}", TAKEN_FOR, f"remove or rename {path}")
+    return Condition(PACKAGE, UNSAFE, f"another one: {path}", WRONG_IMPORT, f"remove or rename {path}")
 
 
 def _normal(name: str) -> str:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Marks, Roster, System, Visibility, ids_in, must_be_writable, say_written
 from autograder.course import find_course
@@ -17,20 +17,16 @@ from autograder.text import alike, printable, shown_name
 
 def export(
     marks: Marks,
-    csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test suite a submission.")] = None,
+    csv: Annotated[Path | None, Option(help="Write a table, one row for each exercise.")] = None,
+    junit: Annotated[Path | None, Option(help="Write JUnit XML, one test suite a submission.")] = None,
     gradescope: Annotated[
-        Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
+        Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
     ] = None,
-    classroom50: Annotated[
-        Path | None, typer.Option(help="Write Classroom 50's result.json, of one submission.")
-    ] = None,
-    points: Annotated[str, typer.Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
-    visibility: Annotated[
-        Visibility, typer.Option(help="With --gradescope: when students see their results.")
-    ] = "visible",
+    classroom50: Annotated[Path | None, Option(help="Write Classroom 50's result.json, of one submission.")] = None,
+    points: Annotated[str, Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
+    visibility: Annotated[Visibility, Option(help="With --gradescope: when students see their results.")] = "visible",
     messages: Annotated[
-        bool, typer.Option("--messages/--no-messages", help="With --gradescope: what tests say of the student's code.")
+        bool, Option("--messages/--no-messages", help="With --gradescope: what tests say of the student's code.")
     ] = True,
     roster: Roster = None,
 ) -> None:
@@ -44,7 +40,7 @@ def export(
     from autograder.reports.roster import with_absent
 
     if csv is None and junit is None and gradescope is None and classroom50 is None:
-        raise typer.BadParameter("name at least one of --csv, --junit, --gradescope and --classroom50")
+        raise BadParameter("name at least one of --csv, --junit, --gradescope and --classroom50")
     reports = with_absent(read_marks(marks), ids_in(roster))
     for names in alike(report.student for report in reports):
         print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
@@ -57,31 +53,29 @@ def export(
             write(path, text)
     if classroom50 is not None:
         if len(reports) > 1:
-            raise typer.BadParameter("--classroom50 is for one submission")
+            raise BadParameter("--classroom50 is for one submission")
         write(classroom50, as_classroom50(reports[0] if reports else None, read_points(points), os.environ))
     say_written(path for path in (csv, junit, gradescope, classroom50) if path is not None)
 
 
 def bundle(
-    assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
+    assignment: Annotated[str, Argument(help="The assignment that is to be graded elsewhere.")],
     gradescope: Annotated[
-        Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
+        Path | None, Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
     ] = None,
     classroom50: Annotated[
-        Path | None, typer.Option(help="Write Classroom 50's autograder into this folder; it runs the visible tests.")
+        Path | None, Option(help="Write Classroom 50's autograder into this folder; it runs the visible tests.")
     ] = None,
     requirement: Annotated[
         list[str] | None,
-        typer.Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
+        Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
     ] = None,
     visibility: Annotated[
-        Visibility, typer.Option(help="For Gradescope: when students see their results.")
+        Visibility, Option(help="For Gradescope: when students see their results.")
     ] = "after_due_date",
     without_sandbox: Annotated[
         bool,
-        typer.Option(
-            "--without-sandbox", help="For Gradescope: grade though code can read suites; messages are left out."
-        ),
+        Option("--without-sandbox", help="For Gradescope: grade though code can read suites; messages are left out."),
     ] = False,
 ) -> None:
     """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
@@ -91,7 +85,7 @@ def bundle(
     from autograder.cli.bundle import write_classroom50, write_gradescope
 
     if gradescope is None and classroom50 is None:
-        raise typer.BadParameter("name --gradescope, --classroom50, or both")
+        raise BadParameter("name --gradescope, --classroom50, or both")
     found = find_course().assignment(assignment)
     if gradescope is not None:
         must_be_writable(gradescope)
@@ -102,10 +96,10 @@ def bundle(
 
 
 def similar(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose code is exported.")],
-    folder: Annotated[Path, typer.Argument(help="Where it goes; a new folder.")],
+    assignment: Annotated[str, Argument(help="The assignment whose code is exported.")],
+    folder: Annotated[Path, Argument(help="Where it goes; a new folder.")],
     anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Files have no names; who is who is written beside the folder.")
+        bool, Option("--anonymous", help="Files have no names; who is who is written beside the folder.")
     ] = False,
 ) -> None:
     """Each exercise as a .py for each student, for JPlag, Dolos and compare50; nothing is compared here.
@@ -130,15 +124,13 @@ def similar(
 
 
 def return_(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose marks or pages go back.")],
-    to: Annotated[System, typer.Option(help="Where its submissions were downloaded.")],
-    marks: Annotated[Path | None, typer.Option(help="Write what it imports: a CSV file, for Gradescope a zip.")] = None,
-    feedback: Annotated[Path | None, typer.Option(help="Write the zip of feedback pages that it takes back.")] = None,
-    sheet: Annotated[
-        Path | None, typer.Option(help="Moodle's grading worksheet, in which the marks are filled in.")
-    ] = None,
+    assignment: Annotated[str, Argument(help="The assignment whose marks or pages go back.")],
+    to: Annotated[System, Option(help="Where its submissions were downloaded.")],
+    marks: Annotated[Path | None, Option(help="Write what it imports: a CSV file, for Gradescope a zip.")] = None,
+    feedback: Annotated[Path | None, Option(help="Write the zip of feedback pages that it takes back.")] = None,
+    sheet: Annotated[Path | None, Option(help="Moodle's grading worksheet, in which the marks are filled in.")] = None,
     column: Annotated[
-        str | None, typer.Option(help='The column in Canvas: title and number, such as "Homework 1 (98765)".')
+        str | None, Option(help='The column in Canvas: title and number, such as "Homework 1 (98765)".')
     ] = None,
 ) -> None:
     """Marks and feedback pages back to Canvas, Moodle or Gradescope, by the names in the zip that was collected.
@@ -152,11 +144,11 @@ def return_(
     from autograder.reports.marks_file import write
 
     if marks is None and feedback is None:
-        raise typer.BadParameter("name --marks, --feedback, or both")
+        raise BadParameter("name --marks, --feedback, or both")
     if marks is not None and to == "moodle" and sheet is None:
-        raise typer.BadParameter("Moodle takes back its own worksheet; name it with --sheet")
+        raise BadParameter("Moodle takes back its own worksheet; name it with --sheet")
     if feedback is not None and to == "gradescope":
-        raise typer.BadParameter("Gradescope takes no pages; what they say of each exercise is in the zip of --marks")
+        raise BadParameter("Gradescope takes no pages; what they say of each exercise is in the zip of --marks")
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     handed, left = return_marks.handed_in(nbgrader, found, to)
@@ -185,4 +177,4 @@ def return_(
         print(f"wrote {feedback}")
     for line in [*missing, *notices]:
         print(printable(line))
-    raise typer.Exit(1 if missing else 0)
+    raise Exit(1 if missing else 0)

@@ -69,7 +69,7 @@ def grade_files(
             run_log = stack.enter_context(RunLog(json_file))
             if len(run_log):
                 console.print(f"going on: {len(run_log)} were graded before the last run was interrupted")
-            graded = run_log.grade([(one, stamp(one, version(one.assignment))) for one in found], grade)
+            graded = run_log.grade([(each, stamp(each, version(each.assignment))) for each in found], grade)
         step = stack.enter_context(_bar(console, len(found), options.quiet or len(found) <= FEW))
         reports = []
         for report in graded:
@@ -108,7 +108,7 @@ def grade_class(
     notices: list[str] = []
     with _bar(console, total, options.quiet) as step:
         outcomes = grade_into_gradebook(
-            course, assignments, settings, options.kind, lambda one: step(bool(one.reason)), feedback, notices.append
+            course, assignments, settings, options.kind, lambda done: step(bool(done.reason)), feedback, notices.append
         )
     say(console, *(printable_lines(f"warning: {notice}") for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, BadParameter, Option
 
 from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Write, ids_in, warn
 from autograder.course import find_course
@@ -16,10 +16,10 @@ from autograder.text import shown_name
 
 
 def regrade(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
+    assignment: Annotated[str, Argument(help="The assignment whose suite or points have changed.")],
     write: Write = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
-    student: Annotated[str, typer.Option(help="This student alone, by the id.")] = "",
+    undo: Annotated[bool, Option("--undo", help="Bring back what the last --write changed.")] = False,
+    student: Annotated[str, Option(help="This student alone, by the id.")] = "",
     note: Note = "",
     jobs: Jobs = 0,
     sandbox: Kind = "auto",
@@ -32,7 +32,7 @@ def regrade(
     from autograder.cli.regrade import undo as undo_last
 
     if write and undo:
-        raise typer.BadParameter("--write and --undo are two different things")
+        raise BadParameter("--write and --undo are two different things")
     course = find_course()
     if undo:
         undo_last(course, assignment, Console())
@@ -41,7 +41,7 @@ def regrade(
     run(course, assignment, Console(), jobs, sandbox, write, student, note)
 
 
-def roster(file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")]) -> None:
+def roster(file: Annotated[Path, Argument(help="A CSV file with the columns id, name and email.")]) -> None:
     """Enter who is in the class into the gradebook: formgrader then shows names, and exports have a row for everybody.
 
     An id is the name of the student's folder in submitted/. If you run it again, names and addresses are brought up to
@@ -64,18 +64,18 @@ def roster(file: Annotated[Path, typer.Argument(help="A CSV file with the column
 
 def report(
     marks: Marks,
-    html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
+    html: Annotated[Path | None, Option(help="Write a page to look at or print: one file, no network.")] = None,
+    csv: Annotated[Path | None, Option(help="Write the numbers as a table.")] = None,
+    json_file: Annotated[Path | None, Option("--json", help="Write the numbers as JSON.")] = None,
     roster: Roster = None,
     submitted: Annotated[
-        Path | None, typer.Option(help="With --html: a folder of submissions, for a sample of code of each mistake.")
+        Path | None, Option(help="With --html: a folder of submissions, for a sample of code of each mistake.")
     ] = None,
     feedback: Annotated[
-        Path | None, typer.Option(help="With --html: the folder of feedback pages, to which names are links.")
+        Path | None, Option(help="With --html: the folder of feedback pages, to which names are links.")
     ] = None,
     gradebook: Annotated[
-        bool, typer.Option("--gradebook", help="With --html: late work and manual grades, from nbgrader's gradebook.")
+        bool, Option("--gradebook", help="With --html: late work and manual grades, from nbgrader's gradebook.")
     ] = False,
 ) -> None:
     """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Exit, Option, Typer
 
 from autograder import __version__
 from autograder.cli import elsewhere, instructors, term
@@ -28,20 +28,20 @@ from autograder.text import printable_lines
 # Headings of `autograder --help`.
 GRADE, TERM, STUDENTS, ELSEWHERE = "Grade", "During the term", "For students", "From and to other systems"
 MACHINE = "This machine, and editing a course"
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def say_version(wanted: bool) -> None:
     """Print the version and exit, if `--version` is given."""
     if wanted:
         print(f"autograder {__version__}")
-        raise typer.Exit
+        raise Exit
 
 
 @app.callback()
 def autograder(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
+        bool, Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
     ] = False,
 ) -> None:
     """Grade notebooks behind a sandbox, with hidden tests, partial credit and named mistakes."""
@@ -51,30 +51,27 @@ def autograder(
 def grade(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
+        Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
     ] = None,
     assignment: Annotated[
-        str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
+        str | None, Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
     jobs: Jobs = 0,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
+        Path | None, Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
     gradebook: Annotated[
-        bool, typer.Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
+        bool, Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
     ] = False,
-    feedback: Annotated[
-        bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    feedback: Annotated[bool, Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")] = False,
+    force: Annotated[bool, Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
     accept_changes: Annotated[
-        bool,
-        typer.Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too."),
+        bool, Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too.")
     ] = False,
     scheduler: Annotated[
-        str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
+        str, Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
     ] = "",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
+    quiet: Annotated[bool, Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
     sandbox: Kind = "auto",
     folder: CourseFolder = None,
 ) -> None:
@@ -95,7 +92,7 @@ def grade(
         raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if gradebook:
         warn(sandbox, course)
-        raise typer.Exit(grade_class(course, assignment, options, console, feedback, force, accept_changes))
+        raise Exit(grade_class(course, assignment, options, console, feedback, force, accept_changes))
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
@@ -103,7 +100,7 @@ def grade(
     must_be_writable(json_file)
     reports = grade_files(found, course, options, console, json_file)
     show(reports, console, quiet)
-    raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+    raise Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
 def _course_to_grade(folder: Path | None, paths: list[Path], assignment: str | None) -> Course:
@@ -114,7 +111,7 @@ def _course_to_grade(folder: Path | None, paths: list[Path], assignment: str | N
     course = course_at(folder) if folder else find_course(handed_in=paths)
     if folder is None and not is_around(course):
         assignments = course.assignments()
-        known = {*assignments, *(one.notebook.name for one in assignments.values())}
+        known = {*assignments, *(found.notebook.name for found in assignments.values())}
         named = [assignment] if assignment else (name for path in paths for name in _names_in(path.absolute()))
         if known.isdisjoint(named):
             raise no_course(Path.cwd())
@@ -146,18 +143,18 @@ def doctor(folder: CourseFolder = None) -> None:
             course = find_course()
     found = findings(course)
     show_findings(found, Console())
-    raise typer.Exit(0 if safe(found) else 1)
+    raise Exit(0 if safe(found) else 1)
 
 
 def check(
-    notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    notebook: Annotated[Path, Argument(help="A notebook from the released folder, saved.")],
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write what the tests say, in the form of grade --json.")
+        Path | None, Option("--json", help="Also write what the tests say, in the form of grade --json.")
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
     folder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--course",
             help="The course's folder; else the one around the current folder, if nobody else can write there.",
         ),
@@ -173,15 +170,14 @@ def check(
     if watch and json_file:
         raise AutograderError("--watch and --json are two different things")
     if not watch:
-        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
+        raise Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
     with contextlib.suppress(KeyboardInterrupt):
         check_notebook.watch(notebook, Console(), course)
 
 
 def progress(
     folder: Annotated[
-        Path,
-        typer.Argument(help="Your folder with the assignments, or one assignment's.", file_okay=False, exists=True),
+        Path, Argument(help="Your folder with the assignments, or one assignment's.", file_okay=False, exists=True)
     ] = Path(),
 ) -> None:
     """All assignments on one page: what check(...) in your notebooks has found done, begun, and which known mistakes.
@@ -194,7 +190,7 @@ def progress(
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
+    folder: Annotated[Path, Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
         "demo"
     ),
 ) -> None:

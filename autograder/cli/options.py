@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Option
 
 from autograder.course import Course
 from autograder.errors import AutograderError
@@ -18,21 +18,19 @@ from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
-Jobs = Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
+Jobs = Annotated[int, Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
 Kind = Annotated[
     Literal["auto", "bubblewrap", "landlock", "process"],
-    typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does."),
+    Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does."),
 ]
 CourseFolder = Annotated[
-    Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+    Path | None, Option("--course", help="The course's folder; else the one around the current folder.")
 ]
-Student = Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")]
-Write = Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")]
-Note = Annotated[str, typer.Option(help="Why; it goes into the history.")]
-Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
-Roster = Annotated[
-    Path | None, typer.Option(help="A CSV file (id, name, email): who has handed in nothing is named, too.")
-]
+Student = Annotated[str, Argument(help="The student's id, as in submitted/ or the roster.")]
+Write = Annotated[bool, Option("--write", help="Write the new marks, after saving the old ones.")]
+Note = Annotated[str, Option(help="Why; it goes into the history.")]
+Marks = Annotated[list[Path], Argument(help="What `autograder grade --json` wrote, one file or more.")]
+Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): who has handed in nothing is named, too.")]
 
 
 def ids_in(roster: Path | None) -> list[str]:

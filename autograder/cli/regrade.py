@@ -45,15 +45,7 @@ class CellMark:
 
 
 Marks = Mapping[str, CellMark]  # of one student, by cell
-
-
-@dataclass(frozen=True)
-class Change:
-    """A mark of one exercise before and after."""
-
-    exercise: str
-    before: CellMark
-    after: CellMark
+Change = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its mark after
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Comparison:
     def changes(self) -> list[Change]:
         """The marks whose automatic score or maximum has changed, even if a manual grade hides it."""
         return [
-            Change(name.removeprefix(CHECK), self.before[name], mark)
+            (name.removeprefix(CHECK), self.before[name], mark)
             for name, mark in self.after.items()
             if mark != self.before[name]
         ]
@@ -82,7 +74,7 @@ class Comparison:
     @property
     def moves_points(self) -> bool:
         """True if an exercise has other points now."""
-        return any(change.before.max_score != change.after.max_score for change in self.changes)
+        return any(before.max_score != after.max_score for _, before, after in self.changes)
 
 
 def _total(marks: Marks) -> float:
@@ -143,12 +135,12 @@ def _write(
     settings: Mapping[str, object],
 ) -> tuple[Path, list[str]]:
     """Grade anew into the gradebook. Returns the folder with the old marks, and who could not be graded."""
-    students = [one.student for one in compared if one.problem is None]
+    students = [each.student for each in compared if each.problem is None]
     folder = gradebook_backup.save(nbgrader, assignment.name, students)
-    if any(one.moves_points for one in compared):
+    if any(each.moves_points for each in compared):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
-    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda one: None) if students else []
+    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None) if students else []
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # their old marks are still in the gradebook
         gradebook_backup.restore_folder(nbgrader, assignment.name, student, folder)
@@ -187,7 +179,7 @@ def run(
     say(
         console,
         f"Written; what was there before is in {folder}.",
-        *(f"nbgrader could not grade {shown_name(one)}; the marks there are the old ones." for one in failed),
+        *(f"nbgrader could not grade {shown_name(student)}; the marks there are the old ones." for student in failed),
         f"To undo it: autograder regrade {name} --undo",
         f"New feedback pages: nbgrader generate_feedback {name} --force",
     )
@@ -206,35 +198,34 @@ def undo(course: Course, name: str, console: Console) -> None:
 
 def _show(compared: Sequence[Comparison], console: Console) -> None:
     """A table of who gains and loses, and where; then the sums, and what a person should look at."""
-    changed = sorted((one for one in compared if one.changes), key=lambda one: one.gain)
+    changed = sorted((each for each in compared if each.changes), key=lambda each: each.gain)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("student", "before", "after", "", "where"):
         table.add_column(heading, justify="left" if heading in ("student", "where") else "right", overflow="fold")
-    for one in changed:
-        sign = "+" if one.gain > 0 else "−" if one.gain < 0 else ""
-        totals = (points(_total(one.before)), points(_total(one.after)), sign + points(abs(one.gain)))
-        table.add_row(Text(shown_name(one.student)), *totals, Text("; ".join(map(_where, one.changes))))
+    for comparison in changed:
+        gain = comparison.gain
+        signed = ("+" if gain > 0 else "−" if gain < 0 else "") + points(abs(gain))
+        totals = points(_total(comparison.before)), points(_total(comparison.after)), signed
+        table.add_row(Text(shown_name(comparison.student)), *totals, Text("; ".join(map(_where, comparison.changes))))
     if changed:
         console.print(table)
     say(console, *map(printable, _sums(compared)))
 
 
 def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
-    gains, losses = sum(one.gain > 0 for one in compared), sum(one.gain < 0 for one in compared)
-    problems = [one for one in compared if one.problem]
+    gains, losses = sum(each.gain > 0 for each in compared), sum(each.gain < 0 for each in compared)
+    problems = [each for each in compared if each.problem]
     same = len(compared) - gains - losses - len(problems)
     yield f"{gains} gain, {losses} lose, {same} keep their marks. Late penalties are not in these numbers."
-    changes = [change for one in compared for change in one.changes]
-    hidden = sum(change.after.manual is not None and change.after.auto != change.before.auto for change in changes)
-    if hidden:
+    changes = [change for each in compared for change in each.changes]
+    if hidden := sum(after.manual is not None and after.auto != before.auto for _, before, after in changes):
         yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
-    for one in problems:
-        yield f"{shown_name(one.student)} keeps the old marks: {one.problem}"
+    for each in problems:
+        yield f"{shown_name(each.student)} keeps the old marks: {each.problem}"
 
 
 def _where(change: Change) -> str:
-    before, after = change.before, change.after
-    text = change.exercise
+    text, before, after = change
     if after.auto is not None:
         text += f" {points(before.auto or 0.0)} → {points(after.auto)}"
     if before.max_score != after.max_score:

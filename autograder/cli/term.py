@@ -9,8 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, Kind, Note, Student, Write, say, warn
 from autograder.course import Assignment, check_cell, find_course
@@ -21,11 +21,11 @@ SETTINGS = "autograder"  # the key of a notebook's metadata that holds its setti
 
 
 def withdraw(
-    exercise: Annotated[str, typer.Argument(help="The exercise that turned out to be unfair, or broken.")],
+    exercise: Annotated[str, Argument(help="The exercise that turned out to be unfair, or broken.")],
     out_of_total: Annotated[
-        bool, typer.Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
+        bool, Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
     ] = False,
-    back: Annotated[bool, typer.Option("--back", help="It counts again as it did before.")] = False,
+    back: Annotated[bool, Option("--back", help="It counts again as it did before.")] = False,
     write: Write = False,
     note: Note = "",
     jobs: Jobs = 0,
@@ -39,7 +39,7 @@ def withdraw(
     from autograder.cli import regrade
 
     if back and out_of_total:
-        raise typer.BadParameter("--back and --out-of-total are two different things")
+        raise BadParameter("--back and --out-of-total are two different things")
     course = find_course()
     assignment = course.of_exercise(exercise)
     warn(sandbox, course)
@@ -79,8 +79,8 @@ def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: 
 
 def extend(
     student: Student,
-    assignment: Annotated[str, typer.Argument(help="The assignment that may come later.")],
-    days: Annotated[float, typer.Option(help="Days after everybody's due date; 0 takes an extension back.")],
+    assignment: Annotated[str, Argument(help="The assignment that may come later.")],
+    days: Annotated[float, Option(help="Days after everybody's due date; 0 takes an extension back.")],
 ) -> None:
     """Give one student more time. It replaces an earlier extension, and a penalty is worked out anew.
 
@@ -96,7 +96,7 @@ def extend(
 
 
 def why(
-    student: Student, assignment: Annotated[str, typer.Argument(help="The assignment whose mark is asked about.")]
+    student: Student, assignment: Annotated[str, Argument(help="The assignment whose mark is asked about.")]
 ) -> None:
     """How a mark came about, in ten lines: what happened when, and what the tests say.
 
@@ -109,7 +109,7 @@ def why(
     course = find_course()
     history, same = lines(course.assignment(assignment), api(course.root), student)
     say(Console(), *map(printable, history))
-    raise typer.Exit(0 if same else 1)
+    raise Exit(0 if same else 1)
 
 
 def forget(student: Student) -> None:
@@ -128,9 +128,9 @@ def forget(student: Student) -> None:
 
 
 def written(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose written questions are graded.")],
-    page: Annotated[Path | None, typer.Option(help="Write a page to grade them on: one file, no network.")] = None,
-    apply: Annotated[Path | None, typer.Option(help="Enter what was saved on the page into the gradebook.")] = None,
+    assignment: Annotated[str, Argument(help="The assignment whose written questions are graded.")],
+    page: Annotated[Path | None, Option(help="Write a page to grade them on: one file, no network.")] = None,
+    apply: Annotated[Path | None, Option(help="Enter what was saved on the page into the gradebook.")] = None,
 ) -> None:
     """Grade written questions on one page: equal and nearly equal answers together, points by a click on the rubric.
 
@@ -143,7 +143,7 @@ def written(
     from autograder.reports.written import as_html, read_decisions
 
     if (page is None) == (apply is None):
-        raise typer.BadParameter("name --page before you grade, and --apply after it")
+        raise BadParameter("name --page before you grade, and --apply after it")
     course = find_course()
     found, coursedir = course.assignment(assignment), api(course.root).coursedir
     if page is not None:
@@ -155,4 +155,4 @@ def written(
     print(f"entered {count} decision{'s' * (count != 1)}")
     for line in left:
         print(line)
-    raise typer.Exit(1 if left else 0)
+    raise Exit(1 if left else 0)

@@ -139,4 +139,4 @@ def _loaded(files: tuple[Path, ...], saved: tuple[int, ...]) -> Material:
     )
 
 
-waiting.in_this_notebook()
+waiting.begin()

@@ -19,7 +19,6 @@ class Help:
     """The hints of an exercise up to `level` (1 to 3): HTML in JupyterLab, text in a plain console."""
 
     def __init__(self, exercise: str, level: int, visible: Visible) -> None:
-        self.exercise, self.level = exercise, level
         hint = visible.hint_for(exercise)
         reading = (
             f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell. "
@@ -27,26 +26,20 @@ class Help:
         )
         example = f"An example with other numbers. {hint.example} " if hint.example else ""
         self.lines = (hint.nudge, hint.closer, example + reading)[:level]
-
-    @property
-    def more(self) -> str:
-        """What to do next: ask again, or ask a person."""
-        if self.level == LEVELS:
-            return "That is all there is. A classmate, or your instructor, can look at your code with you."
-        return f'Try it first. `hint("{self.exercise}")` again goes one step further.'
+        self.title = f"{exercise}: hint {level} of {LEVELS}"
+        self.more = f'Try it first. `hint("{exercise}")` again goes one step further.'
+        if level == LEVELS:
+            self.more = "That is all there is. A classmate, or your instructor, can look at your code with you."
 
     def __repr__(self) -> str:
         lines = [f"  {n}. {text}" for n, text in enumerate(self.lines, start=1)]
-        return "\n".join([self._title(), *lines, f"  {self.more}"])
+        return "\n".join([self.title, *lines, f"  {self.more}"])
 
     def _repr_html_(self) -> str:
         items = "".join(f'<li style="margin:.3em 0">{_linked(text)}</li>' for text in self.lines)
-        title = paragraph(f"<strong>{self._title()}</strong>")
+        title = paragraph(f"<strong>{self.title}</strong>")
         steps = f'<ol style="margin:.3em 0;max-width:60em">{items}</ol>'
-        return block(f"{title}{steps}{paragraph(with_code(self.more))}", self._title())
-
-    def _title(self) -> str:
-        return f"{self.exercise}: hint {self.level} of {LEVELS}"
+        return block(f"{title}{steps}{paragraph(with_code(self.more))}", self.title)
 
 
 def hint(exercise: Any = None) -> None:

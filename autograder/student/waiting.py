@@ -14,18 +14,14 @@ from types import TracebackType
 from typing import Any
 
 
-def in_this_notebook() -> None:
-    """Let the cells of the running notebook wait from now on. Without a notebook this does nothing."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+def begin(shell: Any = None) -> None:
+    """Let the cells of an IPython shell wait from now on; of the running notebook if none is given and there is one."""
+    if shell is None and "IPython" in sys.modules:
+        shell = sys.modules["IPython"].get_ipython()
     if shell is not None:
-        begin(shell)
-
-
-def begin(shell: Any) -> None:
-    """Let the cells of this IPython shell wait from now on."""
-    waiting = Waiting(shell)
-    shell.set_custom_exc((*waiting.others, NotImplementedError, NameError), waiting.shown)
-    shell.events.register("post_run_cell", waiting.ran)
+        waiting = Waiting(shell)
+        shell.set_custom_exc((*waiting.others, NotImplementedError, NameError), waiting.shown)
+        shell.events.register("post_run_cell", waiting.ran)
 
 
 class Waiting:
