@@ -22,9 +22,8 @@ from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
 from autograder.student import waiting
 from autograder.student.calls import exercises_below
-from autograder.student.check_result import CheckResult, Progress, passed
+from autograder.student.check_result import CheckResult, Progress, listing, passed
 from autograder.student.kernel import InKernel, why_not_run
-from autograder.student.listing import listing
 from autograder.student.progress import remember
 from autograder.testing.example import example_in
 from autograder.testing.session import Suite

@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from msgspec import structs
 
-from autograder.content import Visible
+from autograder.content import Visible, visible_around
 from autograder.report import WENT_IN, ExerciseResult, Message, TestResult
 from autograder.reports import plain_text, rubric
 from autograder.reports.heatmap import Heatmap, side_by_side
@@ -69,6 +70,21 @@ def bar_parts(colours: Mapping[str, str]) -> str:
         f'<span style="flex:1;height:.6em;background:{colour}" title="{escape(name)}"></span>'
         for name, colour in colours.items()
     )
+
+
+def listing(function: str, folder: Path) -> str:
+    """What `check` or `hint` shows if no exercise is named: those of the assignment in `folder`, or of all assignments.
+
+    function: `check` or `hint`, for the example of a call
+    """
+    assignments = visible_around(folder, "").assignments()
+    name = folder.resolve().name
+    listed = {name: assignments[name]} if name in assignments else assignments
+    example = next((exercise for exercises in listed.values() for exercise in exercises), "")
+    lines = [f'Name an exercise, such as {function}("{example}").' if example else "No exercise here."]
+    for assignment, exercises in listed.items():
+        lines += _wrapped(f"{assignment}: {', '.join(exercises)}", "  ")
+    return "\n".join(lines)
 
 
 def passed(result: ExerciseResult) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.content import Visible, visible_around
 from autograder.reports.html import block, name_of, paragraph, with_code
-from autograder.student.listing import listing
+from autograder.student.check_result import listing
 
 LEVELS = 3
 # How often a hint was shown for each exercise in this session. It is not saved.

@@ -38,14 +38,14 @@ class InKernel(Here):
 
     printed: Printed = Printed()
 
-    def begin(self, questions: Questions) -> CallsInKernel:
+    def begin(self, questions: Questions) -> CallsHere:
         """Calls of one exercise."""
-        calls = CallsInKernel(self, questions)
+        calls = _CallsInKernel(self, questions)
         calls.printed = self.printed = Printed()
         return calls
 
 
-class CallsInKernel(CallsHere):
+class _CallsInKernel(CallsHere):
     """Calls in the kernel. After one was interrupted, no further call is made."""
 
     stopped: Stopped | None = None
