@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
+import socket
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,23 +19,33 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import content
-from autograder.cli.printing_notebook import PrintingNotebook, WithFiles, files_named
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
+from autograder.judge.exercise_calls import CallsOutside
+from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import ForkServer, isolates
+from autograder.sandbox.protocol import frames, messages
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
 from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
 from autograder.student.check import judged, visible_material
 from autograder.student.check_result import CheckResult, Progress
+from autograder.student.kernel import Printed
 from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
+from autograder.testing.callbacks import Questions
 from autograder.text import printable_lines
 
 POLL_SECONDS = 0.3  # between two looks at the file
+OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls
+OUTPUT_BYTES = 200_000
+FILES_SECONDS = 60.0  # until a notebook has read its files; it may still be starting
+MAX_FILES = 100  # of a folder
+QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,200})['\"`]")
 STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
 
 
@@ -79,7 +92,7 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
         reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((reason, *visible.passed_over)))
     owners = [notebook.cells[cell.index].grade_id for cell in cells]
-    files = files_named(path.parent, [cell.source for cell in notebook.cells])
+    files = _files_named(path.parent, [cell.source for cell in notebook.cells])
     return SavedNotebook([cell.source for cell in cells], owners, exercises, visible, files)
 
 
@@ -105,13 +118,77 @@ def _visible(path: Path, course: Course | None, named: Collection[str]) -> conte
     return replace(next(fitting, content.Visible()), passed_over=tuple(passed_over))
 
 
+def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
+    """The files below `folder` that `texts` name in quotes, and those in folders that they name, up to `MAX_BESIDE`.
+
+    No other file is read, since the folder may be a home folder.
+    """
+    found, left = dict[str, bytes](), MAX_BESIDE
+    for name in dict.fromkeys(name for text in texts for name in QUOTED.findall(text)):
+        place = Path(os.path.normpath(name))
+        if place.is_absolute() or place.parts[:1] in ((), ("..",)) or any(part[0] == "." for part in place.parts):
+            continue
+        path = folder / place
+        for file in sorted(path.iterdir())[:MAX_FILES] if path.is_dir() else [path]:
+            if file.is_file() and file.suffix != ".ipynb" and file.stat().st_size <= left:
+                found[file.relative_to(folder).as_posix()] = file.read_bytes()
+                left -= file.stat().st_size
+    return found
+
+
+class _WithFiles(FreshChildren):
+    """`FreshChildren`, each with some files in its folder."""
+
+    def __init__(self, server: ForkServer, limits: Limits, files: Mapping[str, bytes]) -> None:
+        super().__init__(server, limits)
+        self._files = dict(files)
+
+    def open(self) -> socket.socket:
+        sock = super().open()
+        if self._files:
+            with contextlib.suppress(frames.Closed, frames.Deadline):  # the next use of the socket reports it
+                frames.send(sock, messages.Files(self._files), time.monotonic() + FILES_SECONDS)
+        return sock
+
+
+class _PrintingNotebook(Notebook):
+    """A `Notebook` that also reports what its exercises print. `printed` is what the last one printed.
+
+    Grading does not ask for that, because what an exercise prints may hold the inputs of hidden tests.
+    """
+
+    printed = Printed()
+
+    def begin(self, questions: Questions) -> CallsOutside:
+        calls = _PrintingCalls(self, questions)
+        calls.printed = self.printed = Printed()
+        return calls
+
+
+class _PrintingCalls(CallsOutside):
+    """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
+
+    printed: Printed
+
+    def close(self) -> None:
+        if self._sock is not None:
+            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
+                until = time.monotonic() + OUTPUT_SECONDS
+                frames.send(self._sock, messages.Calls(printed=True), until)
+                received = frames.receive(
+                    self._sock, until, frames.Allowance(OUTPUT_BYTES, OUTPUT_BYTES), form=messages.Printed
+                )
+                self.printed.write(received.printed)
+        super().close()
+
+
 def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
     watched = visible_material(notebook.exercises[0], notebook.visible).suite.watched
     with (
-        WithFiles(sandbox, Limits(), notebook.files) as fresh,
-        PrintingNotebook(notebook.sources, Limits(), fresh, watched) as running,
+        _WithFiles(sandbox, Limits(), notebook.files) as fresh,
+        _PrintingNotebook(notebook.sources, Limits(), fresh, watched) as running,
     ):
         for name in notebook.exercises:
             first_step = _first_step(name, notebook, running.results)

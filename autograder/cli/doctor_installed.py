@@ -35,7 +35,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 @dataclass(frozen=True)
 class Fault:
-    """A published fault of bubblewrap, in versions from `since` on and before `mended`.
+    """A published fault of bubblewrap, in versions from `since` on and before `fixed`.
 
     setuid: True if the fault needs a program with root's rights (`chmod u+s`). Student code cannot get these rights
         (`no_new_privs`), but other users of the machine can.
@@ -43,7 +43,7 @@ class Fault:
 
     name: str
     since: tuple[int, ...]
-    mended: tuple[int, ...]
+    fixed: tuple[int, ...]
     setuid: bool
     means: str
 
@@ -69,9 +69,9 @@ def faults_of_bubblewrap() -> Iterator[Condition]:
     version = _version(program)
     is_setuid = bool(Path(program).stat().st_mode & stat.S_ISUID)
     for fault in FAULTS:
-        if fault.since <= version < fault.mended and (is_setuid or not fault.setuid):
+        if fault.since <= version < fault.fixed and (is_setuid or not fault.setuid):
             how = f"{'.'.join(map(str, version))}{', setuid' if is_setuid else ''}: {fault.name}"
-            wanted = ".".join(map(str, fault.mended))
+            wanted = ".".join(map(str, fault.fixed))
             remedy = f"bubblewrap {wanted} or newer, or your distribution's update that names {fault.name}"
             remedy += f"; or chmod u-s {program}" if fault.setuid else ""
             yield Condition("bubblewrap's version", LESS, how, fault.means, remedy)

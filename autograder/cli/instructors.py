@@ -1,18 +1,24 @@
-"""`regrade`, `roster` and `report`: marks and people of a class."""
+"""Commands for the marks and the people of a class: regrades, reports, and what happens in the middle of a term."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 from rich.console import Console
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter, Exit, Option
 
-from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Write, ids_in, warn
-from autograder.course import find_course
-from autograder.text import shown_name
+from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
+from autograder.course import Assignment, check_cell, find_course
+from autograder.submission import grade_id
+from autograder.text import printable, shown_name
+
+SETTINGS = "autograder"  # the key of a notebook's metadata that holds its settings
 
 
 def regrade(
@@ -107,3 +113,141 @@ def report(
             print(f"wrote {path}")
     if not any(formats):
         class_report.show(statistics, Console())
+
+
+def withdraw(
+    exercise: Annotated[str, Argument(help="The exercise that turned out to be unfair, or broken.")],
+    out_of_total: Annotated[
+        bool, Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
+    ] = False,
+    back: Annotated[bool, Option("--back", help="It counts again as it did before.")] = False,
+    write: Write = False,
+    note: Note = "",
+    jobs: Jobs = 0,
+    sandbox: Kind = "auto",
+) -> None:
+    """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
+
+    It is judged as before, so an early mistake is still paid for once. Without --write, who gains and loses is shown,
+    and nothing is written. `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
+    """
+    from autograder.cli import regrade
+
+    if back and out_of_total:
+        raise BadParameter("--back and --out-of-total are two different things")
+    course = find_course()
+    assignment = course.of_exercise(exercise)
+    warn(sandbox, course)
+    again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
+    reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
+    with _withdrawn(assignment, exercise, out_of_total, back, keep=write):
+        regrade.run(course, assignment.name, Console(), jobs, sandbox, write, "", note, again, reason)
+    if write:
+        print("The source notebook says so, too; autograder dev sync takes that over into the release.")
+
+
+@contextmanager
+def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: bool, keep: bool) -> Iterator[None]:
+    """Withdraw an exercise in the source notebook inside the `with` block, and afterwards if `keep` is set."""
+    path = assignment.notebook
+    before = path.read_bytes()
+    notebook = json.loads(before)
+    settings = notebook["metadata"].setdefault(SETTINGS, {})
+    withdrawn = settings.setdefault("withdrawn", {})  # exercises with the points that they had before
+    name = check_cell(exercise, assignment.graded_cells)
+    (cell,) = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell) == name]
+    points = withdrawn.pop(exercise, cell["points"])
+    cell["points"] = 0 if out_of_total else points
+    if not back:
+        withdrawn[exercise] = points
+    if not withdrawn:
+        del settings["withdrawn"]
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    done = False
+    try:
+        yield
+        done = keep
+    finally:
+        if not done:
+            path.write_bytes(before)
+
+
+def extend(
+    student: Student,
+    assignment: Annotated[str, Argument(help="The assignment that may come later.")],
+    days: Annotated[float, Option(help="Days after everybody's due date; 0 takes an extension back.")],
+) -> None:
+    """Give one student more time. It replaces an earlier extension, and a penalty is worked out anew.
+
+    The feedback page says when the work was due.
+    """
+    from autograder.nbgrader import api, due, history
+
+    course = find_course()
+    found, nbgrader = course.assignment(assignment), api(course.root)
+    when = due.extend(nbgrader, found, student, timedelta(days=days))
+    history.record(nbgrader.coursedir, assignment, student, "extension", {}, f"due {due.shown(when)}")
+    print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
+
+
+def why(
+    student: Student, assignment: Annotated[str, Argument(help="The assignment whose mark is asked about.")]
+) -> None:
+    """How a mark came about, in ten lines: what happened when, and what the tests say.
+
+    While neither course nor kit has changed since, the submission that counts is graded anew, in the sandbox; else the
+    report that was kept is shown. Exit code: 0, or 1 when grading anew gives another mark.
+    """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.why import lines
+
+    course = find_course()
+    history, same = lines(course.assignment(assignment), api(course.root), student)
+    say(Console(), *map(printable, history))
+    raise Exit(0 if same else 1)
+
+
+def forget(student: Student) -> None:
+    """Delete a student's history: marks with their dates, submissions and reports that were kept.
+
+    The gradebook and the course's folders stay as they are; what is where about a student is told.
+    """
+    from autograder.nbgrader.history import forget as remove
+
+    course = find_course()
+    print(f"{shown_name(student)}: " + ("the history is deleted" if remove(course.root, student) else "no history"))
+    for name in ("submitted", "autograded", "feedback"):
+        if (course.root / name / student).is_dir():
+            print(f"still there: {name}/{shown_name(student)}")
+    print(f"the gradebook's rows: nbgrader db student remove {shown_name(student)} --force")
+
+
+def written(
+    assignment: Annotated[str, Argument(help="The assignment whose written questions are graded.")],
+    page: Annotated[Path | None, Option(help="Write a page to grade them on: one file, no network.")] = None,
+    apply: Annotated[Path | None, Option(help="Enter what was saved on the page into the gradebook.")] = None,
+) -> None:
+    """Grade written questions on one page: equal and nearly equal answers together, points by a click on the rubric.
+
+    Names are not shown. What has changed since the page was made, an answer or a grade, is left out and named.
+    Exit code: 0 when all was done, 1 when something was left out, 2 when the call itself is wrong.
+    """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.written import enter, questions
+    from autograder.reports.marks_file import write
+    from autograder.reports.written import as_html, read_decisions
+
+    if (page is None) == (apply is None):
+        raise BadParameter("name --page before you grade, and --apply after it")
+    course = find_course()
+    found, coursedir = course.assignment(assignment), api(course.root).coursedir
+    if page is not None:
+        write(page, as_html(assignment, questions(coursedir, found)))
+        print(f"wrote {page}")
+        return
+    assert apply is not None
+    count, left = enter(coursedir, found, read_decisions(apply, assignment))
+    print(f"entered {count} decision{'s' * (count != 1)}")
+    for line in left:
+        print(line)
+    raise Exit(1 if left else 0)

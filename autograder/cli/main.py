@@ -15,7 +15,7 @@ from rich.text import Text
 from typer import Argument, Exit, Option, Typer
 
 from autograder import __version__
-from autograder.cli import elsewhere, instructors, term
+from autograder.cli import elsewhere, instructors
 from autograder.cli.dev import dev
 from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
 from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, warn
@@ -224,11 +224,11 @@ for heading, command, short, example in (
         "What grades elsewhere, such as in Gradescope.",
         "bundle a1_first --gradescope a1.zip",
     ),
-    (GRADE, term.written, "Grade written answers on one page.", "written a1_first --page written.html"),
-    (GRADE, term.why, "How a mark came about, in ten lines.", "why ada a1_first"),
-    (TERM, term.extend, "Give one student more time.", "extend ada a1_first --days 3"),
-    (TERM, term.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
-    (TERM, term.forget, "Delete a student's history.", "forget ada"),
+    (GRADE, instructors.written, "Grade written answers on one page.", "written a1_first --page written.html"),
+    (GRADE, instructors.why, "How a mark came about, in ten lines.", "why ada a1_first"),
+    (TERM, instructors.extend, "Give one student more time.", "extend ada a1_first --days 3"),
+    (TERM, instructors.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
+    (TERM, instructors.forget, "Delete a student's history.", "forget ada"),
     (ELSEWHERE, elsewhere.similar, "Code for JPlag, Dolos and compare50.", "similar a1_first code"),
     (ELSEWHERE, elsewhere.return_, "Marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
 ):
