@@ -1,60 +1,74 @@
-"""`autograder check NOTEBOOK`: the visible tests from a terminal, on a saved notebook that runs in the sandbox.
+"""`autograder check NOTEBOOK`: the visible tests on a saved notebook, which runs in the sandbox.
 
-The same checks and the same words as `check` in the notebook. Needs no course around it.
+The checks and their messages are those of `check` in a notebook. No course folder is needed.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import inspect
 import json
+import os
+import re
+import socket
 import time
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from autograder import content
-from autograder.cli.printing_notebook import PrintingNotebook, WithFiles, files_named
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
+from autograder.judge.exercise_calls import SandboxedCalls
+from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import ForkServer, isolates
+from autograder.sandbox.protocol import frames, messages
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
 from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
-from autograder.student.check import judged, watched_in
+from autograder.student.check import judged, visible_material
 from autograder.student.check_result import CheckResult, Progress
-from autograder.submission import Cell, code_cells, read_notebook
+from autograder.student.kernel import Printed
+from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
+from autograder.testing.callbacks import Questions
 from autograder.text import printable_lines
 
-GLANCE = 0.3  # seconds between two looks at the file
+POLL_SECONDS = 0.3  # between two looks at the file
+OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls
+OUTPUT_BYTES = 200_000
+FILES_SECONDS = 60.0  # until a notebook has read its files; it may still be starting
+MAX_FILES = 100  # of a folder
+QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,200})['\"`]")
 STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
 
 
 @dataclass(frozen=True)
 class SavedNotebook:
-    """A saved notebook: its code cells without the checks, the exercise of each (or ""), and what it has checks for.
+    """A saved notebook.
 
-    files: what lies beside it and has its name in it, to be read by the cells
+    sources: its code cells without the check cells; owners: the exercise of each, or ""
+    exercises: those that it has check cells for, in order
+    visible: what the exercises are checked by
+    files: files beside the notebook that its cells name, for them to read
     """
 
-    cells: list[Cell]
+    sources: list[str]
     owners: list[str]
     exercises: list[str]
     visible: content.Visible
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes]
 
 
 @contextlib.contextmanager
 def open_sandbox() -> Iterator[ForkServer]:
-    """Where the notebook runs: behind bubblewrap if there is one. It is the student's own code on their machine."""
+    """Where the notebook runs: the best sandbox here, or none. It is the student's own code on their own machine."""
     backend, _ = isolates("auto")
     with (
         Zygote(backend, content.imported_once()) as zygote,
@@ -64,166 +78,195 @@ def open_sandbox() -> Iterator[ForkServer]:
 
 
 def read(path: Path, course: Course | None = None) -> SavedNotebook:
-    """The notebook at `path`. Raises `SubmissionError` if it is none, or none of ours.
+    """The notebook at `path`. Raises `SubmissionError` if it is no notebook or has no check cell of a known exercise.
 
-    course: what it is checked by; the one around the current folder if not given
+    course: what it is checked by; if not given, the course around the current folder or an installed one
     """
     notebook = read_notebook(path)
     cells = code_cells(notebook)
-    named = [one.grade_id.removeprefix(CHECK) for one in notebook.cells if one.grade_id.startswith(CHECK)]
+    named = [cell.grade_id.removeprefix(CHECK) for cell in notebook.cells if cell.grade_id.startswith(CHECK)]
     visible = _visible(path, course, named)
     known = {name for exercises in visible.assignments().values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
-        why = f"{path}: no check cell of ours in it; name a notebook from the released folder"
-        raise SubmissionError(". ".join((why, *visible.passed_over)))
+        reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
+        raise SubmissionError(". ".join((reason, *visible.passed_over)))
     owners = [notebook.cells[cell.index].grade_id for cell in cells]
-    texts = [cell.source for cell in notebook.cells]
-    return SavedNotebook(cells, owners, exercises, visible, files_named(path.parent, texts))
+    files = _files_named(path.parent, [cell.source for cell in notebook.cells])
+    return SavedNotebook([cell.source for cell in cells], owners, exercises, visible, files)
 
 
 def _visible(path: Path, course: Course | None, named: Collection[str]) -> content.Visible:
-    """What `course` checks by, or if none is named the course around here; if it has nothing, an installed one.
+    """The visible tests of `course`, or of the course around the current folder; if it has none, of an installed one.
 
-    named: exercises; of several installed courses it is the first that has one of them
+    named: exercises; the first installed course that has one of them is taken
 
-    Checks run outside the sandbox, and the notebook may be another person's. So nothing beside the notebook counts, and
-    a course that others can write to counts if it was named.
+    Visible tests run outside the sandbox, and the notebook may be another person's. So the notebook's own folder is not
+    searched, and a course that others can write to is used only if it is given.
     """
     passed_over: list[str] = []
-    for one in (course,) if course else courses_around(Path.cwd(), handed_in=[path]):
-        own = content.Visible(content.course_folder(one.root))
-        why = "" if course else content.why_passed_over(own.folder)
-        if not why:
-            return replace(own if own.assignments() else _installed_with(named), passed_over=tuple(passed_over))
-        passed_over.append(why)
-    return replace(_installed_with(named), passed_over=tuple(passed_over))
+    for candidate in (course,) if course else courses_around(Path.cwd(), handed_in=[path]):
+        visible = content.Visible(content.course_folder(candidate.root))
+        reason = "" if course else content.why_passed_over(visible.folder)
+        if not reason and visible.assignments():
+            return replace(visible, passed_over=tuple(passed_over))
+        if not reason:
+            break
+        passed_over.append(reason)
+    installed = (content.Visible(folder) for folder in content.installed())
+    fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments().values()))
+    return replace(next(fitting, content.Visible()), passed_over=tuple(passed_over))
 
 
-def _installed_with(named: Collection[str]) -> content.Visible:
-    courses = (content.Visible(folder) for folder in content.installed())
-    has_one = (one for one in courses if any(set(named) & set(names) for names in one.assignments().values()))
-    return next(has_one, content.Visible())
+def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
+    """The files below `folder` that `texts` name in quotes, and those in folders that they name, up to `MAX_BESIDE`.
+
+    No other file is read, since the folder may be a home folder.
+    """
+    found, left = dict[str, bytes](), MAX_BESIDE
+    for name in dict.fromkeys(name for text in texts for name in QUOTED.findall(text)):
+        place = Path(os.path.normpath(name))
+        if place.is_absolute() or place.parts[:1] in ((), ("..",)) or any(part[0] == "." for part in place.parts):
+            continue
+        path = folder / place
+        for file in sorted(path.iterdir())[:MAX_FILES] if path.is_dir() else [path]:
+            if file.is_file() and file.suffix != ".ipynb" and file.stat().st_size <= left:
+                found[file.relative_to(folder).as_posix()] = file.read_bytes()
+                left -= file.stat().st_size
+    return found
+
+
+class _WithFiles(FreshChildren):
+    """`FreshChildren`, each with some files in its folder."""
+
+    def __init__(self, server: ForkServer, limits: Limits, files: Mapping[str, bytes]) -> None:
+        super().__init__(server, limits)
+        self._files = dict(files)
+
+    def open(self) -> socket.socket:
+        sock = super().open()
+        if self._files:
+            with contextlib.suppress(frames.Closed, frames.Deadline):  # the next use of the socket reports it
+                frames.send(sock, messages.Files(self._files), time.monotonic() + FILES_SECONDS)
+        return sock
+
+
+class _PrintingNotebook(Notebook):
+    """A `Notebook` that also reports what its exercises print. `printed` is what the last one printed.
+
+    Grading does not ask for that, because what an exercise prints may hold the inputs of hidden tests.
+    """
+
+    printed = Printed()
+
+    def begin(self, questions: Questions) -> SandboxedCalls:
+        calls = _PrintingCalls(self, questions)
+        calls.printed = self.printed = Printed()
+        return calls
+
+
+class _PrintingCalls(SandboxedCalls):
+    """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
+
+    printed: Printed
+
+    def close(self) -> None:
+        if self._sock is not None:
+            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
+                until = time.monotonic() + OUTPUT_SECONDS
+                frames.send(self._sock, messages.Calls(printed=True), until)
+                received = frames.receive(
+                    self._sock, until, frames.Allowance(OUTPUT_BYTES, OUTPUT_BYTES), form=messages.Printed
+                )
+                self.printed.write(received.printed)
+        super().close()
 
 
 def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
-    """Run the notebook and judge one exercise after the other."""
-    signatures = _signatures(notebook.cells)
-    code_of = in_cells(cell.source for cell in notebook.cells)
-    with contextlib.ExitStack() as opened:
-        fresh = opened.enter_context(WithFiles(sandbox, Limits(), notebook.files))
-        sources = [cell.source for cell in notebook.cells]
-        watched = watched_in(notebook.exercises[0], notebook.visible)
-        running = opened.enter_context(PrintingNotebook(sources, Limits(), fresh, watched))
+    """Run the notebook, then judge one exercise after the other."""
+    definitions = in_cells(notebook.sources)
+    watched = visible_material(notebook.exercises[0], notebook.visible).suite.watched
+    with (
+        _WithFiles(sandbox, Limits(), notebook.files) as fresh,
+        _PrintingNotebook(notebook.sources, Limits(), fresh, watched) as running,
+    ):
         for name in notebook.exercises:
-            first_step = _first_step(name, notebook.owners, running.cells, running.results)
-            yield judged(name, running, first_step, notebook.visible, code_of, signatures)
+            first_step = _first_step(name, notebook, running.results)
+            yield judged(name, running, first_step, notebook.visible, definitions)
+
+
+def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -> str:
+    """What to do if the exercise is not judged: mend the error of its cell if there is one, else begin."""
+    for owner, source, result in zip(notebook.owners, notebook.sources, results, strict=True):
+        if owner == name and (reason := cell_errors.why(source, result)):
+            return reason
+    return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 
 def check_once(path: Path, console: Console, course: Course | None = None, json_file: Path | None = None) -> bool:
-    """Show every exercise's verdict and the bar; did all pass? Without `course`, the one around the current folder.
+    """Show the result of every exercise and the bar. True if all pass.
 
-    json_file: gets a report on the visible tests; each exercise is worth one point
+    course: see `read`
+    json_file: where to write a report on the visible tests, in which each exercise has one point
     """
     notebook = read(path, course)
     for sentence in notebook.visible.passed_over:
         console.print(_coloured(f"{sentence}\n"))
+    results = []
     with open_sandbox() as sandbox:
-        found = []
-        for verdict in verdicts(notebook, sandbox):
-            found.append(verdict)
-            console.print(_coloured(f"{verdict!r}\n"))
-    console.print(_coloured(repr(_progress(found))))
+        for result in verdicts(notebook, sandbox):
+            results.append(result)
+            console.print(_coloured(f"{result!r}\n"))
+    console.print(_coloured(repr(_progress(results))))
     if json_file is not None:
-        assignment = notebook.visible.assignment_of(found[0].result.name)
-        report = Report(path.stem, assignment, tuple(one.result for one in found), float(len(found)))
+        assignment = notebook.visible.assignment_of(notebook.exercises[0])
+        report = Report(path.stem, assignment, tuple(checked.result for checked in results), float(len(results)))
         write(json_file, json.dumps([report.to_dict()], indent=2, ensure_ascii=False) + "\n")
-    return all(verdict.passed for verdict in found)
+    return all(result.passed for result in results)
 
 
 def watch(path: Path, console: Console, course: Course | None = None) -> None:
-    """Show how far the notebook is, and the first exercise to work on, again after every save; until Ctrl-C."""
-    read(path, course)  # what is no notebook of ours is said at once
+    """After every save, show how far the notebook is and the first exercise to work on. Ends with Ctrl-C."""
+    read(path, course)  # a wrong file is reported at once
     with open_sandbox() as sandbox:
-        seen: object = None
+        stamp = shown = (0, 0)
         while True:
-            stamp = _stamp(path)
-            if stamp is not None and stamp != seen:
-                seen = stamp
+            with contextlib.suppress(OSError):  # raised while an editor replaces the file
+                status = path.stat()
+                stamp = status.st_mtime_ns, status.st_size
+            if stamp != shown:
+                shown = stamp
                 console.clear()
                 console.print(_coloured(_page(path, sandbox, course)))
-            time.sleep(GLANCE)
+            time.sleep(POLL_SECONDS)
 
 
 def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
     try:
         notebook = read(path, course)
-        found = list(verdicts(notebook, sandbox))
-    except SubmissionError as error:  # saved halfway, perhaps; the next save will tell
+        results = list(verdicts(notebook, sandbox))
+    except SubmissionError as error:  # the file may be half saved; then the next save gives a page
         return str(error)
-    marks = "\n".join(f"  {_mark(verdict):<16} {verdict.result.name}" for verdict in found)
-    now = next((verdict for verdict in found if not verdict.passed), None)
-    work = repr(now) if now else "Every visible test passes. Grading uses other numbers and sizes."
+    marks = "\n".join(f"  {_mark(result):<16} {result.result.name}" for result in results)
+    failed = next((result for result in results if not result.passed), None)
+    work = repr(failed) if failed else "Every visible test passes. Grading uses other numbers and sizes."
     head = "\n".join((*notebook.visible.passed_over, path.name))
-    return f"{head}\n{_progress(found)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
+    return f"{head}\n{_progress(results)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
 
 
-def _mark(verdict: CheckResult) -> str:
-    begun = verdict.result.started or verdict.culprit is not None or not verdict.first_step.startswith("not started")
-    return MARKS["passed"] if verdict.passed else MARKS["failed"] if begun else "– not started"
+def _mark(checked: CheckResult) -> str:
+    begun = checked.result.started or checked.culprit is not None or not checked.first_step.startswith("not started")
+    return MARKS["passed"] if checked.passed else MARKS["failed"] if begun else "– not started"
 
 
-def _progress(found: list[CheckResult]) -> Progress:
-    done = {verdict.result.name for verdict in found if verdict.passed}
-    return Progress.of(found[0].result.name, done, found[0].visible)
+def _progress(results: list[CheckResult]) -> Progress:
+    passed = {checked.result.name for checked in results if checked.passed}
+    return Progress.of(results[0].result.name, passed, results[0].visible)
 
 
-def _coloured(words: str) -> Text:
-    """All that is shown goes through here: what the notebook says, and its name, give a terminal no orders."""
-    text = Text(printable_lines(words))
+def _coloured(message: str) -> Text:
+    """A message with its marks in colour, in which nothing that a notebook says can control the terminal."""
+    text = Text(printable_lines(message))
     for mark, style in STYLES:
         text.highlight_words([mark], style)
     return text
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """When the file was last saved; None while an editor is replacing it."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
-def _first_step(name: str, owners: list[str], sources: list[str], results: list[CellResult]) -> str:
-    """What to do if nothing is judged: what the exercise's own cell ran into, else to begin."""
-    for owner, source, result in zip(owners, sources, results, strict=True):
-        if owner == name and (said := cell_errors.why(source, result)):
-            return said
-    return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
-
-
-def _signatures(cells: list[Cell]) -> dict[str, object]:
-    """The notebook's functions and classes by name, as objects that have a signature and nothing else."""
-    found: dict[str, object] = {}
-    for cell in cells:
-        try:
-            body = ast.parse(cell.source).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # its own message comes from running it
-            continue
-        for node in body:
-            if isinstance(node, ast.FunctionDef):
-                found[node.name] = _with_signature(node)
-            elif isinstance(node, ast.ClassDef):
-                inside = (n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__")
-                found.update((node.name, _with_signature(init)) for init in inside)
-    return found
-
-
-def _with_signature(function: ast.FunctionDef) -> object:
-    def proxy() -> None: ...
-
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-    proxy.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
-    return proxy

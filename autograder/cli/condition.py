@@ -1,4 +1,4 @@
-"""What `autograder doctor` says of one thing on this machine."""
+"""A line of what `autograder doctor` reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ GOOD, LESS, UNSAFE = "good", "less", "unsafe"
 
 @dataclass(frozen=True)
 class Condition:
-    """One line: how it stands with something here, what that means for grading, and what helps if it is not good."""
+    """One thing that was looked at on this machine.
+
+    state: `GOOD`, `LESS` or `UNSAFE`
+    found: what is here
+    means: what that means for grading
+    remedy: what helps if it is not good
+    """
 
     what: str
     state: str

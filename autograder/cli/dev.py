@@ -1,23 +1,24 @@
-"""`autograder dev`: the commands of those who edit a course."""
+"""`autograder dev`: commands for authors of a course."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Exit, Option, Typer
 
+from autograder.cli.options import say, say_written
 from autograder.course import course_at, find_course
 from autograder.text import printable
 
-dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
+dev = Typer(no_args_is_help=True, help="For those who edit the course.")
 
 
 @dev.command("check", epilog="Example: autograder dev check a1_first")
 def dev_check(
-    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
+    assignments: Annotated[list[str] | None, Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
     """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
 
@@ -27,19 +28,17 @@ def dev_check(
     """
     from autograder.authoring.course_check import check_course
 
-    console, found = Console(), 0
+    console, all_in_order = Console(), True
     for checked in check_course(find_course(), assignments or []):
         console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
         for finding in checked.findings:
-            console.print(Text(f"  {finding}"), soft_wrap=True)
-        found += not checked.in_order
-    raise typer.Exit(1 if found else 0)
+            say(console, f"  {finding}")
+        all_in_order = all_in_order and checked.in_order
+    raise Exit(0 if all_in_order else 1)
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")
-def adopt(
-    folder: Annotated[Path, typer.Argument(help="A folder with nbgrader_config.py and source/.")],
-) -> None:
+def adopt(folder: Annotated[Path, Argument(help="A folder with nbgrader_config.py and source/.")]) -> None:
     """An existing nbgrader course: what works as it is, what is lost, and what is gained. Nothing is changed.
 
     Each source notebook is graded in the sandbox for a trial, and ought to have all points.
@@ -48,27 +47,25 @@ def adopt(
     from autograder.authoring.adopt import as_lines
 
     for found in look_at(course_at(folder)):
-        for line in as_lines(found):
-            Console().print(Text(printable(line)), soft_wrap=True)
+        say(Console(), *map(printable, as_lines(found)))
 
 
 @dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")
 def dist(
-    folder: Annotated[Path, typer.Argument(help="Where wheel and sdist are.")] = Path("dist"),
-    address: Annotated[str, typer.Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
+    folder: Annotated[Path, Argument(help="Where wheel and sdist are.")] = Path("dist"),
+    address: Annotated[str, Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
 ) -> None:
     """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
     from autograder.authoring.release import write_release
 
-    for path in write_release(find_course(), folder, address):
-        print(f"wrote {path}")
+    say_written(write_release(find_course(), folder, address))
 
 
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
 def new_course(
-    folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
-    assignment: Annotated[str, typer.Argument(help="Its first assignment.")] = "a1_first",
-    exercise: Annotated[str, typer.Argument(help="The function that students write there.")] = "row_centred",
+    folder: Annotated[Path, Argument(help="Where the course goes; empty, or not there yet.")],
+    assignment: Annotated[str, Argument(help="Its first assignment.")] = "a1_first",
+    exercise: Annotated[str, Argument(help="The function that students write there.")] = "row_centred",
 ) -> None:
     """A course of your own, on any subject: configuration, one assignment, one exercise.
 
@@ -76,29 +73,27 @@ def new_course(
     """
     from autograder.authoring.new_course import begin_course
 
-    for path in begin_course(folder, assignment, exercise):
-        print(f"wrote {path}")
+    say_written(begin_course(folder, assignment, exercise))
     print(f"Now: cd {folder}, then autograder dev check")
 
 
 @dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")
 def new_assignment(
-    assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
-    exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
+    assignment: Annotated[str, Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
+    exercise: Annotated[str, Argument(help="The function that students write first.")],
 ) -> None:
     """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
     from autograder.authoring.new_course import begin_assignment
 
-    for path in begin_assignment(find_course(), assignment, exercise):
-        print(f"wrote {path}")
+    say_written(begin_assignment(find_course(), assignment, exercise))
     print("Now: autograder dev check")
 
 
 @dev.command(epilog="Example: autograder dev new a1_first row_centred")
 def new(
-    assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
-    exercise: Annotated[str, typer.Argument(help="The function's name.")],
-    minimal: Annotated[bool, typer.Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
+    assignment: Annotated[str, Argument(help="Where it goes; begun if there is no such assignment.")],
+    exercise: Annotated[str, Argument(help="The function's name.")],
+    minimal: Annotated[bool, Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
 
@@ -106,8 +101,7 @@ def new(
     """
     from autograder.authoring.new_exercise import add_exercise
 
-    for path in add_exercise(find_course(), assignment, exercise, minimal):
-        print(f"wrote {path}")
+    say_written(add_exercise(find_course(), assignment, exercise, minimal))
     print("Now: autograder dev sync, then autograder dev check")
 
 
@@ -116,19 +110,16 @@ def sync() -> None:
     """After editing source/: write the paired script in solutions/ and the releases in assignments/."""
     from autograder.authoring import paired_scripts
 
-    written = list(paired_scripts.sync(find_course()))
-    for path in written:
-        print(f"wrote {path}")
-    if not written:
+    if not say_written(paired_scripts.sync(find_course())):
         print("solutions/ and assignments/ are in step with source/")
 
 
 @dev.command(epilog="Example: autograder dev catalogue")
 def catalogue(
     pages: Annotated[
-        Path | None, typer.Option(help="Write two pages into this folder instead, with a row for each known mistake.")
+        Path | None, Option(help="Write two pages into this folder instead, with a row for each known mistake.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also where nothing has changed.")] = False,
+    everything: Annotated[bool, Option("--all", help="Also where nothing has changed.")] = False,
 ) -> None:
     """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
 
@@ -139,8 +130,7 @@ def catalogue(
 
     course = find_course()
     if pages is None:
-        written = [print(f"wrote {path}") for path in catalogue_page.keep(course, everything)]
-        if not written:
+        if not say_written(catalogue_page.keep(course, everything)):
             print("nothing has changed since it was kept; --all does it anew")
         return
     pages.mkdir(parents=True, exist_ok=True)
@@ -155,10 +145,10 @@ def catalogue(
     'one-mean-for-all --hint "What does each row add up to?"',
 )
 def name_mistake(
-    notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],
-    exercise: Annotated[str, typer.Argument(help="The function or class.")],
-    name: Annotated[str, typer.Argument(help="What to call it, such as no-scaling.")],
-    hint: Annotated[str, typer.Option(help="A question that helps and does not give the answer away.")],
+    notebook: Annotated[Path, Argument(help="A submission whose answer has no name yet.", exists=True)],
+    exercise: Annotated[str, Argument(help="The function or class.")],
+    name: Annotated[str, Argument(help="What to call it, such as no-scaling.")],
+    hint: Annotated[str, Option(help="A question that helps and does not give the answer away.")],
 ) -> None:
     """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
     from autograder.authoring.name_mistake import name_mistake as draft

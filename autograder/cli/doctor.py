@@ -1,6 +1,6 @@
-"""`autograder doctor`: what this machine has of sandboxes, limits and packages, what that means here, and what helps.
+"""`autograder doctor`: which sandboxes, limits and packages this machine has, what that means, and what helps.
 
-If nothing of that makes grading unsafe, a few notebooks are run for a trial (`doctor_trial`).
+If nothing makes grading unsafe, a few notebooks are run as a trial (`doctor_trial`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from autograder.sandbox.supervisor.users import Reserved
 
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
 SANDBOX = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
-# What each package is for, and how it comes.
+# What each package is for, and how to install it.
 PACKAGES = {
     "numpy": ("every submission", "pip install numpy"),
     "torch": ("exercises in PyTorch", "pip install 'sandboxed-autograder[torch]'"),
@@ -41,34 +41,27 @@ PACKAGES = {
     "nbgrader": ("the gradebook", "pip install 'sandboxed-autograder[course]'"),
     "jupyterlab": ("editing notebooks", "pip install 'sandboxed-autograder[lab]'"),
 }
-WORKER_MEMORY = 1536  # MiB: a worker with its sandbox (half a GiB), and what a submission may take on top
-SPACE = 500  # MiB of scratch and reports
+WORKER_MEMORY = 1536  # MiB: half a GiB for a worker and its sandbox, the rest for a submission
+SPACE = 500  # MiB for scratch files and reports
 
 
-def findings(course: Course | None) -> Iterator[Condition]:
-    """Everything that is looked at, in the order in which it is shown; what is tried last, if so far all is safe."""
-    found = []
-    for one in _here(course):
-        found.append(one)
-        yield one
-    if safe(found):
-        yield from doctor_trial.trial(course)
+def findings(course: Course | None) -> list[Condition]:
+    """Everything that is looked at, in the order in which it is shown. The trial is last, and only if all is safe."""
+    found = [
+        *_sandboxes(),
+        *doctor_installed.faults_of_bubblewrap(),
+        _course(course),
+        *_limits(),
+        *_resources(),
+        _user(),
+        _python(),
+        doctor_installed.other_package(),
+        *(_package(name, purpose, how) for name, (purpose, how) in PACKAGES.items()),
+    ]
+    return [*found, *(doctor_trial.trial(course) if safe(found) else ())]
 
 
-def _here(course: Course | None) -> Iterator[Condition]:
-    yield from _walls()
-    yield from doctor_installed.faults_of_bubblewrap()
-    yield from _in_reach(course)
-    yield from _limits()
-    yield from _room()
-    yield _user()
-    yield _python()
-    yield doctor_installed.other_package()
-    for name, (purpose, how) in PACKAGES.items():
-        yield _package(name, purpose, how)
-
-
-def _walls() -> Iterator[Condition]:
+def _sandboxes() -> Iterator[Condition]:
     no_bubblewrap, no_landlock = BUBBLEWRAP.why_not(), LANDLOCK.why_not()
     if no_bubblewrap is None:
         yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
@@ -84,26 +77,23 @@ def _walls() -> Iterator[Condition]:
     else:
         yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
     backend, _ = launch.chosen("auto")
-    if backend.isolates:
-        yield Condition("sandbox", GOOD, backend.summary(), backend.means)
-    else:
-        yield Condition("sandbox", UNSAFE, backend.summary(), backend.means, SANDBOX)
+    state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
+    yield Condition("sandbox", state, backend.summary(), backend.means, remedy)
 
 
-def _in_reach(course: Course | None) -> Iterator[Condition]:
-    """Libraries are behind every sandbox, and so is what lies among them."""
+def _course(course: Course | None) -> Condition:
+    """Whether student code can read the course: every sandbox shows the libraries, and what lies among them."""
     if course is None:
-        yield Condition("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
-    elif place := shown_with(course.root):
+        means = "call this in a course's folder to see whether it is out of reach"
+        return Condition("course", GOOD, "none here", means)
+    if place := shown_with(course.root):
         means = f"student code must read {place} for the libraries in it, and so can read the course"
-        yield Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
-    else:
-        yield Condition("course", GOOD, str(course.root), "out of student code's reach")
+        return Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
+    return Condition("course", GOOD, str(course.root), "out of student code's reach")
 
 
 def _limits() -> Iterator[Condition]:
-    too_low = launch.why_too_little()
-    if too_low:
+    if too_low := launch.why_too_little():
         yield Condition("limits", UNSAFE, too_low.found, "no submission could run", too_low.remedy)
     else:
         yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")
@@ -114,13 +104,12 @@ def _limits() -> Iterator[Condition]:
         yield Condition("control group", LESS, "none to be made", means, remedy)
     else:
         group.close()
-        yield Condition(
-            "control group", GOOD, "can be made", "a submission's memory and processes are limited as a whole"
-        )
+        means = "a submission's memory and processes are limited as a whole"
+        yield Condition("control group", GOOD, "can be made", means)
 
 
 def _user() -> Condition:
-    """What the kernel counts by user, such as processes and descriptors in flight, is best counted apart."""
+    """Whether student code has a user of its own: the kernel counts processes and open descriptors by user."""
     if os.getuid():
         means = "what the kernel counts for a user is shared with your other programs"
         return Condition("user", LESS, f"an ordinary one ({os.getuid()})", means, "a user that runs nothing else")
@@ -131,7 +120,7 @@ def _user() -> Condition:
     return Condition("user", GOOD, "root", "each process that forks student code or judges has a user of its own")
 
 
-def _room() -> Iterator[Condition]:
+def _resources() -> Iterator[Condition]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = _memory()
     workers = max(1, min(cores, memory // WORKER_MEMORY)) if memory else cores
@@ -150,7 +139,7 @@ def _room() -> Iterator[Condition]:
 
 
 def _memory() -> int:
-    """MiB that can be had; 0 if it is not known."""
+    """The available memory in MiB; 0 if it is not known."""
     with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo") as file:
         return int(next(line for line in file if line.startswith("MemAvailable")).split()[1]) // 1024
     return 0
@@ -172,20 +161,17 @@ def _package(name: str, purpose: str, how: str) -> Condition:
 
 
 def show(found: list[Condition], console: Console) -> None:
-    """The table, and in one sentence whether grading is safe here."""
+    """Print the table, and in one sentence whether grading is safe here."""
     table = Table(box=SIMPLE_HEAD)
     for head in ("", "here", "what it means", "what helps"):
         table.add_column(head, overflow="fold")
-    for one in found:
-        table.add_row(Text(one.what), Text(one.found, STYLES[one.state]), Text(one.means), Text(one.remedy))
+    for line in found:
+        table.add_row(Text(line.what), Text(line.found, STYLES[line.state]), Text(line.means), Text(line.remedy))
     console.print(table)
-    unsafe = [f"{one.what}: {one.found}" for one in found if one.state == UNSAFE]
-    if unsafe:
-        console.print(Text(f"Grading is not safe here ({'; '.join(unsafe)})."))
-    else:
-        console.print(Text("Grading is safe here."))
+    unsafe = "; ".join(f"{line.what}: {line.found}" for line in found if line.state == UNSAFE)
+    console.print(Text(f"Grading is not safe here ({unsafe})." if unsafe else "Grading is safe here."))
 
 
 def safe(found: list[Condition]) -> bool:
-    """Is there nothing that makes grading unsafe?"""
-    return not any(one.state == UNSAFE for one in found)
+    """True if nothing makes grading unsafe."""
+    return not any(line.state == UNSAFE for line in found)

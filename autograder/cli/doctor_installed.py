@@ -1,4 +1,4 @@
-"""Programs and packages that are installed here and should not be: bubblewrap with a known fault, another `autograder`.
+"""What is installed here and should not be: a bubblewrap with a known fault, another package `autograder`.
 
 Faults of bubblewrap that do not concern this kit are not listed:
 
@@ -27,23 +27,23 @@ from pathlib import Path
 from autograder.cli.condition import GOOD, LESS, UNSAFE, Condition
 
 PACKAGE, DISTRIBUTION = "autograder", "sandboxed-autograder"
-OWN_FILE = "sandbox/sandboxed/zygote.py"  # in no other package of the name
-TAKEN_FOR = "notebooks and nbgrader may import what is not this kit"
-SECONDS = 10.0  # for a program to say its version
+OWN_FILE = "sandbox/sandboxed/zygote.py"  # no other package of this name has it
+WRONG_IMPORT = "notebooks and nbgrader may import what is not this kit"
+SECONDS = 10.0  # for a program to print its version
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A published fault of bubblewrap, in versions from `since` on and before `mended`.
+    """A published fault of bubblewrap, in versions from `since` on and before `fixed`.
 
-    setuid: is it one only where the program has root's rights (`chmod u+s`)? Student code is kept from these rights
-        (`no_new_privs`), and other users of the machine are not.
+    setuid: True if the fault needs a program with root's rights (`chmod u+s`). Student code cannot get these rights
+        (`no_new_privs`), but other users of the machine can.
     """
 
     name: str
     since: tuple[int, ...]
-    mended: tuple[int, ...]
+    fixed: tuple[int, ...]
     setuid: bool
     means: str
 
@@ -62,23 +62,23 @@ FAULTS = (
 
 
 def faults_of_bubblewrap() -> Iterator[Condition]:
-    """A line for each published fault that the installed bubblewrap may have. None if there is no bubblewrap."""
+    """A line for each published fault that the installed bubblewrap may have."""
     program = shutil.which("bwrap")
     if program is None:
         return
     version = _version(program)
     is_setuid = bool(Path(program).stat().st_mode & stat.S_ISUID)
     for fault in FAULTS:
-        if fault.since <= version < fault.mended and (is_setuid or not fault.setuid):
+        if fault.since <= version < fault.fixed and (is_setuid or not fault.setuid):
             how = f"{'.'.join(map(str, version))}{', setuid' if is_setuid else ''}: {fault.name}"
-            wanted = ".".join(map(str, fault.mended))
+            wanted = ".".join(map(str, fault.fixed))
             remedy = f"bubblewrap {wanted} or newer, or your distribution's update that names {fault.name}"
             remedy += f"; or chmod u-s {program}" if fault.setuid else ""
             yield Condition("bubblewrap's version", LESS, how, fault.means, remedy)
 
 
 def _version(program: str) -> tuple[int, ...]:
-    """Of `bubblewrap 0.8.0` the numbers; none that is known to have a fault if it does not say."""
+    """The numbers in `bubblewrap 0.8.0`. If it prints no version, a very high one, which has no known fault."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=SECONDS)
         if found := _VERSION.search(done.stdout):
@@ -87,27 +87,27 @@ def _version(program: str) -> tuple[int, ...]:
 
 
 def other_package() -> Condition:
-    """Is there another package called `autograder`? A notebook, or nbgrader, could import that one."""
-    own = Path(__file__).resolve().parents[1]
+    """Whether there is another package `autograder`, which a notebook or nbgrader could import instead."""
+    kit = Path(__file__).resolve().parents[1]
     names = {name for name in packages_distributions().get(PACKAGE, ()) if _normal(name) != DISTRIBUTION}
     with contextlib.suppress(PackageNotFoundError):
         names.add(distribution(PACKAGE).name)
     if names:
         remedy = f"pip uninstall {' '.join(sorted(names))}, then install this kit again"
-        return Condition(PACKAGE, UNSAFE, f"also brought by {', '.join(sorted(names))}", TAKEN_FOR, remedy)
+        return Condition(PACKAGE, UNSAFE, f"also brought by {', '.join(sorted(names))}", WRONG_IMPORT, remedy)
     for folder in dict.fromkeys(Path(place or ".").resolve() for place in sys.path):
         for path in (folder / PACKAGE / "__init__.py", folder / f"{PACKAGE}.py"):
-            if path.parent != own and path.is_file():
+            if path.parent != kit and path.is_file():
                 return _another(path)
-    return Condition(PACKAGE, GOOD, str(own), "the only package of this name")
+    return Condition(PACKAGE, GOOD, str(kit), "the only package of this name")
 
 
 def _another(path: Path) -> Condition:
-    """Another copy of the kit, such as a clone beside what is installed, is no danger, but may be an older one."""
+    """Another copy of the kit, such as a clone beside the installed one, is no danger, but may be older."""
     if (path.parent / OWN_FILE).is_file():
         means = "notebooks and nbgrader may use the other copy, which may have another version"
         return Condition(PACKAGE, LESS, f"another copy of the kit: {path.parent}", means, "keep one of them")
-    return Condition(PACKAGE, UNSAFE, f"another one: {path}", TAKEN_FOR, f"remove or rename {path}")
+    return Condition(PACKAGE, UNSAFE, f"another one: {path}", WRONG_IMPORT, f"remove or rename {path}")
 
 
 def _normal(name: str) -> str:

@@ -1,7 +1,7 @@
-"""A trial on this machine: a few notebooks run as `autograder grade` would run them, in the sandbox that it would use.
+"""A trial on this machine: a few notebooks run in the sandbox that `autograder grade` would use.
 
-That there is a sandbox says nothing of what works in it. If student code may not read a part of Python's library, right
-answers lose marks, and nothing else shows it.
+A sandbox that starts may still be unfit. If student code cannot read a part of Python's library, right answers lose
+marks, and nothing else shows it.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from autograder.text import one_line
 from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
 
-# What students import: modules of Python itself, some of which load a compiled file, and the two libraries.
+# What students import: modules of Python's library, some of which load a compiled file, and two packages.
 IMPORTED = (
     "collections", "copy", "dataclasses", "datetime", "decimal", "fractions", "functools", "hashlib", "heapq",
     "itertools", "json", "math", "operator", "random", "re", "statistics", "string", "time", "typing", "numpy", "torch",
 )  # fmt: skip
-LIBRARIES = ("numpy", "torch")  # they may be missing: that is another line's
+LIBRARIES = ("numpy", "torch")  # if they are missing, another line reports it
 ANSWER = "def doubled(numbers):\n    return [2 * number for number in numbers]"
-# It goes on when it is interrupted, so it must be ended from outside.
+# The loop survives an interrupt, so its process must be ended from outside.
 LOOP = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
-LOOP_SECONDS = 0.5  # before it is interrupted; one second later it is ended
-SHOWN = 3  # modules that are named, if more cannot be imported
+LOOP_SECONDS = 0.5  # until it is interrupted; one second later its process is ended
+SHOWN = 3  # modules that cannot be imported and are named
 
 
 def trial(course: Course | None) -> Iterator[Condition]:
-    """What came of imports, an endless loop and an answer: with a course, the model answer to its first assignment."""
+    """Try imports, an endless loop and an answer. With a course, the answer is its first assignment's model answer."""
     try:
         with contextlib.ExitStack() as opened:
             worker = opened.enter_context(one_worker(course)) if course else None
@@ -69,22 +69,21 @@ def _imports(students: ForkServer) -> Condition:
     names = [name for name in IMPORTED if name not in LIBRARIES or importlib.util.find_spec(name)]
     with _run(students, [f"import {name}" for name in names], Limits()) as notebook:
         failed = {
-            name: _said(one) for name, one in zip(names, notebook.results, strict=True) if one.error or one.stopped
+            name: _outcome(result)
+            for name, result in zip(names, notebook.results, strict=True)
+            if result.error or result.stopped
         }
     if not failed:
         return Condition("imports", GOOD, f"{len(names)} modules", "student code finds what it imports")
     first = next(iter(failed.values()))
     more = f", and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     found = f"{', '.join(list(failed)[:SHOWN])}{more} cannot be imported ({first})"
-    return _failed("imports", found, "right answers that import them lose marks", _reach())
-
-
-def _reach() -> str:
-    """How student code gets to Python's library."""
     if os.getuid() == 0 and not open_to_all(sys.base_prefix):
         outside = Path(sys.base_prefix).resolve().parents[-2]
-        return f"a Python outside {outside}, an ordinary user, or in Docker --cap-add DAC_READ_SEARCH"
-    return f"see that every user can read {sys.base_prefix} and {sys.prefix}"
+        remedy = f"a Python outside {outside}, an ordinary user, or in Docker --cap-add DAC_READ_SEARCH"
+    else:
+        remedy = f"see that every user can read {sys.base_prefix} and {sys.prefix}"
+    return _failed("imports", found, "right answers that import them lose marks", remedy)
 
 
 def _loop(students: ForkServer) -> Condition:
@@ -95,20 +94,20 @@ def _loop(students: ForkServer) -> Condition:
     if result.ran_out_of_time:
         took = f"ended after {time.monotonic() - started:.1f} seconds"
         return Condition("endless loop", GOOD, took, "a submission that does not end costs its own marks alone")
-    return _failed("endless loop", _said(result), "a submission may keep the machine busy", "report this as a fault")
+    return _failed("endless loop", _outcome(result), "a submission may keep the machine busy", "report this as a fault")
 
 
 def _answer(students: ForkServer) -> Condition:
-    """A call as a suite makes it; there is no suite here."""
+    """Call a function as hidden tests do. It is used without a course, since there are no hidden tests then."""
     with _run(students, [ANSWER], Limits()) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
-        got = read(next(exercise.ask([(Call("doubled", ([1, 2],)), None)])))
-    if isinstance(got, Reply) and got.value == [2, 4]:
+        answer = read(next(exercise.ask([(Call("doubled", ([1, 2],)), None)])))
+    if isinstance(answer, Reply) and answer.value == [2, 4]:
         return Condition("answer", GOOD, "right", "functions of a notebook can be called")
-    return _failed("answer", one_line(f"{got}")[:200], "right answers get no marks", "report this as a fault")
+    return _failed("answer", one_line(f"{answer}")[:200], "right answers get no marks", "report this as a fault")
 
 
 def _model_answer(worker: Worker) -> Condition:
-    """The first assignment's own notebook, which has the solutions in it."""
+    """Grade the source notebook of the first assignment, which has the solutions in it."""
     means = "right answers do not get their marks"
     try:
         assignment = next(iter(worker.course.assignments().values()), None)
@@ -126,14 +125,13 @@ def _model_answer(worker: Worker) -> Condition:
 
 
 def _first_loss(report: Report) -> str:
-    """What the first test that failed says, or asks."""
-    return next(
-        f"{e.name}: {t.message or t.sentence}" for e in report.exercises for t in e.tests if t.state != "passed"
-    )
+    """The message of the first test that failed, or what the test asks if it has no message."""
+    tests = ((exercise, test) for exercise in report.exercises for test in exercise.tests)
+    exercise, test = next((exercise, test) for exercise, test in tests if test.state != "passed")
+    return f"{exercise.name}: {test.message or test.sentence}"
 
 
-def _said(result: CellResult) -> str:
-    """What a cell ran into; nothing if it ended as it should."""
+def _outcome(result: CellResult) -> str:
     return result.stopped or ": ".join(filter(None, (result.error, result.text))) or "it came to an end"
 
 

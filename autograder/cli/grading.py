@@ -1,4 +1,4 @@
-"""`autograder grade`: a class graded with a bar to watch, and its marks as tables."""
+"""`autograder grade`: grade a class with a progress bar, and show its marks as tables."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from autograder.cli.options import say
 from autograder.course import Course
 from autograder.report import Report
 from autograder.reports import plain_text
@@ -25,16 +26,22 @@ from autograder.text import printable, printable_lines, shown_name
 from autograder.worker.pool import grade_many, worker_count
 from autograder.worker.run_log import RunLog, write_whole
 
-if TYPE_CHECKING:  # its import takes nbgrader's
+if TYPE_CHECKING:  # it imports nbgrader
     from autograder.nbgrader.outcomes import SubmissionOutcome
 
 NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
-FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
+FEW = 3  # submissions that are shown test by test, without a progress bar
 
 
 @dataclass(frozen=True)
-class How:
-    """How to grade: workers (0: one for each core), the sandbox's kind, a Dask scheduler's address or none, a bar."""
+class GradingOptions:
+    """How to grade.
+
+    jobs: workers; 0 means one for each core if there are many submissions
+    kind: of the sandbox
+    scheduler: address of a Dask scheduler, or empty
+    quiet: show no progress bar
+    """
 
     jobs: int
     kind: str
@@ -43,82 +50,79 @@ class How:
 
 
 def grade_files(
-    found: list[Submission], course: Course, how: How, console: Console, report: Path | None
+    found: list[Submission], course: Course, options: GradingOptions, console: Console, json_file: Path | None
 ) -> list[Report]:
-    """Grade submissions in order and write the `report` file; a run log beside it lets an interrupted run go on."""
-    versions = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
+    """Grade submissions, and write their reports to `json_file`, in the same order.
+
+    A run log beside the file lets an interrupted run go on. A terminal or a pipe has none.
+    """
+    version = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
+
+    def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
+        jobs = worker_count(options.jobs, len(submissions))
+        return grade_many(submissions, course.root, jobs, options.kind, options.scheduler)
+
     with contextlib.ExitStack() as stack:
-        grade = functools.partial(_grade, course=course, how=how)
-        if report is None or report == Path("-") or (report.exists() and not report.is_file()):
-            reports = grade(found, len(found))
+        if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):
+            graded = grade(found)
         else:
-            run_log = stack.enter_context(RunLog(report))
-            stamped = [(one, stamp(one, versions(one.assignment))) for one in found]
+            run_log = stack.enter_context(RunLog(json_file))
             if len(run_log):
                 console.print(f"going on: {len(run_log)} were graded before the last run was interrupted")
-            reports = run_log.grade(stamped, lambda left: grade(left, len(found) - len(run_log)))
-        step = stack.enter_context(_bar(console, len(found), how.quiet or len(found) <= FEW))
-        done = []
-        for one in reports:
-            done.append(one)
-            step(one.status == "failed")
-        if report is not None:
-            _write(done, report)
-        return done
-
-
-def _write(reports: list[Report], path: Path) -> None:
-    text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False)
-    if path == Path("-"):
-        print(text)
-    else:
-        write_whole(path, text + "\n")
-
-
-def _grade(submissions: Sequence[Submission], count: int, course: Course, how: How) -> Iterator[Report]:
-    return grade_many(submissions, course.root, worker_count(how.jobs, count), how.kind, how.scheduler)
+            graded = run_log.grade([(each, stamp(each, version(each.assignment))) for each in found], grade)
+        step = stack.enter_context(_bar(console, len(found), options.quiet or len(found) <= FEW))
+        reports = []
+        for report in graded:
+            reports.append(report)
+            step(report.status == "failed")
+        if json_file is not None:
+            text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
+            if json_file == Path("-"):
+                print(text, end="")
+            else:
+                write_whole(json_file, text)
+        return reports
 
 
 def grade_class(
     course: Course,
     only: str | None,
-    how: How,
+    options: GradingOptions,
     console: Console,
     feedback: bool = False,
     force: bool = False,
     accept: bool = False,
 ) -> int:
-    """Grade submitted/ into nbgrader's gradebook; the exit code: 1 if not all could be, or one has no page.
+    """Grade submitted/ into nbgrader's gradebook. Returns the exit code: 0 if every mark and page was written, else 1.
 
-    accept: write marks, too, that a change of the course has moved
+    only: an assignment; all if not given
+    feedback: make feedback pages, too
+    force: grade submissions that have not changed, too
+    accept: write marks that only a change of the course has moved, too
     """
     from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)
-    settings = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force, "accept_changes": accept}
+    total, assignments = sum(count for _, count in found), [assignment for assignment, _ in found]
+    settings = {"jobs": options.jobs, "scheduler": options.scheduler, "force": force, "accept_changes": accept}
     notices: list[str] = []
-    with _bar(console, sum(count for _, count in found), how.quiet) as step:
-        assignments = [assignment for assignment, _ in found]
+    with _bar(console, total, options.quiet) as step:
         outcomes = grade_into_gradebook(
-            course, assignments, settings, how.kind, lambda one: step(bool(one.reason)), feedback, notices.append
+            course, assignments, settings, options.kind, lambda done: step(bool(done.reason)), feedback, notices.append
         )
-    for notice in notices:
-        console.print(Text(printable_lines(f"warning: {notice}")), soft_wrap=True)
+    say(console, *(printable_lines(f"warning: {notice}") for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
-    for outcome in pageless:
-        console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
+    say(console, *(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}" for outcome in pageless))
     held = [outcome for outcome in outcomes if outcome.held]
-    for line in _moved_marks([outcome for outcome in outcomes if outcome.moves]):
-        console.print(Text(line), soft_wrap=True)
+    say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moves]))
     folder = course.root / "submitted"
     broken = [why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{name}"))]
-    for why in broken:
-        console.print(Text(printable(why)), soft_wrap=True)
+    say(console, *map(printable, broken))
     graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
-    same = sum(count for _, count in found) - len(graded) - len(failed) - len(held)
+    same = total - len(graded) - len(failed) - len(held)
     unchanged = f", {same} unchanged since they were graded" if same else ""
     left = f", {len(held)} left as they were" if held else ""
     console.print(f"{len(graded)} graded{unchanged}{left}, {len(failed)} could not be graded")
@@ -126,19 +130,19 @@ def grade_class(
 
 
 def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
-    """Whose marks are other ones after a change of the course, or would be, and what to do."""
+    """The marks that a change of the course has moved or would move, and what to do about them."""
     from autograder.nbgrader.outcomes import left_alone, taken_back
 
     for outcome in moved:
         yield f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.moved}"
-    for held, tell in ((True, left_alone), (False, taken_back)):
+    for held, advice in ((True, left_alone), (False, taken_back)):
         counts = Counter(outcome.assignment for outcome in moved if outcome.held == held)
-        yield from (tell(name, count) for name, count in counts.items())
+        yield from (advice(name, count) for name, count in counts.items())
 
 
 @contextlib.contextmanager
 def _bar(console: Console, total: int, hidden: bool) -> Iterator[Any]:
-    """A bar with rate and time left; gives a function to call for each submission: `step(failed)`."""
+    """A progress bar with rate and time left, and the function to call for each submission: `step(failed)`."""
     columns = (
         TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(), TextColumn("{task.fields[failed]}"),
@@ -165,7 +169,10 @@ def _bar(console: Console, total: int, hidden: bool) -> Iterator[Any]:
 
 
 def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
-    """A few reports test by test, many as a table for each assignment; quiet: what could not be graded, and the sum."""
+    """Show a few reports test by test, or many as a table for each assignment.
+
+    quiet: show only what could not be graded, and the sum
+    """
     failed = [report for report in reports if report.status == "failed"]
     if quiet:
         for report in failed:
@@ -176,11 +183,10 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
             _show_one(report, console)
     else:
         for assignment in dict.fromkeys(report.assignment for report in reports):
-            console.print(class_table(assignment, [r for r in reports if r.assignment == assignment]))
+            console.print(_class_table(assignment, [r for r in reports if r.assignment == assignment]))
 
 
-def class_table(assignment: str, reports: list[Report]) -> Table:
-    """One assignment's marks: a row for each student, a column for each exercise."""
+def _class_table(assignment: str, reports: list[Report]) -> Table:
     names = next(([e.name for e in report.exercises] for report in reports if report.exercises), [])
     table = Table(title=assignment, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student")

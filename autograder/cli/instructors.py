@@ -1,52 +1,53 @@
-"""An instructor's commands beside `grade`: what is done with marks, and with a class."""
+"""Commands for the marks and the people of a class: regrades, reports, and what happens in the middle of a term."""
 
 from __future__ import annotations
 
-import os
+import functools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, BadParameter, Exit, Option
 
-from autograder.cli.options import Jobs, Kind, Note, SandboxKind, Visibility, Write, must_be_writable, warn
-from autograder.course import find_course
-from autograder.text import alike, shown_name
+from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
+from autograder.course import Assignment, check_cell, find_course
+from autograder.submission import grade_id
+from autograder.text import printable, shown_name
 
-Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
-Roster = Annotated[
-    Path | None, typer.Option(help="A CSV file (id, name, email): who has handed in nothing is named, too.")
-]
+SETTINGS = "autograder"  # the key of a notebook's metadata that holds its settings
 
 
 def regrade(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
+    assignment: Annotated[str, Argument(help="The assignment whose suite or points have changed.")],
     write: Write = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
-    student: Annotated[str, typer.Option(help="This student alone, by the id.")] = "",
+    undo: Annotated[bool, Option("--undo", help="Bring back what the last --write changed.")] = False,
+    student: Annotated[str, Option(help="This student alone, by the id.")] = "",
     note: Note = "",
     jobs: Jobs = 0,
-    sandbox: Kind = SandboxKind.auto,
+    sandbox: Kind = "auto",
 ) -> None:
     """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
 
     Manual grades and comments are kept. Needs the gradebook that nbgrader wrote.
     """
-    from autograder.cli import regrade as again
+    from autograder.cli.regrade import run
+    from autograder.cli.regrade import undo as undo_last
 
     if write and undo:
-        raise typer.BadParameter("--write and --undo are two different things")
+        raise BadParameter("--write and --undo are two different things")
     course = find_course()
     if undo:
-        again.undo(course, assignment, Console())
+        undo_last(course, assignment, Console())
         return
     warn(sandbox, course)
-    again.run(course, assignment, Console(), jobs, sandbox.value, write, student, note)
+    run(course, assignment, Console(), jobs, sandbox, write, student, note)
 
 
-def roster(
-    file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")],
-) -> None:
+def roster(file: Annotated[Path, Argument(help="A CSV file with the columns id, name and email.")]) -> None:
     """Enter who is in the class into the gradebook: formgrader then shows names, and exports have a row for everybody.
 
     An id is the name of the student's folder in submitted/. If you run it again, names and addresses are brought up to
@@ -62,24 +63,25 @@ def roster(
     ids = {person.id for person in people}
     handed_in = course.root / "submitted"
     folders = sorted(path.name for path in handed_in.iterdir() if path.is_dir()) if handed_in.is_dir() else []
-    for name in [name for name in folders if name not in ids]:
-        print(f"submitted/{shown_name(name)}: nobody in the roster has this id")
+    for name in folders:
+        if name not in ids:
+            print(f"submitted/{shown_name(name)}: nobody in the roster has this id")
 
 
 def report(
     marks: Marks,
-    html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
+    html: Annotated[Path | None, Option(help="Write a page to look at or print: one file, no network.")] = None,
+    csv: Annotated[Path | None, Option(help="Write the numbers as a table.")] = None,
+    json_file: Annotated[Path | None, Option("--json", help="Write the numbers as JSON.")] = None,
     roster: Roster = None,
     submitted: Annotated[
-        Path | None, typer.Option(help="With --html: a folder of submissions, for a sample of code of each mistake.")
+        Path | None, Option(help="With --html: a folder of submissions, for a sample of code of each mistake.")
     ] = None,
     feedback: Annotated[
-        Path | None, typer.Option(help="With --html: the folder of feedback pages, to which names are links.")
+        Path | None, Option(help="With --html: the folder of feedback pages, to which names are links.")
     ] = None,
     gradebook: Annotated[
-        bool, typer.Option("--gradebook", help="With --html: late work and manual grades, from nbgrader's gradebook.")
+        bool, Option("--gradebook", help="With --html: late work and manual grades, from nbgrader's gradebook.")
     ] = False,
 ) -> None:
     """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
@@ -92,121 +94,160 @@ def report(
     from autograder.reports.class_statistics import class_statistics
     from autograder.reports.marks_file import read_marks, write
 
-    reports, everybody = read_marks(marks), _ids(roster)
-    found = class_statistics(reports, everybody)
+    reports, everybody = read_marks(marks), ids_in(roster)
+    statistics = class_statistics(reports, everybody)
+    notes: dict[tuple[str, str], str] = {}
+    if gradebook:
+        from autograder.nbgrader import api
+        from autograder.nbgrader.gradebook_rows import messages_of_marks
 
-    told = _told_of_marks() if gradebook else {}
+        notes = messages_of_marks(api(find_course().root).coursedir)
 
-    def page(rates: Any) -> str:
-        notebooks = {name: one.notebook.stem for name, one in find_course().assignments().items()} if feedback else {}
-        beside = what_is_beside(reports, everybody, html, submitted, feedback, told, notebooks)
-        return class_report.as_html(rates, beside)
-
-    formats = {html: page, csv: class_report.as_table, json_file: class_report.as_json}
-    wanted = {path: make for path, make in formats.items() if path is not None}
-    for path, make in wanted.items():
-        write(path, make(found))
-        print(f"wrote {path}")
-    if not wanted:
-        class_report.show(found, Console())
-
-
-def _told_of_marks() -> dict[tuple[str, str], str]:
-    from autograder.nbgrader import api
-    from autograder.nbgrader.gradebook_rows import messages_of_marks
-
-    return messages_of_marks(api(find_course().root).coursedir)
+    formats: dict[Path | None, Callable[..., str]] = {csv: class_report.as_table, json_file: class_report.as_json}
+    if html is not None:
+        beside = what_is_beside(reports, everybody, html, submitted, feedback, notes)
+        formats = {html: functools.partial(class_report.as_html, beside=beside), **formats}
+    for path, text in formats.items():
+        if path is not None:
+            write(path, text(statistics))
+            print(f"wrote {path}")
+    if not any(formats):
+        class_report.show(statistics, Console())
 
 
-def _ids(roster: Path | None) -> list[str]:
-    from autograder.reports.roster import read_roster
-
-    return [person.id for person in read_roster(roster)] if roster else []
-
-
-def export(
-    marks: Marks,
-    csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test suite a submission.")] = None,
-    gradescope: Annotated[
-        Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
-    ] = None,
-    classroom50: Annotated[
-        Path | None, typer.Option(help="Write Classroom 50's result.json, of one submission.")
-    ] = None,
-    points: Annotated[str, typer.Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
-    visibility: Annotated[
-        Visibility, typer.Option(help="With --gradescope: when students see their results.")
-    ] = Visibility.visible,
-    messages: Annotated[
-        bool, typer.Option("--messages/--no-messages", help="With --gradescope: what tests say of the student's code.")
-    ] = True,
-    roster: Roster = None,
-) -> None:
-    """Marks in the forms that other programs read; several at once if asked for.
-
-    Whoever is in one assignment, or in the roster, has a row in every other, too.
-    """
-    from autograder.reports import export as forms
-    from autograder.reports.classroom50 import as_classroom50, read_points
-    from autograder.reports.marks_file import read_marks, write
-    from autograder.reports.roster import with_absent
-
-    if csv is None and junit is None and gradescope is None and classroom50 is None:
-        raise typer.BadParameter("name at least one of --csv, --junit, --gradescope and --classroom50")
-    reports = with_absent(read_marks(marks), _ids(roster))
-    for names in alike(report.student for report in reports):
-        print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
-    if csv is not None:
-        write(csv, forms.exercises_as_csv(reports))
-    if junit is not None:
-        write(junit, forms.as_junit(reports))
-    if gradescope is not None:
-        for path, text in forms.gradescope_files(reports, gradescope, visibility.value, messages):
-            write(path, text)
-    if classroom50 is not None:
-        if len(reports) > 1:
-            raise typer.BadParameter("--classroom50 is for one submission")
-        write(classroom50, as_classroom50(reports[0] if reports else None, read_points(points), os.environ))
-    for wanted in (csv, junit, gradescope, classroom50):
-        if wanted is not None:
-            print(f"wrote {wanted}")
-
-
-def bundle(
-    assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
-    gradescope: Annotated[
-        Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
-    ] = None,
-    classroom50: Annotated[
-        Path | None, typer.Option(help="Write Classroom 50's autograder into this folder; it runs the visible tests.")
-    ] = None,
-    requirement: Annotated[
-        list[str] | None,
-        typer.Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
-    ] = None,
-    visibility: Annotated[
-        Visibility, typer.Option(help="For Gradescope: when students see their results.")
-    ] = Visibility.after_due_date,
-    without_sandbox: Annotated[
-        bool,
-        typer.Option(
-            "--without-sandbox", help="For Gradescope: grade though code can read suites; messages are left out."
-        ),
+def withdraw(
+    exercise: Annotated[str, Argument(help="The exercise that turned out to be unfair, or broken.")],
+    out_of_total: Annotated[
+        bool, Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
     ] = False,
+    back: Annotated[bool, Option("--back", help="It counts again as it did before.")] = False,
+    write: Write = False,
+    note: Note = "",
+    jobs: Jobs = 0,
+    sandbox: Kind = "auto",
 ) -> None:
-    """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
+    """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
 
-    Gradescope's holds this assignment alone, and grades nothing in a container where no sandbox works.
+    It is judged as before, so an early mistake is still paid for once. Without --write, who gains and loses is shown,
+    and nothing is written. `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
     """
-    from autograder.cli.bundle import write_classroom50, write_gradescope
+    from autograder.cli import regrade
 
-    if gradescope is None and classroom50 is None:
-        raise typer.BadParameter("name --gradescope, --classroom50, or both")
-    found = find_course().assignment(assignment)
-    if gradescope is not None:
-        must_be_writable(gradescope)
-        write_gradescope(found, gradescope, visibility.value, not without_sandbox)
-        print(f"wrote {gradescope}")
-    if classroom50 is not None:
-        print(f"wrote {write_classroom50(found, classroom50, requirement or ())}")
+    if back and out_of_total:
+        raise BadParameter("--back and --out-of-total are two different things")
+    course = find_course()
+    assignment = course.of_exercise(exercise)
+    warn(sandbox, course)
+    again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
+    reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
+    with _withdrawn(assignment, exercise, out_of_total, back, keep=write):
+        regrade.run(course, assignment.name, Console(), jobs, sandbox, write, "", note, again, reason)
+    if write:
+        print("The source notebook says so, too; autograder dev sync takes that over into the release.")
+
+
+@contextmanager
+def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: bool, keep: bool) -> Iterator[None]:
+    """Withdraw an exercise in the source notebook inside the `with` block, and afterwards if `keep` is set."""
+    path = assignment.notebook
+    before = path.read_bytes()
+    notebook = json.loads(before)
+    settings = notebook["metadata"].setdefault(SETTINGS, {})
+    withdrawn = settings.setdefault("withdrawn", {})  # exercises with the points that they had before
+    name = check_cell(exercise, assignment.graded_cells)
+    (cell,) = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell) == name]
+    points = withdrawn.pop(exercise, cell["points"])
+    cell["points"] = 0 if out_of_total else points
+    if not back:
+        withdrawn[exercise] = points
+    if not withdrawn:
+        del settings["withdrawn"]
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    done = False
+    try:
+        yield
+        done = keep
+    finally:
+        if not done:
+            path.write_bytes(before)
+
+
+def extend(
+    student: Student,
+    assignment: Annotated[str, Argument(help="The assignment that may come later.")],
+    days: Annotated[float, Option(help="Days after everybody's due date; 0 takes an extension back.")],
+) -> None:
+    """Give one student more time. It replaces an earlier extension, and a penalty is worked out anew.
+
+    The feedback page says when the work was due.
+    """
+    from autograder.nbgrader import api, due, history
+
+    course = find_course()
+    found, nbgrader = course.assignment(assignment), api(course.root)
+    when = due.extend(nbgrader, found, student, timedelta(days=days))
+    history.record(nbgrader.coursedir, assignment, student, "extension", {}, f"due {due.shown(when)}")
+    print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
+
+
+def why(
+    student: Student, assignment: Annotated[str, Argument(help="The assignment whose mark is asked about.")]
+) -> None:
+    """How a mark came about, in ten lines: what happened when, and what the tests say.
+
+    While neither course nor kit has changed since, the submission that counts is graded anew, in the sandbox; else the
+    report that was kept is shown. Exit code: 0, or 1 when grading anew gives another mark.
+    """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.why import lines
+
+    course = find_course()
+    history, same = lines(course.assignment(assignment), api(course.root), student)
+    say(Console(), *map(printable, history))
+    raise Exit(0 if same else 1)
+
+
+def forget(student: Student) -> None:
+    """Delete a student's history: marks with their dates, submissions and reports that were kept.
+
+    The gradebook and the course's folders stay as they are; what is where about a student is told.
+    """
+    from autograder.nbgrader.history import forget as remove
+
+    course = find_course()
+    print(f"{shown_name(student)}: " + ("the history is deleted" if remove(course.root, student) else "no history"))
+    for name in ("submitted", "autograded", "feedback"):
+        if (course.root / name / student).is_dir():
+            print(f"still there: {name}/{shown_name(student)}")
+    print(f"the gradebook's rows: nbgrader db student remove {shown_name(student)} --force")
+
+
+def written(
+    assignment: Annotated[str, Argument(help="The assignment whose written questions are graded.")],
+    page: Annotated[Path | None, Option(help="Write a page to grade them on: one file, no network.")] = None,
+    apply: Annotated[Path | None, Option(help="Enter what was saved on the page into the gradebook.")] = None,
+) -> None:
+    """Grade written questions on one page: equal and nearly equal answers together, points by a click on the rubric.
+
+    Names are not shown. What has changed since the page was made, an answer or a grade, is left out and named.
+    Exit code: 0 when all was done, 1 when something was left out, 2 when the call itself is wrong.
+    """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.written import enter, questions
+    from autograder.reports.marks_file import write
+    from autograder.reports.written import as_html, read_decisions
+
+    if (page is None) == (apply is None):
+        raise BadParameter("name --page before you grade, and --apply after it")
+    course = find_course()
+    found, coursedir = course.assignment(assignment), api(course.root).coursedir
+    if page is not None:
+        write(page, as_html(assignment, questions(coursedir, found)))
+        print(f"wrote {page}")
+        return
+    assert apply is not None
+    count, left = enter(coursedir, found, read_decisions(apply, assignment))
+    print(f"entered {count} decision{'s' * (count != 1)}")
+    for line in left:
+        print(line)
+    raise Exit(1 if left else 0)

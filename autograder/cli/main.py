@@ -8,39 +8,40 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Exit, Option, Typer
 
 from autograder import __version__
-from autograder.cli import instructors, term
+from autograder.cli import elsewhere, instructors
 from autograder.cli.dev import dev
-from autograder.cli.grading import How, grade_class, grade_files, show
-from autograder.cli.options import CourseFolder, Group, Jobs, Kind, SandboxKind, must_be_writable, warn
-from autograder.cli.return_marks import return_
+from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
+from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
-from autograder.cli.written import written
 from autograder.course import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
 from autograder.errors import AutograderError, CourseError, in_words
 from autograder.text import printable_lines
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+# Headings of `autograder --help`.
+GRADE, TERM, STUDENTS, ELSEWHERE = "Grade", "During the term", "For students", "From and to other systems"
+MACHINE = "This machine, and editing a course"
+app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def say_version(wanted: bool) -> None:
-    """Print the version and end, if `--version` is given."""
+    """Print the version and exit, if `--version` is given."""
     if wanted:
         print(f"autograder {__version__}")
-        raise typer.Exit
+        raise Exit
 
 
 @app.callback()
 def autograder(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
+        bool, Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
     ] = False,
 ) -> None:
     """Grade notebooks behind a sandbox, with hidden tests, partial credit and named mistakes."""
@@ -50,31 +51,28 @@ def autograder(
 def grade(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
+        Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
     ] = None,
     assignment: Annotated[
-        str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
+        str | None, Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
     jobs: Jobs = 0,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
+        Path | None, Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
     gradebook: Annotated[
-        bool, typer.Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
+        bool, Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
     ] = False,
-    feedback: Annotated[
-        bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    feedback: Annotated[bool, Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")] = False,
+    force: Annotated[bool, Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
     accept_changes: Annotated[
-        bool,
-        typer.Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too."),
+        bool, Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too.")
     ] = False,
     scheduler: Annotated[
-        str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
+        str, Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
     ] = "",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
-    sandbox: Kind = SandboxKind.auto,
+    quiet: Annotated[bool, Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
+    sandbox: Kind = "auto",
     folder: CourseFolder = None,
 ) -> None:
     """Grade notebooks with the hidden tests. Low marks are no failure.
@@ -87,83 +85,76 @@ def grade(
     """
     console = Console(stderr=json_file == Path("-"))
     course = _course_to_grade(folder, paths or [], assignment)
-    how = How(jobs, sandbox.value, scheduler, quiet)
+    options = GradingOptions(jobs, sandbox, scheduler, quiet)
     if gradebook and (paths or json_file):
         raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
     if not gradebook and (feedback or force or accept_changes):
         raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if gradebook:
         warn(sandbox, course)
-        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force, accept_changes))
+        raise Exit(grade_class(course, assignment, options, console, feedback, force, accept_changes))
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
     warn(sandbox, course)
     must_be_writable(json_file)
-    reports = grade_files(found, course, how, console, json_file)
+    reports = grade_files(found, course, options, console, json_file)
     show(reports, console, quiet)
-    raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+    raise Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
 def _course_to_grade(folder: Path | None, paths: list[Path], assignment: str | None) -> Course:
-    """The course in `folder`, else the one around here; another one only if the names of what was handed in say so."""
+    """The course in `folder`, else the one around the current folder.
+
+    The course beside the engine is used only if the assignment, or what was handed in, has a name from it.
+    """
     course = course_at(folder) if folder else find_course(handed_in=paths)
-    if folder is None and not is_around(course) and not _is_known(course, paths, assignment):
-        raise no_course(Path.cwd())
+    if folder is None and not is_around(course):
+        assignments = course.assignments()
+        known = {*assignments, *(found.notebook.name for found in assignments.values())}
+        named = [assignment] if assignment else (name for path in paths for name in _names_in(path.absolute()))
+        if known.isdisjoint(named):
+            raise no_course(Path.cwd())
     if assignment is not None:
         course.assignment(assignment)
     return course
 
 
-def _is_known(course: Course, paths: list[Path], assignment: str | None) -> bool:
-    """Is what was handed in, by its names, of a course that was not asked for, such as the one beside the engine?"""
-    names = course.assignments()
-    if assignment is not None:
-        return assignment in names
-    notebooks = {one.notebook.name for one in names.values()}
-    found = (word in names or word in notebooks for path in paths for word in _names_in(path.absolute()))
-    return any(found)
-
-
 def _names_in(path: Path) -> Iterator[str]:
-    """Names of a path, and of folders and notebooks up to two levels below it."""
+    """The parts of a path, and the names of folders and files up to two levels below it."""
     yield from path.parts
     with contextlib.suppress(OSError):
-        for pattern in ("*", "*/*"):
-            yield from (one.name for one in path.glob(pattern))
+        yield from (found.name for pattern in ("*", "*/*") for found in path.glob(pattern))
 
 
-def doctor(
-    folder: CourseFolder = None,
-) -> None:
+def doctor(folder: CourseFolder = None) -> None:
     """What stands between student code and the course on this machine, what that means, and what helps.
 
     If that is enough, a few notebooks are run for a trial, which takes seconds.
 
     Exit code: 0 when grading is safe here, 1 when it is not, 2 when the call itself is wrong.
     """
-    from autograder.cli import doctor as ask
+    from autograder.cli.doctor import findings, safe
+    from autograder.cli.doctor import show as show_findings
 
-    try:
-        course = course_at(folder) if folder else find_course()
-    except CourseError:
-        if folder:
-            raise
-        course = None
-    found = list(ask.findings(course))
-    ask.show(found, Console())
-    raise typer.Exit(0 if ask.safe(found) else 1)
+    course = course_at(folder) if folder else None
+    if course is None:
+        with contextlib.suppress(CourseError):
+            course = find_course()
+    found = findings(course)
+    show_findings(found, Console())
+    raise Exit(0 if safe(found) else 1)
 
 
 def check(
-    notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    notebook: Annotated[Path, Argument(help="A notebook from the released folder, saved.")],
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write what the tests say, in the form of grade --json.")
+        Path | None, Option("--json", help="Also write what the tests say, in the form of grade --json.")
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
     folder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--course",
             help="The course's folder; else the one around the current folder, if nobody else can write there.",
         ),
@@ -179,15 +170,14 @@ def check(
     if watch and json_file:
         raise AutograderError("--watch and --json are two different things")
     if not watch:
-        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
+        raise Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
     with contextlib.suppress(KeyboardInterrupt):
         check_notebook.watch(notebook, Console(), course)
 
 
 def progress(
     folder: Annotated[
-        Path,
-        typer.Argument(help="Your folder with the assignments, or one assignment's.", file_okay=False, exists=True),
+        Path, Argument(help="Your folder with the assignments, or one assignment's.", file_okay=False, exists=True)
     ] = Path(),
 ) -> None:
     """All assignments on one page: what check(...) in your notebooks has found done, begun, and which known mistakes.
@@ -200,56 +190,51 @@ def progress(
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
+    folder: Annotated[Path, Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
         "demo"
     ),
 ) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
     course = find_course()
-    from autograder.cli.demo import run  # needs nbgrader, which whoever has a course has
+    from autograder.cli.demo import run  # imports nbgrader, which everybody who has a course has installed
 
-    warn(SandboxKind.auto, course)
+    warn("auto", course)
     run(folder, course, Console())
 
 
-# Each command under its heading in `--help`, with the words there and an example to paste; its name begins the example.
-for group, command, short, example in (
-    (Group.grading, grade, "Grade notebooks with the hidden tests.", "grade submitted/ --json marks.json"),
-    (Group.machine, doctor, "Is grading safe on this machine?", "doctor"),
-    (Group.students, check, "Run the visible tests on a saved notebook.", "check first.ipynb --watch"),
-    (Group.students, progress, "Show how far you are in all assignments.", "progress"),
-    (Group.machine, demo, "Grade a small class, from release to feedback.", "demo demo"),
+# Each command: its heading and its line in `--help`, and an example to paste, which begins with the command's name.
+for heading, command, short, example in (
+    (GRADE, grade, "Grade notebooks with the hidden tests.", "grade submitted/ --json marks.json"),
+    (MACHINE, doctor, "Is grading safe on this machine?", "doctor"),
+    (STUDENTS, check, "Run the visible tests on a saved notebook.", "check first.ipynb --watch"),
+    (STUDENTS, progress, "Show how far you are in all assignments.", "progress"),
+    (MACHINE, demo, "Grade a small class, from release to feedback.", "demo demo"),
+    (GRADE, instructors.regrade, "After a change of the course: who gains, who loses.", "regrade a1_first --write"),
+    (TERM, instructors.roster, "Enter who is in the class into the gradebook.", "roster students.csv"),
+    (TERM, instructors.report, "How the class is doing.", "report marks.json --html class.html"),
     (
-        Group.grading,
-        instructors.regrade,
-        "After a change of the course: who gains, who loses.",
-        "regrade a1_first --write",
-    ),
-    (Group.term, instructors.roster, "Enter who is in the class into the gradebook.", "roster students.csv"),
-    (Group.term, instructors.report, "How the class is doing.", "report marks.json --html class.html"),
-    (
-        Group.elsewhere,
-        instructors.export,
+        ELSEWHERE,
+        elsewhere.export,
         "Marks in the forms that other programs read.",
         "export marks.json --csv exercises.csv --junit marks.xml",
     ),
     (
-        Group.elsewhere,
-        instructors.bundle,
+        ELSEWHERE,
+        elsewhere.bundle,
         "What grades elsewhere, such as in Gradescope.",
         "bundle a1_first --gradescope a1.zip",
     ),
-    (Group.grading, written, "Grade written answers on one page.", "written a1_first --page written.html"),
-    (Group.grading, term.why, "How a mark came about, in ten lines.", "why ada a1_first"),
-    (Group.term, term.extend, "Give one student more time.", "extend ada a1_first --days 3"),
-    (Group.term, term.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
-    (Group.term, term.forget, "Delete a student's history.", "forget ada"),
-    (Group.elsewhere, term.similar, "Code for JPlag, Dolos and compare50.", "similar a1_first code"),
-    (Group.elsewhere, return_, "Marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
+    (GRADE, instructors.written, "Grade written answers on one page.", "written a1_first --page written.html"),
+    (GRADE, instructors.why, "How a mark came about, in ten lines.", "why ada a1_first"),
+    (TERM, instructors.extend, "Give one student more time.", "extend ada a1_first --days 3"),
+    (TERM, instructors.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
+    (TERM, instructors.forget, "Delete a student's history.", "forget ada"),
+    (ELSEWHERE, elsewhere.similar, "Code for JPlag, Dolos and compare50.", "similar a1_first code"),
+    (ELSEWHERE, elsewhere.return_, "Marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
 ):
     name, epilog = example.split()[0], f"Example: autograder {example}"
-    app.command(name, epilog=epilog, rich_help_panel=group, short_help=short)(command)
-app.add_typer(dev, name="dev", rich_help_panel=Group.machine)
+    app.command(name, epilog=epilog, rich_help_panel=heading, short_help=short)(command)
+app.add_typer(dev, name="dev", rich_help_panel=MACHINE)
 
 
 def main() -> None:
@@ -258,21 +243,18 @@ def main() -> None:
         try:
             app()
             sys.stdout.flush()
+            return
         except AutograderError as error:
-            _end(str(error))
+            message = str(error)
         except Exception as error:
-            if (words := in_words(error)) is None:
+            if (reason := in_words(error)) is None:
                 raise
             full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
             if isinstance(error, OSError) and error.filename is None and error.errno in full:
-                words = f"what was to be said could not be written: {words}"
-            _end(f"{words}. What was done so far is kept; the same command goes on from there")
-
-
-def _end(words: str) -> NoReturn:
-    """Say why, and end as a call that was wrong does. What cannot be printed is dropped, and not tried again."""
-    with contextlib.suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {words}")))
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.exit(2)
+                reason = f"what was to be said could not be written: {reason}"
+            message = f"{reason}. What was done so far is kept; the same command goes on from there"
+        with contextlib.suppress(OSError):
+            Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {message}")))
+        with contextlib.suppress(OSError):  # at exit Python flushes what could not be printed; it is dropped
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(2)

@@ -1,78 +1,72 @@
-"""What several commands share: options, and what is said before the work begins."""
+"""What several commands share: options, warnings before the work begins, and printing."""
 
 from __future__ import annotations
 
 import os
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Option
 
 from autograder.course import Course
 from autograder.errors import AutograderError
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 
+System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
+Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
-class Group(StrEnum):
-    """Under which heading a command stands in `autograder --help`."""
-
-    grading = "Grade"
-    term = "During the term"
-    elsewhere = "From and to other systems"
-    students = "For students"
-    machine = "This machine, and editing a course"
-
-
-class SandboxKind(StrEnum):
-    """Where student code runs."""
-
-    auto = "auto"
-    bubblewrap = "bubblewrap"
-    landlock = "landlock"
-    process = "process"
-
-
-class System(StrEnum):
-    """Where submissions come from, and marks go to."""
-
-    canvas = "canvas"
-    moodle = "moodle"
-    gradescope = "gradescope"
-
-
-class Visibility(StrEnum):
-    """When students see their results, in Gradescope's words."""
-
-    visible = "visible"
-    after_due_date = "after_due_date"
-    after_published = "after_published"
-    hidden = "hidden"
-
-
-Jobs = Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
+Jobs = Annotated[int, Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
 Kind = Annotated[
-    SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
+    Literal["auto", "bubblewrap", "landlock", "process"],
+    Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does."),
 ]
 CourseFolder = Annotated[
-    Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+    Path | None, Option("--course", help="The course's folder; else the one around the current folder.")
 ]
-Student = Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")]
-Write = Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")]
-Note = Annotated[str, typer.Option(help="Why; it goes into the history.")]
+Student = Annotated[str, Argument(help="The student's id, as in submitted/ or the roster.")]
+Write = Annotated[bool, Option("--write", help="Write the new marks, after saving the old ones.")]
+Note = Annotated[str, Option(help="Why; it goes into the history.")]
+Marks = Annotated[list[Path], Argument(help="What `autograder grade --json` wrote, one file or more.")]
+Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): who has handed in nothing is named, too.")]
+
+
+def ids_in(roster: Path | None) -> list[str]:
+    """The ids of the students in a roster; empty without one."""
+    from autograder.reports.roster import read_roster
+
+    return [person.id for person in read_roster(roster)] if roster else []
 
 
 def must_be_writable(path: Path | None) -> None:
-    """Raise `AutograderError` if `path` cannot be written: before the class is graded, not after."""
+    """Raise `AutograderError` if `path` cannot be written, so that this is found before a class is graded."""
     if path is None or path == Path("-"):
         return
     if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
         raise AutograderError(f"{path} cannot be written; name a file in a folder that is there")
 
 
-def warn(kind: SandboxKind, course: Course) -> None:
-    """Say so if it is not safe to grade (see `what_is_unsafe`). Raises `MachineError` if a sandbox was insisted on."""
-    if reason := what_is_unsafe(kind.value, course.root):
+def warn(kind: str, course: Course) -> None:
+    """Print a warning if grading is not safe, see `what_is_unsafe`.
+
+    Raises `MachineError` if a sandbox was asked for by name and does not work.
+    """
+    if reason := what_is_unsafe(kind, course.root):
         Console(stderr=True, style="yellow").print(Text(f"warning: {reason}"))
+
+
+def say(console: Console, *lines: str) -> None:
+    """Print lines without markup. The terminal wraps them."""
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def say_written(paths: Iterable[Path]) -> bool:
+    """Print each path when it is written. True if there was one."""
+    found = False
+    for path in paths:
+        print(f"wrote {path}")
+        found = True
+    return found

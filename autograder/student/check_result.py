@@ -1,35 +1,36 @@
-"""What a check says about one exercise: a table and pictures in JupyterLab, the same as text in a terminal."""
+"""What a check shows of one exercise: a table and pictures in JupyterLab, the same as text in a terminal."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from msgspec import structs
 
-from autograder.content import Visible
-from autograder.report import ExerciseResult, Picture, TestResult
+from autograder.content import Visible, visible_around
+from autograder.report import WENT_IN, ExerciseResult, Message, TestResult
 from autograder.reports import plain_text, rubric
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.html import block, paragraph, with_code
 from autograder.reports.side_by_side import beside, differing, drawn_arrays, in_words
-from autograder.student import message
 from autograder.testing.example import example_in
 from autograder.text import printable_lines
 
 BAR = 24  # characters
-WIDTH = 80  # characters; nbgrader cuts what is longer when it prints a failed cell
+WIDTH = 80  # characters; nbgrader cuts longer lines when it prints a failed cell
 INDENT = " " * 15
 PRINTED = "Your code printed, each line once:"
-LINES, LONGEST = 12, 200  # lines and characters of a line, of what the code printed
+LINES, LONGEST = 12, 200  # of the student's output: lines, and characters of a line
+LONG = 160  # characters of inputs; longer ones are folded away
 DONE, NOT_DONE = "#2e7d32", "#9e9e9e55"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an assignment is: which of `all`, its exercises, pass their visible tests."""
+    """Which exercises of an assignment pass their visible tests, out of `all`."""
 
     assignment: str
     all: tuple[str, ...]
@@ -37,18 +38,16 @@ class Progress:
 
     @classmethod
     def of(cls, exercise: str, passed: Collection[str], visible: Visible) -> Progress:
-        """The progress of the assignment that holds `exercise`, where those in `passed` do."""
+        """The progress of the assignment that `exercise` belongs to. `passed` may name other assignments' exercises."""
         assignment = visible.assignment_of(exercise)
         exercises = visible.assignments()[assignment]
         return cls(assignment, exercises, frozenset(passed) & frozenset(exercises))
 
     def __repr__(self) -> str:
         full = round(BAR * len(self.passed) / len(self.all))
-        return f"[{'#' * full}{'-' * (BAR - full)}]\n{self.words}"
+        return f"[{'#' * full}{'-' * (BAR - full)}]\n{self._sentence()}"
 
-    @property
-    def words(self) -> str:
-        """The bar in words."""
+    def _sentence(self) -> str:
         name, _, rest = self.assignment.partition("_")
         count = (
             f"{len(self.passed)} of {len(self.all)} exercises of {name}, {rest.replace('_', ' ')}, pass their checks"
@@ -56,21 +55,40 @@ class Progress:
         return f"{count}. Well done!" if len(self.passed) == len(self.all) else f"{count}."
 
     def _repr_html_(self) -> str:
-        parts = "".join(
-            f'<span style="flex:1;height:.6em;background:{DONE if name in self.passed else NOT_DONE}" '
-            f'title="{name}"></span>'
-            for name in self.all
-        )
+        sentence = escape(self._sentence())
         bar = (
             f'<div role="progressbar" aria-valuemin="0" aria-valuemax="{len(self.all)}" '
-            f'aria-valuenow="{len(self.passed)}" aria-label="{escape(self.words)}" '
-            f'style="display:flex;gap:2px;max-width:20em">{parts}</div>'
+            f'aria-valuenow="{len(self.passed)}" aria-label="{sentence}" style="display:flex;gap:2px;max-width:20em">'
+            f"{bar_parts({name: DONE if name in self.passed else NOT_DONE for name in self.all})}</div>"
         )
-        return f'<div class="autograder-progress" style="margin:.8em 0 .3em">{bar}{paragraph(escape(self.words))}</div>'
+        return f'<div class="autograder-progress" style="margin:.8em 0 .3em">{bar}{paragraph(sentence)}</div>'
+
+
+def bar_parts(colours: Mapping[str, str]) -> str:
+    """The parts of a bar as HTML: one for each name, in its colour, with the name as its title."""
+    return "".join(
+        f'<span style="flex:1;height:.6em;background:{colour}" title="{escape(name)}"></span>'
+        for name, colour in colours.items()
+    )
+
+
+def listing(function: str, folder: Path) -> str:
+    """What `check` or `hint` shows if no exercise is named: those of the assignment in `folder`, or of all assignments.
+
+    function: `check` or `hint`, for the example of a call
+    """
+    assignments = visible_around(folder, "").assignments()
+    name = folder.resolve().name
+    listed = {name: assignments[name]} if name in assignments else assignments
+    example = next((exercise for exercises in listed.values() for exercise in exercises), "")
+    lines = [f'Name an exercise, such as {function}("{example}").' if example else "No exercise here."]
+    for assignment, exercises in listed.items():
+        lines += _wrapped(f"{assignment}: {', '.join(exercises)}", "  ")
+    return "\n".join(lines)
 
 
 def passed(result: ExerciseResult) -> bool:
-    """Did every visible test pass?"""
+    """True if there are visible tests and all of them pass."""
     return bool(result.tests) and all(test.state == "passed" for test in result.tests)
 
 
@@ -78,30 +96,30 @@ def passed(result: ExerciseResult) -> bool:
 class CheckResult:
     """The outcome of the visible tests of one exercise.
 
-    first_step: what to do where nothing is judged yet
-    picture: what the student's function gives on the visible example; None where it cannot be drawn
-    culprit: the result of an earlier exercise that this one calls and that fails; what fails here may come from there
-    visible: what it was checked by
-    printed: what the student's code has printed meanwhile
+    first_step: what to do if the exercise is not judged
+    visible: the course that it was checked by
+    progress: of the whole assignment, shown below if given
+    culprit: the result of an earlier exercise that this one calls and that fails, so the failure may come from there
+    printed: what the student's code printed while it was tested
     """
 
     result: ExerciseResult
     first_step: str
-    picture: Picture | None = None
+    visible: Visible
     progress: Progress | None = None
     culprit: ExerciseResult | None = None
-    visible: Visible = field(default_factory=Visible)
     printed: str = ""
 
     @property
     def passed(self) -> bool:
-        """Did every visible test pass?"""
+        """True if every visible test passes."""
         return passed(self.result)
 
     @property
     def drawn_equal(self) -> bool | None:
-        """Is the student's picture what is asked for? None where the exercise has none, or nothing is judged."""
-        return self.picture is not None and not self._differing() if self._pictures() else None
+        """True if the student's picture is the one asked for. None if the exercise has none, or is not judged."""
+        pictures = self._pictures()
+        return self.result.picture is not None and not differing(pictures) if pictures else None
 
     def __repr__(self) -> str:
         drawn = side_by_side(self._shown_pictures(), WIDTH)
@@ -112,28 +130,27 @@ class CheckResult:
 
     def text(self) -> str:
         """The table alone, as text."""
-        lines = _wrapped(f"{self.result.name}: {self._headline()}")
-        lines += _wrapped(self._looks_like()) if self._looks_like() else []
-        inputs_shown = False  # a terminal cannot fold them away, so they are told once
+        lines = _wrapped(f"{self.result.name}: {self._headline()}") + _wrapped(self._looks_like())
+        inputs_shown = False  # a terminal cannot fold them away, so they are shown once
         for test in self._tests() if self.result.started else ():
             lines += _wrapped(f"  {plain_text.MARKS[test.state]:<12} {test.sentence}", INDENT)
-            told = message.parts_of(test)
-            for part in message.lines(told, with_inputs=not inputs_shown):
-                lines += _wrapped(INDENT + part, INDENT)
-            inputs_shown = inputs_shown or bool(told.went_in)
+            message = parts_of(test)
+            for part in (message.happened, message.question, "" if inputs_shown else message.inputs.strip()):
+                lines += _wrapped(INDENT + part, INDENT) if part else []
+            inputs_shown = inputs_shown or bool(message.went_in)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
         head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
         rows = structs.replace(self.result, tests=self._tests())
-        table = rubric.table(rows, with_points=False, message=message.html) if self.result.started else ""
+        table = rubric.table(rows, with_points=False, message=_message_html) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
         stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
-        said = f"{paragraph(PRINTED)}<pre>{escape(self._printed())}</pre>" if self.printed else ""
-        shown = head + table + pictures + said + stuck + (self.progress._repr_html_() if self.progress else "")
+        printed = f"{paragraph(PRINTED)}<pre>{escape(self._printed())}</pre>" if self.printed else ""
+        shown = head + table + pictures + printed + stuck + (self.progress._repr_html_() if self.progress else "")
         return block(shown, f"Check of {self.result.name}")
 
     def _headline(self) -> str:
@@ -144,7 +161,7 @@ class CheckResult:
         return self._start_there(self.culprit) + (f" {counted}." if self.result.started else "")
 
     def _looks_like(self) -> str:
-        """What is wrong in a sentence, if that can be told and does not come from another exercise."""
+        """What is wrong, in a sentence; empty if that is not known, or if another exercise may be the cause."""
         return plain_text.looks_like(self.result) if self.culprit is None else ""
 
     def _start_there(self, culprit: ExerciseResult) -> str:
@@ -152,24 +169,24 @@ class CheckResult:
         home = self.visible.assignment_of(culprit.name)
         if home == self.visible.assignment_of(self.result.name):
             return f"`{culprit.name}`, which this calls, {state}. Start there."
-        prerequisites = f"`{culprit.name}`, which this calls and you bring from {home.partition('_')[0]}, {state}."
-        return f"{prerequisites} Start there; grading puts a right one in its place."
+        prerequisite = f"`{culprit.name}`, which this calls and you bring from {home.partition('_')[0]}, {state}."
+        return f"{prerequisite} Start there; grading puts a right one in its place."
 
     def _tests(self) -> tuple[TestResult, ...]:
-        """The tests as they are shown: where the cause may lie in another exercise, no question leads astray."""
+        """The tests as they are shown. If another exercise may be the cause, they ask no misleading question."""
         if self.culprit is None:
             return self.result.tests
+        messages = [structs.replace(parts_of(test), question="") for test in self.result.tests]
         return tuple(
-            structs.replace(test, message=str(parts), parts=parts)
-            for test in self.result.tests
-            for parts in [structs.replace(message.parts_of(test), question="")]
+            structs.replace(test, message=str(message), parts=message)
+            for test, message in zip(self.result.tests, messages, strict=True)
         )
 
     def _printed(self) -> str:
-        """What was printed, each line once, and the first few: a check calls the code many times."""
+        """The first few lines printed, each once, since a check calls the code many times."""
         lines = list(dict.fromkeys(line for line in printable_lines(self.printed).splitlines() if line.strip()))
-        more = f"... and {len(lines) - LINES} other lines" if len(lines) > LINES else ""
-        return "\n".join([*(line[:LONGEST] for line in lines[:LINES]), *filter(None, [more])])
+        more = [f"... and {len(lines) - LINES} other lines"] if len(lines) > LINES else []
+        return "\n".join([line[:LONGEST] for line in lines[:LINES]] + more)
 
     def _stuck(self) -> str:
         failed = self.culprit or (self.result if self.result.started and not self.passed else None)
@@ -177,27 +194,47 @@ class CheckResult:
 
     def _caption(self) -> str:
         yours = f"`{self.result.name}` on a small example, yours and what it asks for"
-        if self.picture is None:
+        if self.result.picture is None:
             return f"{yours}: yours cannot be drawn yet."
-        return yours + in_words(self._differing())
-
-    def _differing(self) -> int:
-        """How many squares of the student's picture differ."""
-        return differing(self._pictures())
+        return yours + in_words(differing(self._pictures()))
 
     def _shown_pictures(self) -> list[Heatmap]:
-        """None if something is wrong and the pictures do not show it."""
+        """The pictures; none if something is wrong that they do not show."""
         return [] if not self.passed and self.drawn_equal else self._pictures()
 
     def _pictures(self) -> list[Heatmap]:
-        """The student's picture and the example's; the student's squares that differ are marked."""
+        """The student's picture, with the squares marked that differ, and the example's."""
         example = example_in(self.visible.picture_of(self.result.name))
         if example is None or example.wanted is None or not self.result.started:
             return []
-        own = drawn_arrays(self.picture)[0] if self.picture is not None else None
-        return beside(own, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
+        picture = self.result.picture
+        drawn = drawn_arrays(picture)[0] if picture is not None else None
+        return beside(drawn, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
+
+
+def parts_of(test: TestResult) -> Message:
+    """The parts of a test's message. If the message has no parts, it is what happened."""
+    return test.parts or Message(test.message)
+
+
+def _message_html(test: TestResult) -> str:
+    message = parts_of(test)
+    asked = f'<div style="margin-top:.2em"><em>{with_code(message.question)}</em></div>' if message.question else ""
+    return with_code(message.happened) + asked + (_inputs_html(message) if message.went_in else "")
+
+
+def _inputs_html(message: Message) -> str:
+    """The inputs, folded away if they are long: one on a line, and a matrix with one row on a line."""
+    rows = "\n".join(
+        text.replace("], [", "],\n" + " " * (text.index("[") + 1) + "[") if "[" in text else text
+        for text in message.went_in
+    )
+    style = "margin:.2em 0;padding:0 0 0 1em;background:none;color:inherit"
+    is_open = " open" if len(message.inputs) < LONG + len(WENT_IN) else ""
+    summary = WENT_IN.strip().rstrip(":")
+    return f'<details{is_open}><summary>{summary}</summary><pre style="{style}">{escape(rows)}</pre></details>'
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    """Lines of a terminal's width; a word, such as a line of code without blanks, is never cut."""
+    """Lines of a terminal's width; none of an empty text. A long word, such as code without blanks, is not cut."""
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -1,6 +1,6 @@
-"""`explore(draw, width=(4, 16, 64))`: one picture for each value of a parameter, and a slider to go through them.
+"""`explore(draw, width=(4, 16, 64))`: one picture for each value of a parameter, and a slider to choose one.
 
-The slider is an ipywidgets one. Without ipywidgets, and in a page that is only read, the same is a series of pictures.
+The slider needs ipywidgets. Without it, and on a page that no kernel runs, the pictures are shown in a row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-FEW = 4  # pictures in the series; more would be scrolled past
+FEW = 4  # pictures in the row
 
 
 def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
@@ -22,7 +22,7 @@ def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
 
     Raises `ValueError` where there is not exactly one parameter with a value or more.
     """
-    __tracebackhide__ = True  # IPython shows the student's lines of an error in `draw`, not these
+    __tracebackhide__ = True  # if `draw` fails, IPython shows the student's lines and not these
     if len(values) != 1:
         raise ValueError(f"explore takes one parameter with its values, such as width=(4, 16, 64), not {len(values)}")
     ((name, chosen),) = values.items()
@@ -32,13 +32,13 @@ def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
 
 
 class Exploration:
-    """What `explore` gives back."""
+    """The result of `explore`: a slider with a picture, or a few pictures in a row."""
 
     def __init__(self, draw: Callable[[Any], Any], name: str, values: list[Any]) -> None:
         __tracebackhide__ = True
         self.draw = functools.cache(draw)
         self.name, self.values = name, values
-        self.draw(values[0])  # what is wrong with `draw` is said here, and not behind a slider
+        self.draw(values[0])  # an error in `draw` appears here, and not when the slider moves
 
     def __repr__(self) -> str:
         return "\n\n".join(f"{self.name} = {value}\n{self.draw(value)!r}" for value in self._series())
@@ -55,12 +55,12 @@ class Exploration:
             display({"text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)  # type: ignore[no-untyped-call]
             return
         display(slider)  # type: ignore[no-untyped-call]
-        # What a slider showed is gone when the kernel is; these stay in the file.
+        # A slider's picture is lost with the kernel. The pictures in a row stay in the file.
         series = f"<details><summary>Without a slider: a series of pictures</summary>{self._repr_html_()}</details>"
         display(HTML(series))  # type: ignore[no-untyped-call]
 
     def _slider(self) -> Any:
-        """The slider with its picture below; None where there is no ipywidgets, or no notebook to show it."""
+        """The slider with its picture below; None without ipywidgets or without a notebook to show it."""
         from IPython import get_ipython
 
         if not hasattr(get_ipython(), "kernel"):  # type: ignore[no-untyped-call]
@@ -75,13 +75,13 @@ class Exploration:
         slider.observe(lambda change: setattr(picture, "value", self._one(change.new)), "value")
 
         class Box(ipywidgets.VBox):  # type: ignore[misc]
-            def __repr__(self) -> str:  # what is seen where no kernel moves it
+            def __repr__(self) -> str:  # shown if there is no kernel to move it
                 return "A slider: run this cell to move it."
 
         return Box([slider, picture])
 
     def _series(self) -> list[Any]:
-        """A few of the values, the first and the last among them."""
+        """A few of the values, including the first and the last."""
         last, parts = len(self.values) - 1, min(FEW, len(self.values)) - 1
         places = {round(i * last / parts) for i in range(parts + 1)} if parts else {0}
         return [self.values[place] for place in sorted(places)]

@@ -1,4 +1,4 @@
-"""`hint("median")`: help in three levels, one more each time it is asked for."""
+"""`hint("median")`: help in three levels, one level more each time it is called."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from autograder.content import Visible, visible_around
 from autograder.reports.html import block, name_of, paragraph, with_code
-from autograder.student.listing import listing
+from autograder.student.check_result import listing
 
 LEVELS = 3
-# How often each was asked for in this session, so that the next level is known. Nothing writes it down.
+# How often a hint was shown for each exercise in this session. It is not saved.
 _asked: Counter[str] = Counter()
 
 
@@ -19,7 +19,6 @@ class Help:
     """The hints of an exercise up to `level` (1 to 3): HTML in JupyterLab, text in a plain console."""
 
     def __init__(self, exercise: str, level: int, visible: Visible) -> None:
-        self.exercise, self.level = exercise, level
         hint = visible.hint_for(exercise)
         reading = (
             f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell. "
@@ -27,26 +26,20 @@ class Help:
         )
         example = f"An example with other numbers. {hint.example} " if hint.example else ""
         self.lines = (hint.nudge, hint.closer, example + reading)[:level]
-
-    @property
-    def more(self) -> str:
-        """What asking again would give."""
-        if self.level == LEVELS:
-            return "That is all there is. A classmate, or your instructor, can look at your code with you."
-        return f'Try it first. `hint("{self.exercise}")` again goes one step further.'
+        self.title = f"{exercise}: hint {level} of {LEVELS}"
+        self.more = f'Try it first. `hint("{exercise}")` again goes one step further.'
+        if level == LEVELS:
+            self.more = "That is all there is. A classmate, or your instructor, can look at your code with you."
 
     def __repr__(self) -> str:
         lines = [f"  {n}. {text}" for n, text in enumerate(self.lines, start=1)]
-        return "\n".join([self._title(), *lines, f"  {self.more}"])
+        return "\n".join([self.title, *lines, f"  {self.more}"])
 
     def _repr_html_(self) -> str:
         items = "".join(f'<li style="margin:.3em 0">{_linked(text)}</li>' for text in self.lines)
-        title = paragraph(f"<strong>{self._title()}</strong>")
+        title = paragraph(f"<strong>{self.title}</strong>")
         steps = f'<ol style="margin:.3em 0;max-width:60em">{items}</ol>'
-        return block(f"{title}{steps}{paragraph(with_code(self.more))}", self._title())
-
-    def _title(self) -> str:
-        return f"{self.exercise}: hint {self.level} of {LEVELS}"
+        return block(f"{title}{steps}{paragraph(with_code(self.more))}", self.title)
 
 
 def hint(exercise: Any = None) -> None:
@@ -64,14 +57,15 @@ def hint(exercise: Any = None) -> None:
     visible = visible_around(Path.cwd(), name)
     visible.assignment_of(name)
     _asked[name] += 1
-    from IPython.display import display  # takes long to import: the command line goes without
+    from IPython.display import display  # its import takes long, and the command line does not need it
 
     display(Help(name, min(_asked[name], LEVELS), visible))
 
 
 def _linked(text: str) -> str:
-    words, _, address = text.rpartition(": https://")
-    if not words:
+    """Text as HTML, with an address at its end as a link."""
+    before, _, address = text.rpartition(": https://")
+    if not before:
         return with_code(text)
     link = f'style="text-decoration:underline" href="https://{address}" target="_blank" rel="noopener"'
-    return f"{with_code(words)}: <a {link}>https://{address}</a>"
+    return f"{with_code(before)}: <a {link}>https://{address}</a>"

@@ -1,8 +1,8 @@
 """Grading in the kernel, for courses that run nbgrader without our plugin.
 
-The source notebooks' check cells import this `check` between nbgrader's hidden-test markers, so only an instructor's
-copy ever has it. The suite and the points are the same as behind the sandbox; the protection is not: here the
-student's code runs in the same process as the judge.
+The check cells of source notebooks import this `check` between nbgrader's hidden-test markers, so students never get
+it. Hidden tests and points are the same as in the sandbox, but the student's code runs in the judge's own process, so
+nothing protects the tests from it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from autograder.judge.judging import judge
 from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import plain_text, rubric
+from autograder.reports.html import name_of
 from autograder.testing.local import Here
 
 
 class Points(float):
-    """Points of an exercise: as a cell's result, nbgrader takes it as partial credit."""
+    """The points of an exercise. If this is the result of a cell, nbgrader takes it as partial credit."""
 
     result: ExerciseResult
 
@@ -36,14 +37,17 @@ _material = functools.cache(material_of)
 
 
 def check(exercise: Any) -> Points:
-    """Judge an exercise (its name, or the function itself) with the hidden tests, in the caller's names."""
-    name = exercise if isinstance(exercise, str) else exercise.__name__
+    """Judge an exercise with the hidden tests, as the caller's names define it.
+
+    exercise: its name, or the function itself
+    """
+    name = name_of(exercise)
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
     names = frame.f_back.f_globals
     assignment = find_course().of_exercise(name)
-    # Earlier exercises are judged, too: whether they lost marks decides what stands behind their names here.
-    index = [e.name for e in assignment.by_suite].index(name)
+    # Earlier exercises are judged, too: those that lost marks are replaced by the reference here.
+    index = [exercise.name for exercise in assignment.by_suite].index(name)
     exercises = assignment.by_suite[: index + 1]
     material = _material(assignment)
     watched = (*content.settings_of(assignment.course_folder).forbidden.watched, *material.suite.watched)

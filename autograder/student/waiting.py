@@ -1,8 +1,8 @@
-"""A demonstration that calls an unfinished exercise waits for it: a sentence in place of a traceback.
+"""Cells that need an unfinished exercise show a sentence instead of a traceback, and count as run.
 
-So Run All goes through in a notebook that is only begun. A stub raises `NotImplementedError()`; a cell that ends in one
-is told which exercise it needs, and counts as run. A cell that uses what such a cell would have defined waits, too. All
-other errors are shown as always. This stands on two hooks that IPython offers, in JupyterLab, in Colab and elsewhere.
+So Run All works in a notebook that is only begun. A stub raises `NotImplementedError()`. A cell that fails for that
+reason *waits*: it shows which exercise it needs. A cell that uses a name that a waiting cell would have defined waits,
+too. All other errors are shown as usual. This uses two hooks of IPython, which JupyterLab, Colab and others have.
 """
 
 from __future__ import annotations
@@ -14,34 +14,30 @@ from types import TracebackType
 from typing import Any
 
 
-def in_this_notebook() -> None:
-    """From now on cells of the running notebook wait; nothing where there is none."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+def begin(shell: Any = None) -> None:
+    """Let the cells of an IPython shell wait from now on; of the running notebook if none is given and there is one."""
+    if shell is None and "IPython" in sys.modules:
+        shell = sys.modules["IPython"].get_ipython()
     if shell is not None:
-        begin(shell)
-
-
-def begin(shell: Any) -> None:
-    """From now on cells of this shell of IPython's wait."""
-    waiting = Waiting(shell)
-    shell.set_custom_exc((*waiting.others, NotImplementedError, NameError), waiting.shown)
-    shell.events.register("post_run_cell", waiting.ran)
+        waiting = Waiting(shell)
+        shell.set_custom_exc((*waiting.others, NotImplementedError, NameError), waiting.shown)
+        shell.events.register("post_run_cell", waiting.ran)
 
 
 class Waiting:
-    """What cells of one notebook wait for.
+    """The waiting cells of one notebook.
 
-    others: exceptions that somebody else shows in this shell, as Colab does; they still do
+    others: exceptions that another handler shows in this shell, such as Colab's; they are still left to it
     """
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self.others, self._as_others_do = shell.custom_exceptions, shell.CustomTB
-        self._missing: dict[str, str] = {}  # what cells that wait would have defined, and what each waits for
-        self._needed = ""  # by the cell that runs now
+        self.others, self._other_handler = shell.custom_exceptions, shell.CustomTB
+        self._missing: dict[str, str] = {}  # names that waiting cells would have defined, each with its exercise
+        self._needed = ""  # the exercise that the running cell needs
 
     def shown(self, shell: Any, kind: Any, error: BaseException, trace: TracebackType, tb_offset: Any = None) -> Any:
-        """A sentence if the cell waits, else what the shell shows without us."""
+        """IPython calls this for an error: show a sentence if the cell waits, else what the shell shows without us."""
         above = error.name if isinstance(error, NameError) and error.name in self._missing else ""
         self._needed = self._missing.get(above, "") or self._stub(error)
         if above:
@@ -52,24 +48,24 @@ class Waiting:
         elif self._needed:
             print(f"This cell needs `{self._needed}`. Finish it and run this cell again.")
         elif isinstance(error, self.others):
-            return self._as_others_do(kind, error, trace, tb_offset=tb_offset)
+            return self._other_handler(kind, error, trace, tb_offset=tb_offset)
         else:
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         return None
 
     def ran(self, result: Any) -> None:
-        """A cell that waits has not failed: what runs all of them goes on."""
+        """IPython calls this after each cell. A waiting cell counts as a success, so Run All goes on."""
         names = self._shell.user_ns
         self._missing = {name: exercise for name, exercise in self._missing.items() if name not in names}
         if self._needed and result is not None:
             result.error_in_exec = None
             code = compile(self._shell.transform_cell(result.info.raw_cell), "<cell>", "exec", dont_inherit=True)
-            stored = {one.argval for one in dis.get_instructions(code) if one.opname == "STORE_NAME"}
+            stored = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
             self._missing |= {name: self._needed for name in stored if name not in names}
         self._needed = ""
 
     def _stub(self, error: BaseException) -> str:
-        """The notebook's function or class whose stub raised this; empty if none did."""
+        """The notebook's function or class whose stub raised this error; empty if it came from elsewhere."""
         if not isinstance(error, NotImplementedError) or error.args:
             return ""
         frame, _ = list(traceback.walk_tb(error.__traceback__))[-1]

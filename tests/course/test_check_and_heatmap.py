@@ -187,10 +187,10 @@ def test_what_the_example_asks_for_is_what_the_reference_gives(name):
     example = PICTURES[name]
     assert example.wanted is not None, "give it `wanted`, so that a student sees what is asked for"
     verdict = examine(name, right(name))
-    given = np.array(verdict.picture.matrices, dtype=float).reshape(example.wanted.shape)
+    given = np.array(verdict.result.picture.matrices, dtype=float).reshape(example.wanted.shape)
     assert np.abs(given - example.wanted).max() < ROUNDED
     assert "differ" not in repr(verdict)
-    assert verdict._repr_html_().count("<svg") == 2 * len(verdict.picture.matrices)
+    assert verdict._repr_html_().count("<svg") == 2 * len(verdict.result.picture.matrices)
 
 
 def test_missing_scaling_is_seen_in_the_picture():

@@ -13,7 +13,7 @@ from autograder.authoring import visible_page
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.reports.heatmap import Heatmap
 from autograder.reports.side_by_side import ROUNDED
-from autograder.student.calls import exercises_below, in_cells, in_kernel
+from autograder.student.calls import exercises_below, in_cells
 from autograder.student.check import examine
 from autograder.testing.example import example_in
 from tests.helpers.accepted import CASES as ACCEPTED
@@ -84,7 +84,7 @@ def test_right_way_passes_every_check_and_draws_as_equal(assignment, way):
 @pytest.mark.parametrize("name", PICTURES)
 def test_what_a_picture_asks_for_is_the_reference_rounded_to_two_digits(name):
     wanted = PICTURES[name].wanted
-    given = np.array(examine(name, right(name)).picture.matrices, dtype=float).reshape(wanted.shape)
+    given = np.array(examine(name, right(name)).result.picture.matrices, dtype=float).reshape(wanted.shape)
     assert np.abs(given - wanted).max() <= 0.005 + 1e-9
     assert ROUNDED < 0.006
 
@@ -194,13 +194,13 @@ def test_the_earliest_is_named_and_torch_softmax_is_no_softmax():
 def test_in_a_saved_notebook_the_same_is_read_from_its_text():
     cells = ["%pip install torch", UNDONE, ATTEND, "class Whole:\n    def run(self, Q):\n        return deeper(Q)"]
     cells += ["def deeper(Q):\n    return [scaled_dot_product_attention(q, q, q) for q in Q]"]
-    code_of = in_cells(cells)
+    definitions = in_cells(cells)
     known = ["softmax", "attention_scores", "scaled_dot_product_attention"]
-    assert exercises_below("scaled_dot_product_attention", code_of, known) == ["softmax", "attention_scores"]
-    assert exercises_below("attention_scores", code_of, known) == []
-    assert exercises_below("Whole", code_of, known) == known
+    assert exercises_below("scaled_dot_product_attention", definitions, known) == ["softmax", "attention_scores"]
+    assert exercises_below("attention_scores", definitions, known) == []
+    assert exercises_below("Whole", definitions, known) == known
     names = defined("softmax", "\n".join(cells[1:]))
-    assert exercises_below("Whole", in_kernel(names), known) == known
+    assert exercises_below("Whole", names, known) == known
 
 
 def test_a_check_that_passes_says_nothing_of_others():

@@ -11,7 +11,7 @@ from nbconvert.exporters import HTMLExporter
 from rich.console import Console
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.cli.grading import How, grade_class
+from autograder.cli.grading import GradingOptions, grade_class
 from autograder.nbgrader import api
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
 from autograder.nbgrader.sanitise import MAX_MARKDOWN, shortened
@@ -166,7 +166,7 @@ def test_the_command_line_names_whose_page_could_not_be_made(fed_back, monkeypat
     feedback(fed_back, "mallory").unlink(missing_ok=True)
     with (tmp_path / "said").open("w") as file:
         console = Console(file=file, width=200)
-        assert grade_class(fed_back, NAME, How(1, "auto", "", True), console, feedback=True, force=True) == 1
+        assert grade_class(fed_back, NAME, GradingOptions(1, "auto", "", True), console, feedback=True, force=True) == 1
     said = (tmp_path / "said").read_text()
     assert f"ada, {NAME}: graded, but its feedback page could not be made" in said
     assert "2 graded, 0 could not be graded" in said

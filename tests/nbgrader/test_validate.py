@@ -8,7 +8,7 @@ from nbgrader.validator import Validator
 
 from autograder.authoring.sample_class import fill, mistake, model_answers
 from autograder.cli.check_notebook import read, verdicts
-from autograder.student.message import parts_of
+from autograder.student.check_result import parts_of
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import once_more

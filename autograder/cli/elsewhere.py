@@ -1,0 +1,180 @@
+"""Commands from and to other systems: `export`, `bundle`, `similar` and `return`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, BadParameter, Exit, Option
+
+from autograder.cli.options import Marks, Roster, System, Visibility, ids_in, must_be_writable, say_written
+from autograder.course import find_course
+from autograder.discovery import find_submissions
+from autograder.errors import AutograderError
+from autograder.text import alike, printable, shown_name
+
+
+def export(
+    marks: Marks,
+    csv: Annotated[Path | None, Option(help="Write a table, one row for each exercise.")] = None,
+    junit: Annotated[Path | None, Option(help="Write JUnit XML, one test suite a submission.")] = None,
+    gradescope: Annotated[
+        Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
+    ] = None,
+    classroom50: Annotated[Path | None, Option(help="Write Classroom 50's result.json, of one submission.")] = None,
+    points: Annotated[str, Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
+    visibility: Annotated[Visibility, Option(help="With --gradescope: when students see their results.")] = "visible",
+    messages: Annotated[
+        bool, Option("--messages/--no-messages", help="With --gradescope: what tests say of the student's code.")
+    ] = True,
+    roster: Roster = None,
+) -> None:
+    """Marks in the forms that other programs read; several at once if asked for.
+
+    Whoever is in one assignment, or in the roster, has a row in every other, too.
+    """
+    from autograder.reports import export as forms
+    from autograder.reports.classroom50 import as_classroom50, read_points
+    from autograder.reports.marks_file import read_marks, write
+    from autograder.reports.roster import with_absent
+
+    if csv is None and junit is None and gradescope is None and classroom50 is None:
+        raise BadParameter("name at least one of --csv, --junit, --gradescope and --classroom50")
+    reports = with_absent(read_marks(marks), ids_in(roster))
+    for names in alike(report.student for report in reports):
+        print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
+    if csv is not None:
+        write(csv, forms.exercises_as_csv(reports))
+    if junit is not None:
+        write(junit, forms.as_junit(reports))
+    if gradescope is not None:
+        for path, text in forms.gradescope_files(reports, gradescope, visibility, messages):
+            write(path, text)
+    if classroom50 is not None:
+        if len(reports) > 1:
+            raise BadParameter("--classroom50 is for one submission")
+        write(classroom50, as_classroom50(reports[0] if reports else None, read_points(points), os.environ))
+    say_written(path for path in (csv, junit, gradescope, classroom50) if path is not None)
+
+
+def bundle(
+    assignment: Annotated[str, Argument(help="The assignment that is to be graded elsewhere.")],
+    gradescope: Annotated[
+        Path | None, Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
+    ] = None,
+    classroom50: Annotated[
+        Path | None, Option(help="Write Classroom 50's autograder into this folder; it runs the visible tests.")
+    ] = None,
+    requirement: Annotated[
+        list[str] | None,
+        Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
+    ] = None,
+    visibility: Annotated[
+        Visibility, Option(help="For Gradescope: when students see their results.")
+    ] = "after_due_date",
+    without_sandbox: Annotated[
+        bool,
+        Option("--without-sandbox", help="For Gradescope: grade though code can read suites; messages are left out."),
+    ] = False,
+) -> None:
+    """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
+
+    Gradescope's holds this assignment alone, and grades nothing in a container where no sandbox works.
+    """
+    from autograder.cli.bundle import write_classroom50, write_gradescope
+
+    if gradescope is None and classroom50 is None:
+        raise BadParameter("name --gradescope, --classroom50, or both")
+    found = find_course().assignment(assignment)
+    if gradescope is not None:
+        must_be_writable(gradescope)
+        write_gradescope(found, gradescope, visibility, not without_sandbox)
+        print(f"wrote {gradescope}")
+    if classroom50 is not None:
+        print(f"wrote {write_classroom50(found, classroom50, requirement or ())}")
+
+
+def similar(
+    assignment: Annotated[str, Argument(help="The assignment whose code is exported.")],
+    folder: Annotated[Path, Argument(help="Where it goes; a new folder.")],
+    anonymous: Annotated[
+        bool, Option("--anonymous", help="Files have no names; who is who is written beside the folder.")
+    ] = False,
+) -> None:
+    """Each exercise as a .py for each student, for JPlag, Dolos and compare50; nothing is compared here.
+
+    EXERCISE/students/ has the code, EXERCISE/base/base.py what is nobody's own: the stub, and lines that more than half
+    have. Comments stay as students wrote them.
+    """
+    from autograder.reports.marks_file import write
+    from autograder.reports.similar import files
+
+    if folder.exists():
+        raise AutograderError(f"{folder} is there already; name a new folder")
+    course = find_course()
+    found = course.assignment(assignment)
+    released = course.root / "assignments" / assignment / found.notebook.name
+    handed_in = find_submissions([course.root / "submitted"], course, assignment)
+    count = 0
+    for path, text in files(found, released, handed_in, folder, anonymous):
+        write(path, text)
+        count += path.parent.name == "students"
+    print(f"wrote {count} files for {len(handed_in)} submissions into {folder}")
+
+
+def return_(
+    assignment: Annotated[str, Argument(help="The assignment whose marks or pages go back.")],
+    to: Annotated[System, Option(help="Where its submissions were downloaded.")],
+    marks: Annotated[Path | None, Option(help="Write what it imports: a CSV file, for Gradescope a zip.")] = None,
+    feedback: Annotated[Path | None, Option(help="Write the zip of feedback pages that it takes back.")] = None,
+    sheet: Annotated[Path | None, Option(help="Moodle's grading worksheet, in which the marks are filled in.")] = None,
+    column: Annotated[
+        str | None, Option(help='The column in Canvas: title and number, such as "Homework 1 (98765)".')
+    ] = None,
+) -> None:
+    """Marks and feedback pages back to Canvas, Moodle or Gradescope, by the names in the zip that was collected.
+
+    Marks are the gradebook's, with manual grades and penalties. Who has none gets an empty field, and a line here.
+    Gradescope imports no marks: upload the zip as an autograder, and it gives each submission its marks and tables.
+    Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
+    wrong.
+    """
+    from autograder.nbgrader import api, return_marks, return_to_gradescope
+    from autograder.reports.marks_file import write
+
+    if marks is None and feedback is None:
+        raise BadParameter("name --marks, --feedback, or both")
+    if marks is not None and to == "moodle" and sheet is None:
+        raise BadParameter("Moodle takes back its own worksheet; name it with --sheet")
+    if feedback is not None and to == "gradescope":
+        raise BadParameter("Gradescope takes no pages; what they say of each exercise is in the zip of --marks")
+    course = find_course()
+    found, nbgrader = course.assignment(assignment), api(course.root)
+    handed, left = return_marks.handed_in(nbgrader, found, to)
+    if to == "moodle":
+        handed, unknown = return_marks.each_member(sheet, handed)
+        left += unknown
+    grades = return_marks.marks(nbgrader, found)
+    missing = [*left, *return_marks.without_marks(grades, handed)]
+    notices = list(return_marks.to_know(grades, handed))
+    if marks is not None:
+        if to == "gradescope":
+            must_be_writable(marks)
+            return_to_gradescope.write_autograder(nbgrader, found, handed, marks)
+        elif to == "canvas":
+            write(marks, return_marks.canvas_csv(grades, handed, column or found.name))
+        else:
+            assert sheet is not None
+            text, warning = return_marks.moodle_csv(sheet, grades, handed)
+            write(marks, text)
+            notices += [warning] if warning else []
+        print(f"wrote {marks}")
+    if feedback is not None:
+        must_be_writable(feedback)
+        pageless = return_marks.write_pages(nbgrader, found, handed, feedback)
+        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
+        print(f"wrote {feedback}")
+    for line in [*missing, *notices]:
+        print(printable(line))
+    raise Exit(1 if missing else 0)

@@ -1,0 +1,110 @@
+"""The student's own kernel, judged in place: calls of the notebook's functions, and why a name is not defined there."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from autograder.content import settings_of
+from autograder.report import CellResult
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
+from autograder.testing.callbacks import Questions
+from autograder.testing.cell_errors import defines, syntax_error, why
+from autograder.testing.local import CallsHere, Here
+from autograder.testing.student import BY_HAND, Stopped
+
+PRINTED = 20_000  # characters of an exercise's output that are shown
+
+
+class Printed(io.StringIO):
+    """What an exercise prints, cut after `PRINTED` characters."""
+
+    def write(self, text: str) -> int:
+        """Keep what there is room for. As for every stream, the result is the number of characters given."""
+        super().write(text[: max(0, PRINTED - self.tell())])
+        return len(text)
+
+
+class InKernel(Here):
+    """The notebook's names in this process. `printed` is what the last exercise printed.
+
+    The stop button ends the whole check, not only the call that it interrupts.
+    """
+
+    printed: Printed = Printed()
+
+    def begin(self, questions: Questions) -> CallsHere:
+        """Calls of one exercise."""
+        calls = _CallsInKernel(self, questions)
+        calls.printed = self.printed = Printed()
+        return calls
+
+
+class _CallsInKernel(CallsHere):
+    """Calls in the kernel. After one was interrupted, no further call is made."""
+
+    stopped: Stopped | None = None
+
+    def _perform(self, call: Call) -> Reply | Failure:
+        if self.stopped is None:
+            with _forbidden_calls(self._here.watched) as seen:
+                answer = super()._perform(call)
+            if seen:  # reported as in grading
+                return Failure(Kind.FORBIDDEN, seen[0])
+            if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
+                return answer
+            where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
+            self.stopped = Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
+            self.stopped.cause = BY_HAND
+        raise self.stopped
+
+
+@contextlib.contextmanager
+def _forbidden_calls(watched: Sequence[str]) -> Iterator[list[str]]:
+    """The names of forbidden Python functions that are called inside the `with` block, filled in as it happens.
+
+    In a kernel nothing can be taken out of the libraries, so calls are noticed instead. `perform` notices PyTorch's own
+    functions. A function that the notebook has imported by its own name before is missed.
+    """
+    forbidden = settings_of().forbidden.where_watched
+    seen: list[str] = []
+    with contextlib.ExitStack() as restore:
+        for module_name, name in [pair for part in watched if part in forbidden for pair in forbidden[part].python]:
+            module = sys.modules.get(module_name)
+            if module is not None and callable(original := getattr(module, name, None)):
+                setattr(module, name, _recording(name, original, seen))
+                restore.callback(setattr, module, name, original)
+        yield seen
+
+
+def _recording(name: str, function: Callable[..., Any], seen: list[str]) -> Callable[..., Any]:
+    def recording(*args: Any, **kwargs: Any) -> Any:
+        seen.append(name)
+        return function(*args, **kwargs)
+
+    return recording
+
+
+def why_not_run(name: str, names: Mapping[str, object]) -> str:
+    """Why the last run of the cell that should define `name` failed, in a sentence; empty if it did not fail."""
+    history = names.get("In")
+    sources = [source for source in history if isinstance(source, str)] if isinstance(history, list) else []
+    source = next((source for source in reversed(sources) if defines(name, source)), "")
+    if reason := syntax_error(source):
+        return reason
+    return _raised(source) if source and name not in names else ""
+
+
+def _raised(source: str) -> str:
+    """The last exception that the notebook showed, in a sentence, if it was raised in this cell; else empty."""
+    error: BaseException | None = getattr(sys, "last_value", None)
+    for frame in traceback.extract_tb(error.__traceback__) if error else ():
+        if "".join(linecache.getlines(frame.filename)).strip() == source.strip():
+            line = ((frame.name, frame.lineno or 1, frame.line or ""),)
+            return why(source, CellResult(error=type(error).__name__, text=str(error), lines=line))
+    return ""
