@@ -1,10 +1,9 @@
-"""nbgrader's database, opened as it is and with fewer steps."""
+"""Opens nbgrader's database in fewer steps."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,21 +14,26 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 
 
 def open_with_fewer_steps() -> None:
-    """From now on a database's engine is made once, and a new database needs no other program.
+    """Patch nbgrader so that a database's engine is made once, and a new database needs no other program.
 
-    nbgrader makes a dozen engines for each submission, and each compiles every statement anew, which is half of its
-    time. For a new database it asks a program `alembic`, which takes a second and is not found if the environment is
+    nbgrader makes a dozen engines for each submission, and each compiles every statement again, which is half of its
+    time. For a new database it runs the program `alembic`, which takes a second and is not found if the environment is
     not on the path.
     """
-    nbgrader.api.app_log.addFilter(_is_news)
+    # No traceback of a database that fails: the error itself follows, and is reported as the student's reason.
+    nbgrader.api.app_log.addFilter(_is_no_rollback)
     if not hasattr(nbgrader.api.create_engine, "cache_info"):
         nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)
     nbgrader.api.get_alembic_version = newest_tables
 
 
+def _is_no_rollback(record: Any) -> bool:
+    return not record.getMessage().startswith("Rolling back session")
+
+
 @functools.cache
 def newest_tables() -> str:
-    """The version of its tables that nbgrader writes into a new database, which `nbgrader db upgrade` goes by."""
+    """The schema version that nbgrader writes into a new database; `nbgrader db upgrade` reads it."""
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
@@ -57,8 +61,3 @@ def tables_looked_for_once() -> Iterator[None]:
         yield
     finally:
         Gradebook.__init__ = begin
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Not the traceback of a database that refuses: the error itself follows, and is told as the student's reason."""
-    return not record.getMessage().startswith("Rolling back session")

@@ -145,11 +145,3 @@ def timestamp_if_plain(self: Any, dest_path: str) -> Any:
     """nbgrader's own; none if its file is a link or a pipe, which nbgrader would follow or wait for."""
     path = Path(dest_path, TIMESTAMP)
     return _timestamp(self, dest_path) if is_plain(path) else None
-
-
-def follow_no_links() -> None:
-    """From now on nbgrader's exchange works as above."""
-    ExchangeCollect.do_copy, ExchangeCollect.copy_files = copy_hand_in, collect
-    ExchangeCollect._path_to_record = record_of
-    ExchangeReleaseFeedback.copy_files = release_pages
-    CourseDirectory.get_existing_timestamp = timestamp_if_plain

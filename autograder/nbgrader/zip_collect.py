@@ -172,8 +172,3 @@ def give_to_all(coursedir: Any, members: Mapping[str, Collection[str]]) -> None:
         for other in others:
             remove_tree(folder(other))
             shutil.copytree(folder(first), folder(other))
-
-
-def end_with_who_was_left() -> None:
-    """From now on nbgrader's command ends as above."""
-    ZipCollectApp.process_extracted_files = process_extracted_files
