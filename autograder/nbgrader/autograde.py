@@ -11,12 +11,13 @@ import glob
 import itertools
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from filelock import FileLock, Timeout
 from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
@@ -49,18 +50,41 @@ from autograder.nbgrader.gradebook_rows import (
     points_that_differ,
     students_late,
 )
-from autograder.nbgrader.one_run import only_one_run
 from autograder.nbgrader.outcomes import SubmissionOutcome, report_failures
 from autograder.nbgrader.preprocessor import Mark
 from autograder.nbgrader.resources import KEY, GradingContext, course_cells, points_of, task_with_points
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
+from autograder.secret import make_secret
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, worker_count
 from autograder.worker.task import Marked, Task
 
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"  # reasons in the history
+LOCK = ".autograder.lock"
+
+
+@contextlib.contextmanager
+def only_one_run(root: Path, log: Any) -> Iterator[None]:
+    """Hold the course's lock; the operating system releases it when this process ends.
+
+    Raises `NbGraderException` if another run holds it, and in place of an error of ours, so that nbgrader's command
+    prints one sentence and exits with 1.
+    """
+    try:
+        with FileLock(root / LOCK, blocking=False):
+            make_secret(root)
+            yield
+    except Exception as error:
+        if isinstance(error, Timeout):
+            message: str | None = f"another run is grading {root}; wait for it to end, then run this again"
+        else:
+            message = str(error) if isinstance(error, AutograderError) else in_words(error)
+        if message is None:
+            raise
+        log.error("%s", message)
+        raise NbGraderException(message) from None
 
 
 class Autograde(NbGraderAutograde, PlainFiles):

@@ -1,21 +1,98 @@
-"""Which of a submission's files nbgrader copies: plain files beside the notebook, and its own two files."""
+"""Copies only the plain files of what students handed in. No link is followed, and no pipe is waited for.
+
+A link in a hand-in may lead to the gradebook or to hidden tests, and a copy would carry that to a feedback folder.
+"""
 
 from __future__ import annotations
 
+import errno
 import fnmatch
+import os
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import rmtree
 
 from autograder.errors import SubmissionError
-from autograder.nbgrader.plain_copy import copy_plain_files
 from autograder.reading import read_bytes
 from autograder.text import printable, shown_name
 
+BLOCK = 2**20  # bytes that are copied at a time
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader's own, beside a submission
 MAX_TIMESTAMP = 2**20  # bytes; a time has 30, a secret 128
+
+
+def is_plain(path: Path) -> bool:
+    """True for a plain file, and not for a link, a pipe or a folder."""
+    return not path.is_symlink() and path.is_file()
+
+
+def copy_plain_files(
+    source: Path, target: Path, most: int, wanted: Callable[[Path, bool], bool] = lambda place, is_folder: True
+) -> list[str]:
+    """Copy the plain files of a folder and below. Existing files are replaced.
+
+    most: bytes of a file; a larger one is not copied
+    wanted: whether to copy what has this place below `source`; the second argument is True for a folder
+    Returns a sentence for each wanted file that was not copied: `x.html is a link`.
+    Raises `OSError` if `source` is no folder or cannot be read, or if `target` cannot be written.
+    """
+    if source.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link", str(source))
+    if not source.is_dir():
+        raise OSError(errno.ENOTDIR, "it is not a folder", str(source))
+    skipped: list[str] = []
+
+    def on_error(error: OSError) -> None:
+        if error.filename is None or Path(str(error.filename)) == source:
+            raise error
+        skipped.append(f"{error.filename} cannot be read: {error.strerror}")
+
+    # Folders and files are opened relative to the folder above, so that nobody can replace one by a link meanwhile.
+    for place, folders, names, descriptor in os.fwalk(source, onerror=on_error):
+        below = Path(place).relative_to(source)
+        links = [name for name in folders if _is_link(name, descriptor)]
+        folders[:] = sorted(name for name in folders if name not in links and wanted(below / name, True))
+        for name in sorted([*links, *names]):
+            reason = _copy(name, descriptor, target / below / name, most) if wanted(below / name, False) else ""
+            if reason:
+                skipped.append(f"{below / name} {reason}")
+    return skipped
+
+
+def _is_link(name: str, descriptor: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode)
+
+
+def _copy(name: str, descriptor: int, target: Path, most: int) -> str:
+    """Copy one file of an open folder. Returns why it was not copied: it is not plain, or too large."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        opened = os.open(name, flags, dir_fd=descriptor)
+    except OSError as error:
+        return "is a link" if error.errno == errno.ELOOP else f"cannot be read: {error.strerror}"
+    with os.fdopen(opened, "rb") as file:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode):
+            return "is not a file"
+        if status.st_size > most:
+            return f"has {status.st_size / 2**20:.1f} MB; the limit is {most // 2**20}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        with target.open("xb") as copy:
+            copy.writelines(blocks(file, status.st_size))
+    return ""
+
+
+def blocks(file: IO[bytes], most: int) -> Iterator[bytes]:
+    """The first `most` bytes of a file, a block at a time. Bytes that were appended since are left out."""
+    while most > 0 and (block := file.read(min(BLOCK, most))):
+        most -= len(block)
+        yield block
 
 
 class PlainFiles(BaseConverter):

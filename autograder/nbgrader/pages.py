@@ -13,9 +13,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, tostring
 
 import nh3
 from jinja2 import pass_context
+from latex2mathml.converter import Converter
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
@@ -28,7 +30,6 @@ from autograder.assert_cells import released
 from autograder.course import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
-from autograder.nbgrader.formulas import as_mathml
 from autograder.submission import PICTURES, grade_id
 
 TAGS = {
@@ -45,6 +46,8 @@ _LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # pasted pictures
 # MathJax's commands that make links, styles and classes; a formula needs none of them.
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
+# Commands that become active or styling attributes. MathJax may get them.
+_ACTS = re.compile(r"\\(href|class|style|cssId|bbox)(?![A-Za-z])")
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # such as what code has drawn
 
 
@@ -67,6 +70,25 @@ CLEANER = nh3.Cleaner(
 def cleaned(markup: Any) -> str:
     """HTML with only what is listed above, and without active formulas."""
     return _ACTIVE_FORMULA.sub(r"\\text{\1}", CLEANER.clean(str(markup)))
+
+
+def as_mathml(tex: str, block: bool) -> str | None:
+    """MathML of a formula; None if the converter does not know something in it, and MathJax has to draw it."""
+    if _ACTS.search(tex):
+        return None
+    try:
+        formula = Converter(display="block" if block else "inline").convert_to_element(tex)
+    except Exception:  # it has a dozen of its own, and raises others for unusual input
+        return None
+    for element in formula.iter():
+        element.text, element.tail = html.unescape(element.text or ""), html.unescape(element.tail or "")
+    # The converter's own string would let a `<` in \text{...} through as markup; this escapes it.
+    return tostring(formula, encoding="unicode") if all(map(_is_known, formula.iter())) else None
+
+
+def _is_known(element: Element) -> bool:
+    """True if an element was converted, and not passed on as a backslash or as an operator without a name."""
+    return "\\" not in (element.text or "") and not (element.tag == "mo" and not element.text)
 
 
 class Renderer(IPythonRenderer):

@@ -65,7 +65,7 @@ def test_html_of_a_grader_counts_as_far_as_it_is_harmless():
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
 def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
     page, stock = Page(root=str(ROOT)), HTMLExporter()
-    page.own = page._own_texts({"assignment_id": assignment.name})
+    page.own = assignment.markdown()
     texts = [cell.source for cell in nbformat.read(assignment.notebook, 4).cells if cell.cell_type == "markdown"]
     assert texts
     for text in texts:
