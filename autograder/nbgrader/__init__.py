@@ -29,7 +29,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader import due, exchange, formgrader, history
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.database import open_with_fewer_steps
-from autograder.nbgrader.files import keep_for_release
+from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
 from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
@@ -47,7 +47,7 @@ def _patch_nbgrader() -> None:
     FormgraderHandler.get = formgrader.open_course
     GradeHandler.put = history.record_manual_grade
     ZipCollectApp.process_extracted_files = process_extracted_files
-    GenerateFeedback.init_assignment = keep_for_release
+    GenerateFeedback.init_assignment = copy_for_release
     CourseDirectory.get_existing_timestamp = exchange.timestamp_if_plain
     ExchangeCollect.do_copy = exchange.copy_hand_in
     ExchangeCollect.copy_files = exchange.collect

@@ -46,7 +46,7 @@ from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
     check_penalty_plugin,
     enter_student,
-    marks_kept,
+    marks_preserved,
     points_that_differ,
     students_late,
 )
@@ -247,7 +247,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """nbgrader's own. It gives 0 for a notebook that has another name than the course's; this is undone here."""
         renamed = self.context.submission.path.name != self.course_assignment.notebook.name
-        with marks_kept(self.coursedir, assignment_id, student_id) if renamed else contextlib.nullcontext():
+        with marks_preserved(self.coursedir, assignment_id, student_id) if renamed else contextlib.nullcontext():
             super().init_assignment(assignment_id, student_id)
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:

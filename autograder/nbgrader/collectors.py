@@ -152,7 +152,7 @@ def exported_by(metadata: Path) -> dict[str, tuple[tuple[str, ...], str]]:
     """For each submission's folder the students who handed it in, and when; the time is empty if it is missing.
 
     Ruby has written the file. Only the lines with submitters and times are parsed as YAML: the others hold what an
-    autograder has said of submissions, and are a hundred times as many.
+    autograder has printed, and are a hundred times as many.
     """
     if metadata.stat().st_size > MAX_METADATA:
         return {}

@@ -23,7 +23,7 @@ from autograder.report import Report
 from autograder.reports.plain_text import points
 
 GRADED, SUBMISSION, CELLS = "graded", "submission", "cells"  # keys of what is stored with the marks
-KEPT = "autograder"  # the key of the autograded notebook's metadata that holds them
+STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
 
 Marks = Mapping[str, tuple[float | None, float | None]]  # by graded cell: automatic and manual score
@@ -85,7 +85,7 @@ def _is_same(name: str, before: object, now: list[object]) -> bool:
 def stored_with_marks(notebook: Path) -> dict[str, Any]:
     """What an autograded notebook stores beside its marks; empty if it is not there or was not finished."""
     try:
-        found = json.loads(notebook.read_text(encoding="utf-8"))["metadata"][KEPT]
+        found = json.loads(notebook.read_text(encoding="utf-8"))["metadata"][STORED]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}

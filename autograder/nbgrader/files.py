@@ -8,13 +8,13 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
 from nbgrader.converters.base import BaseConverter
-from nbgrader.utils import rmtree
 
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
@@ -114,7 +114,7 @@ class PlainFiles(BaseConverter):
             self.log.warning("%s", self.notices[-1])
 
 
-def keep_for_release(self: BaseConverter, assignment_id: str, student_id: str) -> None:
+def copy_for_release(self: BaseConverter, assignment_id: str, student_id: str) -> None:
     """Copy to the feedback folder what nbgrader needs to release a page: its own two files.
 
     nbgrader copies all files beside the notebook, also a student's HTML and a student's `nbgrader_config.py`.
@@ -132,4 +132,4 @@ def keep_for_release(self: BaseConverter, assignment_id: str, student_id: str) -
 def remove_tree(folder: Path) -> None:
     """Remove a folder with read-only files in it, if it is there."""
     if folder.exists():
-        rmtree(str(folder))
+        shutil.rmtree(folder)

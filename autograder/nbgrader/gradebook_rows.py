@@ -185,7 +185,7 @@ def _stamp(coursedir: Any, assignment: str, student: str, rows: list[str]) -> st
 
 
 @contextlib.contextmanager
-def marks_kept(coursedir: Any, assignment: str, student: str) -> Iterator[None]:
+def marks_preserved(coursedir: Any, assignment: str, student: str) -> Iterator[None]:
     """Restore the automatic marks of a submission that are overwritten inside this context."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         saved = {grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in _grades(book, assignment, student)}

@@ -145,24 +145,18 @@ def _user() -> str:
         return "unknown"
 
 
-def keep(root: Path, submission: Submission, digests: Mapping[str, str], report: Report) -> None:
+def store(root: Path, submission: Submission, digests: Mapping[str, str], report: Report) -> None:
     """Store a submission as it was handed in, and the report on it."""
-    notebook = kept_submission(root, submission.student, submission.assignment, digests)
+    notebook, json_file = stored_files(root, submission.student, submission.assignment, **digests)
     notebook.parent.mkdir(parents=True, exist_ok=True)
     notebook.write_bytes(read_bytes(submission.path, MAX_BYTES, ""))
-    path = kept_report(root, submission.student, submission.assignment, digests)
-    path.write_bytes(msgspec.json.encode(report.to_dict()))
+    json_file.write_bytes(msgspec.json.encode(report.to_dict()))
 
 
-def kept_submission(root: Path, student: str, assignment: str, digests: Mapping[str, str]) -> Path:
-    """Where a submission is stored."""
-    return folder_of(root, student) / assignment / f"{digests['submission'][:SHORT]}.ipynb"
-
-
-def kept_report(root: Path, student: str, assignment: str, digests: Mapping[str, str]) -> Path:
-    """Where the report on a submission, made by one version of the suite, is stored."""
-    name = "-".join(digests[key][:SHORT] for key in ("submission", "suite"))
-    return folder_of(root, student) / assignment / f"{name}.json"
+def stored_files(root: Path, student: str, assignment: str, suite: str, submission: str) -> tuple[Path, Path]:
+    """Where a submission is stored, and the report that this version of the suite gave on it; by their digests."""
+    folder, name = folder_of(root, student) / assignment, submission[:SHORT]
+    return folder / f"{name}.ipynb", folder / f"{name}-{suite[:SHORT]}.json"
 
 
 def forget(root: Path, student: str) -> bool:

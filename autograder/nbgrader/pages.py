@@ -46,8 +46,6 @@ _LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # pasted pictures
 # MathJax's commands that make links, styles and classes; a formula needs none of them.
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
-# Commands that become active or styling attributes. MathJax may get them.
-_ACTS = re.compile(r"\\(href|class|style|cssId|bbox)(?![A-Za-z])")
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # such as what code has drawn
 
 
@@ -74,7 +72,7 @@ def cleaned(markup: Any) -> str:
 
 def as_mathml(tex: str, block: bool) -> str | None:
     """MathML of a formula; None if the converter does not know something in it, and MathJax has to draw it."""
-    if _ACTS.search(tex):
+    if _ACTIVE_FORMULA.search(tex):
         return None
     try:
         formula = Converter(display="block" if block else "inline").convert_to_element(tex)

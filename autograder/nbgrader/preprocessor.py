@@ -13,7 +13,7 @@ from traitlets import Enum
 from autograder.course import Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
-from autograder.nbgrader.course_changes import KEPT
+from autograder.nbgrader.course_changes import STORED
 from autograder.nbgrader.resources import context_in
 from autograder.report import CellResult
 from autograder.reports import rubric
@@ -55,8 +55,8 @@ class Mark(NbGraderPreprocessor):
                 cell.outputs = [_output("execute_result", data=data, metadata={}, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
-        nb.metadata[KEPT] = dict(context.metadata)
-        history.keep(assignment.root, context.submission, context.digests, marked.report)
+        nb.metadata[STORED] = dict(context.metadata)
+        history.store(assignment.root, context.submission, context.digests, marked.report)
         return nb, resources
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:

@@ -77,14 +77,14 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
 
     The submission is graded again, unless the course has changed; then the report is the stored one.
     """
-    root, digests = Path(coursedir.root), {"suite": now.suite, "submission": now.submission}
-    notebook = history.kept_submission(root, student, assignment.name, digests)
+    root = Path(coursedir.root)
+    notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
     try:
-        worth = points_of(course_cells(coursedir, assignment))
+        maximum = points_of(course_cells(coursedir, assignment))
     except MissingEntry:
         raise AutograderError(f"the gradebook knows no {assignment.name}") from None
-    if notebook.is_file() and now.suite == suite_digest(assignment, worth):
-        task = task_with_points(Submission(student, assignment.name, notebook), assignment, worth)
+    if notebook.is_file() and now.suite == suite_digest(assignment, maximum):
+        task = task_with_points(Submission(student, assignment.name, notebook), assignment, maximum)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
             ((_, marked),) = workers.mark([task])
         if marked.report.reason:
@@ -93,10 +93,9 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
         if other:
             return marked.report, f"Graded anew just now, there are other points for {', '.join(other)}.", False
         return marked.report, f"Graded anew just now, by the same tests (kit {now.kit}): the same points.", True
-    path = history.kept_report(root, student, assignment.name, digests)
-    if not path.is_file():
+    if not stored_report.is_file():
         return None, "The course has changed since, and no report was kept.", True
-    report = report_of(msgspec.json.decode(path.read_bytes()))
+    report = report_of(msgspec.json.decode(stored_report.read_bytes()))
     return report, f"The course has changed since; this is the report of then (kit {now.kit}).", True
 
 

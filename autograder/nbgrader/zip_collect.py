@@ -129,7 +129,7 @@ _process = ZipCollectApp.process_extracted_files
 def process_extracted_files(self: Any) -> None:
     """nbgrader's own, and a group's work for each member. Logs at the end who was not collected.
 
-    The exit code is 1 if somebody was not.
+    The exit code is then 1.
     """
     left: list[str] = []
     try:
