@@ -103,7 +103,7 @@ def api(root: Path) -> Any:
     return NbGraderAPI(config=config, log_level="ERROR")
 
 
-def last_words(result: Mapping[str, object]) -> str:
+def error_line(result: Mapping[str, object]) -> str:
     """The last line that nbgrader prints about a failure: the exception's message, without its traceback."""
     lines = [line for line in str(result.get("error") or result.get("log") or "").splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it does not say why"

@@ -176,7 +176,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.late = students_late(self.coursedir, name)
         self.marks = marks_now(self.coursedir, name)
         todo = [submission for submission in self.submissions.values() if not self._is_done(submission)]
-        workers = self.workers or self.hire(len(todo))
+        workers = self.workers or self.open_workers(len(todo))
         try:
             results = workers.mark(map(self._as_task, todo))
             # Wait for the first result: if the course is broken, that is raised before anything is removed.
@@ -190,7 +190,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 workers.close()
         report_failures(self.log, name, self.outcomes, len(self.submissions))
 
-    def hire(self, count: int) -> WorkerPool:
+    def open_workers(self, count: int) -> WorkerPool:
         """Workers for this many submissions."""
         jobs = worker_count(self.jobs, count)
         return open_pool(Path(self.coursedir.root), jobs, self._sandbox(), self.scheduler, Mark.idle)

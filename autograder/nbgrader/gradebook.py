@@ -59,7 +59,7 @@ def grade_into_gradebook(
     }
     new_converter = functools.partial(Autograde, coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
     errors = list[CourseError]()
-    with contextlib.closing(new_converter().hire(sum(map(len, students.values())))) as workers:
+    with contextlib.closing(new_converter().open_workers(sum(map(len, students.values())))) as workers:
         for assignment in assignments:
             with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
                 converter = new_converter()
