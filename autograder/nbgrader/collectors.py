@@ -39,22 +39,21 @@ class Canvas(SystemCollector):
     """
 
     system = "Canvas"
-    _name = re.compile(r"(?:(?P<name>[^_]+)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?P<file>\d+)_")
-    _no_file = re.compile(r"(?:(?P<name>[^_]+)_)??(?:LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?P<what>text|link)\.html")
+    _name = re.compile(
+        r"(?:(?P<name>[^_]+)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?:(?P<file>\d+)_|(?P<what>text|link)\.html\Z)"
+    )
 
     def owner(self, path: Path) -> Owner | None:
         """The owner of a file, from `doejane_4321_98765_` at the beginning of the outermost name that has it."""
         for part in path.parts:
-            found = self._name.match(part) or self._no_file.fullmatch(part)
-            if not found:
-                continue
-            student, number = "_".join(filter(None, (found["name"], found["user"]))), found["user"]
-            if "what" in found.groupdict():
-                return Owner(student, number, part, part, part, problem=_NO_FILE.format(what=found["what"]))
-            when = self.when_late if found["late"] else ""
-            problem = _NO_FOLDER if part != path.parts[-1] else ""
-            rest, attempt = part[found.end() :], int(found["file"])
-            return Owner(student, number, part, found[0], rest, when, problem=problem, attempt=attempt)
+            if found := self._name.match(part):
+                student, number = "_".join(filter(None, (found["name"], found["user"]))), found["user"]
+                if found["what"]:
+                    return Owner(student, number, part, part, part, problem=_NO_FILE.format(what=found["what"]))
+                when = self.when_late if found["late"] else ""
+                problem = _NO_FOLDER if part != path.parts[-1] else ""
+                rest, attempt = part[found.end() :], int(found["file"])
+                return Owner(student, number, part, found[0], rest, when, problem=problem, attempt=attempt)
         return None
 
     def group_of(self, owner: Owner) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import temp_attrs
@@ -105,7 +106,9 @@ def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]
     """
     coursedir = nbgrader.coursedir
     path = Path(coursedir.root, coursedir.feedback_directory, STAMPS)
-    stamps = _read_stamps(path)
+    stamps: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):  # then all pages are made again
+        stamps = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     failed: dict[str, str] = {}
     for student, stamp in sorted(page_stamps(coursedir, assignment).items()):
         key = f"{assignment}/{student}"
@@ -130,11 +133,3 @@ def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]
         for student, reason in failed.items()
         if student not in seen
     ]
-
-
-def _read_stamps(path: Path) -> dict[str, str]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
