@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nbgrader.api import BaseCell, Grade, Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 
 from autograder import __version__
@@ -120,22 +120,21 @@ Marks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
 
 def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
     """Points, penalty, and what a person graded, from the gradebook; None if the student has no submission."""
+    penalty, scores = SubmittedNotebook.late_submission_penalty, (Grade.score, Grade.max_score)
+    columns = (SubmittedNotebook.id, penalty, BaseCell.name, Grade.auto_score, Grade.manual_score, *scores)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        try:
-            notebooks = book.find_submission(assignment, student).notebooks
-        except MissingEntry:
-            return None
-        penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in notebooks)
-        columns = (BaseCell.name, Grade.auto_score, Grade.manual_score, Grade.score, Grade.max_score)
         query = rows_of(book, assignment, Grade, *columns).filter(SubmittedAssignment.student_id == student)
-        rows = query.order_by(Grade.notebook_id, BaseCell.name).all()
+        rows = query.order_by(SubmittedNotebook.id, BaseCell.name).all()
+    if not rows:
+        return None
+    penalties = {notebook: lost or 0.0 for notebook, lost, *_ in rows}
     marked = [
         (name.removeprefix(CHECK), manual, score, most)
-        for name, auto, manual, score, most in rows
+        for _, _, name, auto, manual, score, most in rows
         if (auto, manual) != (None, None)
     ]
     points = {name: (score, most) for name, _, score, most in marked}
-    return points, penalty, tuple(sorted(name for name, manual, _, _ in marked if manual is not None))
+    return points, sum(penalties.values()), tuple(sorted(name for name, manual, _, _ in marked if manual is not None))
 
 
 def _user() -> str:
