@@ -28,10 +28,9 @@ from autograder.course import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader import due, exchange, formgrader, history
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.database import open_with_fewer_steps
 from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
-from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks
+from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks, open_with_fewer_steps
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.zip_collect import process_extracted_files
 

@@ -40,7 +40,6 @@ from autograder.nbgrader.course_changes import (
     suite_digest,
     unchanged_cells,
 )
-from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
@@ -52,6 +51,7 @@ from autograder.nbgrader.gradebook_rows import (
 )
 from autograder.nbgrader.outcomes import SubmissionOutcome, report_failures
 from autograder.nbgrader.preprocessor import Mark
+from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.resources import KEY, GradingContext, course_cells, points_of, task_with_points
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
@@ -196,7 +196,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return open_pool(Path(self.coursedir.root), jobs, self._sandbox(), self.scheduler, Mark.idle)
 
     def _sandbox(self) -> str:
-        """The kind of sandbox."""
         return str(self.config.Mark.get("sandbox", "auto"))
 
     def _grade(self, submission: Submission, task: Task, marked: Marked) -> None:

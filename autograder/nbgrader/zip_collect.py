@@ -154,11 +154,11 @@ def process_extracted_files(self: Any) -> None:
 
 def _copy_to_members(coursedir: Any, members: Mapping[str, Collection[str]]) -> None:
     """Copy what was collected for the first member of a group to the folders of the others."""
-
-    def folder(student: str) -> Path:
-        return Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
-
     for first, others in members.items():
         for other in others:
-            remove_tree(folder(other))
-            shutil.copytree(folder(first), folder(other))
+            source, target = (
+                Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
+                for student in (first, other)
+            )
+            remove_tree(target)
+            shutil.copytree(source, target)
