@@ -21,7 +21,7 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +31,7 @@ from autograder.course import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.system_collector import collected_as
+from autograder.nbgrader.system_collector import Owner, collected_as
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points
 
@@ -46,24 +46,6 @@ COLLECTORS: dict[System, Any] = {"canvas": Canvas, "moodle": Moodle, "gradescope
 
 
 @dataclass(frozen=True)
-class HandedIn:
-    """One student's notebook as the system named it: the student's number there, and the beginning of its name.
-
-    group: it belongs to a group that the student is in, so the number is not the student's own
-    """
-
-    student: str
-    number: str
-    stem: str
-    group: bool = False
-
-    @property
-    def is_hidden(self) -> bool:
-        """True if Canvas has hidden the name, and with it the number by which it finds a student."""
-        return self.number.startswith("anon_")
-
-
-@dataclass(frozen=True)
 class StudentMarks:
     """One student's marks now. `score` is None if there are none; `problem` says why, or what is not final."""
 
@@ -74,27 +56,32 @@ class StudentMarks:
     problem: str = ""
 
 
-def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[dict[str, HandedIn], list[str]]:
-    """What each student handed in, and a sentence for all that was not collected.
+def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[dict[str, Owner], list[str]]:
+    """Each student as the owner of a notebook, and a sentence for all that was not collected.
 
     Reads what `nbgrader zip_collect` has unpacked, with the same collector, so that marks go back to where a notebook
     came from. Raises `AutograderError` if nothing comes from this system.
     """
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
     collector = COLLECTORS[system](extracted=str(folder))
-    found = dict[str, HandedIn]()
+    found = dict[str, Owner]()
     for path, owner in collector.sorted_out.taken.items():
         is_ours = collected_as(owner) == assignment.notebook.name
         for student in (owner.student, *(owner.others if owner.for_each else ())):
             if path.suffix == ".ipynb" and (is_ours or student not in found):
-                found[student] = HandedIn(student, owner.number, owner.stem, owner.for_each)
+                found[student] = replace(owner, student=student)
     if not found:
         raise AutograderError(
             f"{folder}: nothing that {system.capitalize()} has named; download the submissions there, and collect them "
             f"with nbgrader zip_collect {assignment.name}{''.join(f'; {sentence}' for sentence in collector.left[:1])}"
         )
-    hidden = [f"{one.student}: {HIDDEN}" for one in found.values() if one.is_hidden]
+    hidden = [f"{one.student}: {HIDDEN}" for one in found.values() if _is_hidden(one)]
     return found, [*(f"not collected, so nothing goes back: {sentence}" for sentence in collector.left), *hidden]
+
+
+def _is_hidden(owner: Owner) -> bool:
+    """True if Canvas has hidden the name, and with it the number by which it finds a student."""
+    return owner.number.startswith("anon_")
 
 
 def marks(nbgrader: Any, assignment: Assignment) -> list[StudentMarks]:
@@ -117,17 +104,17 @@ def _marks(status: GradingStatus) -> StudentMarks:
     return StudentMarks(person.id, name, score, status.max_score, problem)
 
 
-def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, HandedIn], column: str) -> str:
+def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, Owner], column: str) -> str:
     """What Canvas imports in its gradebook. Without marks the field is empty, which changes nothing there."""
     rows = [
         (one.name, handed[one.student].number, "", "" if one.score is None else points(one.score))
         for one in found
-        if one.student in handed and not handed[one.student].is_hidden
+        if one.student in handed and not _is_hidden(handed[one.student])
     ]
     return as_csv((*CANVAS_HEAD, column), rows)
 
 
-def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, HandedIn]) -> tuple[str, str]:
+def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Owner]) -> tuple[str, str]:
     """Moodle's own grading worksheet with the marks filled in, and a warning about it, or "".
 
     Every other byte stays as Moodle wrote it, so that it accepts the file. Raises `AutograderError` if it is no
@@ -135,7 +122,7 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Han
     """
     text, rows = _read(sheet)
     students, warning, at, out = {one.student: one for one in found}, "", 0, io.StringIO()
-    by_number = {one.number: students.get(one.student) for one in handed.values() if one.number and not one.group}
+    by_number = {one.number: students.get(one.student) for one in handed.values() if one.number and not one.for_each}
     for row in rows:
         one = by_number.get(_number_in(row))
         if one is None or one.score is None or GRADE not in row:
@@ -148,23 +135,23 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Han
     return out.getvalue() + text[at:], warning
 
 
-def each_member(sheet: Path | None, handed: dict[str, HandedIn]) -> tuple[dict[str, HandedIn], list[str]]:
+def each_member(sheet: Path | None, handed: dict[str, Owner]) -> tuple[dict[str, Owner], list[str]]:
     """A group's work under each member's own number, which Moodle's worksheet has beside the full name.
 
     In the names of files Moodle looks for a student's number, and would take the group's for one.
     Also returns a sentence for each member whose number is not known, and to whom nothing goes back.
     """
-    if not any(one.group for one in handed.values()):
+    if not any(one.for_each for one in handed.values()):
         return handed, []
     numbers = defaultdict[str, list[str]](list)
     for row in _read(sheet)[1] if sheet else ():
         numbers[row[NAME].value if NAME in row else ""].append(_number_in(row))
     found, unknown = dict(handed), list[str]()
     for student, one in handed.items():
-        if one.group and len(numbers[student]) == 1:
-            rest = one.stem[one.stem.index(_AFTER_NUMBER) :]
-            found[student] = HandedIn(student, numbers[student][0], f"{student}_{numbers[student][0]}{rest}")
-        elif one.group:
+        if one.for_each and len(numbers[student]) == 1:
+            (number,), rest = numbers[student], one.stem[one.stem.index(_AFTER_NUMBER) :]
+            found[student] = replace(one, number=number, stem=f"{student}_{number}{rest}", for_each=False)
+        elif one.for_each:
             del found[student]
             unknown.append(f"{student}: {'twice' if numbers[student] else 'not'} in the worksheet, {_BY_NUMBER}")
     return found, unknown
@@ -229,7 +216,7 @@ def _is_other_number(text: str, number: float) -> bool:
         return False
 
 
-def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, HandedIn], path: Path) -> list[str]:
+def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, Owner], path: Path) -> list[str]:
     """Write the zip of feedback pages, under the names that the system knows. Returns who has no page."""
     coursedir, missing = nbgrader.coursedir, []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -243,14 +230,14 @@ def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, HandedI
     return missing
 
 
-def without_marks(found: Sequence[StudentMarks], handed: dict[str, HandedIn]) -> Iterator[str]:
+def without_marks(found: Sequence[StudentMarks], handed: dict[str, Owner]) -> Iterator[str]:
     """A sentence for each student who has handed in there and has no marks."""
     known = {one.student for one in found}
     yield from (f"{one.student}: {one.problem}" for one in found if one.score is None and one.student in handed)
     yield from (f"{student}: not in the gradebook yet" for student in handed if student not in known)
 
 
-def to_know(found: Sequence[StudentMarks], handed: dict[str, HandedIn]) -> Iterator[str]:
+def to_know(found: Sequence[StudentMarks], handed: dict[str, Owner]) -> Iterator[str]:
     """A sentence for each student whose marks are not final, or who handed in elsewhere."""
     for one in found:
         if one.score is not None and one.student not in handed:

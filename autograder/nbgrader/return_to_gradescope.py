@@ -19,7 +19,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course import CHECK, Assignment
 from autograder.errors import SubmissionError
-from autograder.nbgrader.return_marks import HandedIn
+from autograder.nbgrader.system_collector import Owner
 from autograder.reading import parse_json, read_bytes
 from autograder.reports.plain_text import points
 from autograder.submission import grade_id
@@ -28,7 +28,7 @@ TEMPLATES = Path(__file__).parent / "templates" / "gradescope_marks"
 MAX_BYTES = 100 * 2**20  # of an autograded notebook
 
 
-def write_autograder(nbgrader: Any, assignment: Assignment, handed: Mapping[str, HandedIn], path: Path) -> None:
+def write_autograder(nbgrader: Any, assignment: Assignment, handed: Mapping[str, Owner], path: Path) -> None:
     """Write the zip, to be uploaded as the assignment's autograder."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in ("setup.sh", "run_autograder"):
@@ -39,7 +39,7 @@ def write_autograder(nbgrader: Any, assignment: Assignment, handed: Mapping[str,
             archive.writestr(f"marks/{int(number)}.json", json.dumps(results, indent=1, ensure_ascii=False))
 
 
-def _all_results(coursedir: Any, assignment: Assignment, handed: Mapping[str, HandedIn]) -> Iterator[tuple[str, Any]]:
+def _all_results(coursedir: Any, assignment: Assignment, handed: Mapping[str, Owner]) -> Iterator[tuple[str, Any]]:
     """The number and the results of each submission that has marks."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for submission in book.assignment_submissions(assignment.name):
