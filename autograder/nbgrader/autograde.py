@@ -140,7 +140,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         for folder in sorted(glob.glob(pattern, include_hidden=True)):
             if not self.only or Path(folder).parent.name in self.only:
                 self._read(root / folder)
-        if self.coursedir.student_id == "*":  # glob leaves out folders that it cannot read
+        if self.coursedir.student_id == "*":  # glob omits folders that it cannot read
             for student, reason in closed_folders(root / self.coursedir.submitted_directory):
                 self._end(student, reason)
         if not self.submissions and not self.outcomes:
@@ -227,7 +227,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             history.record(self.coursedir, assignment, student, reason, digests, self.note)
         except BaseException as error:
             remove_tree(target)
-            # The last two do not depend on the submission: the next one would fail as well.
+            # A broken course or an unfit machine ends the run: the next submission would fail as well.
             if not isinstance(error, Exception) or isinstance(error, CourseError | UnfitMachine):
                 raise
             self._end(student, self._reason(error))
@@ -262,26 +262,26 @@ class Autograde(NbGraderAutograde, PlainFiles):
         target = self._target(self.context.submission.student)
         resources["metadata"] = {"name": resources["unique_key"], "path": str(target)}
         notebook = nbformat.from_dict(read_notebook(self.context.submission.path).as_nbformat())
-        notebook, _ = self._preprocessed(nbformat.validator.normalize(notebook)[1], resources)
+        notebook = self._preprocessed(nbformat.validator.normalize(notebook)[1], resources)
         self._sanitizing = False
         try:
             with setenv(NBGRADER_EXECUTION="autograde"):
-                notebook, _ = self._preprocessed(notebook, resources)
+                notebook = self._preprocessed(notebook, resources)
         finally:
             self._sanitizing = True
         target.mkdir(parents=True, exist_ok=True)
         (target / Path(notebook_filename).name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
-    def _preprocessed(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
-        """The notebook after the present list of preprocessors, changed in place and validated once at the end.
+    def _preprocessed(self, notebook: Any, resources: Any) -> Any:
+        """The notebook after all preprocessors of the present list, changed in place and validated once at the end.
 
-        nbconvert's own way copies it three times before the first, and validates it after each.
+        nbconvert copies it three times before the first, and validates it after each.
         """
         self._init_preprocessors()
         for preprocessor in self.exporter._preprocessors:
             notebook, resources = preprocessor(notebook, resources)
         nbformat.validate(notebook, relax_add_props=True)
-        return notebook, resources
+        return notebook
 
     def _end(self, student: str, reason: str | None = None, moved: tuple[Move, ...] = (), held: bool = False) -> None:
         """Report what became of a submission."""

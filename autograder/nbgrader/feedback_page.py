@@ -121,17 +121,17 @@ def with_lost_points_first(page: str) -> str:
 
 def _ordered(items: str) -> list[str]:
     entries: list[str] = []
-    before = ""  # a comment on the answer whose tests come next
+    comment = ""  # on the answer whose tests come next
     found = _ITEM.findall(items)
     for item, following in zip(found, [*found[1:], ""], strict=True):
         is_comment = 'href="#comment-' in item
         if is_comment and _text(following).startswith(_text(item).removeprefix("Comment on ") + " ("):
-            before = item
+            comment = item
         elif is_comment and entries:
             entries[-1] += item
         else:
-            entries.append(before + item)
-            before = ""
+            entries.append(comment + item)
+            comment = ""
     return sorted(entries, key=_rank)
 
 
