@@ -1,8 +1,13 @@
-"""Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells."""
+"""Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells.
+
+Untrusted metadata is removed, and text that is too long to show. `pages` turns the rest into HTML.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
@@ -10,12 +15,16 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.nbgrader.resources import CourseCell, context_in
-from autograder.nbgrader.sanitise import sanitise
 from autograder.submission import grade_id, is_plain_check
 from autograder.text import shown_name
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
+# Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
+_LONG_RUN = re.compile(r"([^\w\s])\1{200,}")
+MAX_MARKDOWN = 20_000  # characters of a cell that are shown, some ten pages
+MAX_SHOWN = 100_000  # characters of all cells together; the worst known text takes a quarter of a minute
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 class RestoreCells(NbGraderPreprocessor):
@@ -98,3 +107,28 @@ def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: se
 def _new_cell(cell: CourseCell) -> NotebookNode:
     make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
     return make(source=cell.source, metadata={"nbgrader": cell.metadata()})
+
+
+def sanitise(notebook: Any, trusted: Collection[str]) -> None:
+    """Change `notebook` in place: only its cells stay, and only as much of their text as a page can show.
+
+    trusted: sources of the course's own Markdown cells, which are not changed
+    """
+    notebook.metadata.clear()
+    notebook.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    left = MAX_SHOWN
+    for cell in notebook.cells:
+        kept = {key: value for key, value in cell.metadata.items() if key == "nbgrader"}
+        cell.metadata.clear()
+        cell.metadata.update(kept)
+        if cell.cell_type != "code" and cell.source not in trusted:
+            cell.source = shortened(cell.source, left)
+            left = max(0, left - len(cell.source))
+
+
+def shortened(source: str, left: int = MAX_SHOWN) -> str:
+    """At most `left` characters of Markdown, without the long runs that make parsers slow."""
+    most = min(left, MAX_MARKDOWN)
+    if len(source) > most:
+        source = source[:most] + "\n\n... (the rest of this cell is not shown)"
+    return _LONG_RUN.sub(lambda run: run[1] * 200, source)

@@ -14,7 +14,7 @@ from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.cli.grading import How, grade_class
 from autograder.nbgrader import api
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
-from autograder.nbgrader.sanitise import MAX_MARKDOWN, shortened
+from autograder.nbgrader.restore import MAX_MARKDOWN, shortened
 from tests.conftest import ROOT, copy_course
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.in_process import ASSIGNMENTS
