@@ -1,6 +1,6 @@
 """Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells.
 
-Untrusted metadata is removed, and text that is too long to show. `pages` turns the rest into HTML.
+Text that is too long to show is cut. `pages` turns the rest into HTML.
 """
 
 from __future__ import annotations
@@ -110,17 +110,14 @@ def _new_cell(cell: CourseCell) -> NotebookNode:
 
 
 def sanitise(notebook: Any, trusted: Collection[str]) -> None:
-    """Change `notebook` in place: only its cells stay, and only as much of their text as a page can show.
+    """Shorten a notebook's texts in place to what a page can show, and set its metadata.
 
+    Nothing else has to be removed: of a submission only texts, names of cells and pasted pictures are read.
     trusted: sources of the course's own Markdown cells, which are not changed
     """
-    notebook.metadata.clear()
     notebook.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     left = MAX_SHOWN
     for cell in notebook.cells:
-        kept = {key: value for key, value in cell.metadata.items() if key == "nbgrader"}
-        cell.metadata.clear()
-        cell.metadata.update(kept)
         if cell.cell_type != "code" and cell.source not in trusted:
             cell.source = shortened(cell.source, left)
             left = max(0, left - len(cell.source))
