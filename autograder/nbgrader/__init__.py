@@ -3,7 +3,7 @@
 `Autograde` reads untrusted submissions. `RestoreCells` gives each cell of the course its own metadata back, and the
 locked ones their text; nbgrader's `OverwriteCells` does only that, cell by cell. `Mark` replaces `Execute`: it runs the
 notebook in the sandbox, and writes each exercise's points as the result of its check cell, with the rubric beside it.
-nbgrader takes that as partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, with fewer queries and checks.
+nbgrader takes that as partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, made faster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""nbgrader made faster, with the same outcome: fewer database engines, queries, transactions and schema checks."""
+"""nbgrader made faster, with the same outcome: fewer engines, SQL statements, transactions and schema checks."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class SaveMarks(SaveAutoGrades):
 
 
 class _Rows:
-    """One notebook's grades and comments by cell, in place of the gradebook that nbgrader queries for each."""
+    """One notebook's grades and comments by cell, in place of the gradebook that nbgrader asks for each."""
 
     def __init__(self, book: Gradebook, *names: str) -> None:
         notebook = book.find_submission_notebook(*names).id
