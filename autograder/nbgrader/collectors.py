@@ -104,7 +104,7 @@ class Moodle(SystemCollector):
         """What students are called where Moodle hides names: `Participant`, or the one name that all of them have."""
         below = [path for folder in Path(self.extracted).glob("*") for path in (folder, *folder.glob("*"))]
         found = [match for path in below if (match := self._name.fullmatch(path.name))]
-        names, numbers = {one["name"] for one in found}, {one["user"] for one in found}
+        names, numbers = {match["name"] for match in found}, {match["user"] for match in found}
         return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
@@ -181,7 +181,7 @@ def _wanted(lines: Iterator[str]) -> Iterator[str]:
 def _submitters(entry: Any) -> tuple[tuple[str, ...], str]:
     fields = entry if isinstance(entry, dict) else {}
     people = fields.get(":submitters")
-    ids = [_id(one) for one in people if isinstance(one, dict)] if isinstance(people, list) else []
+    ids = [_id(person) for person in people if isinstance(person, dict)] if isinstance(people, list) else []
     return tuple(filter(None, ids)), _utc(str(fields.get(":created_at")))
 
 

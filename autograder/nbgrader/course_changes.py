@@ -104,8 +104,8 @@ def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:
 def moves(before: Marks, report: Report) -> tuple[Move, ...]:
     """The marks that a report would change. A mark that a person has given stays."""
     found = []
-    for one in report.exercises:
-        auto, manual = before.get(check_cell(one.name, before), (None, None))
-        if auto is not None and manual is None and abs(auto - one.score) > SMALL:
-            found.append(Move(one.name, auto, one.score))
+    for exercise in report.exercises:
+        auto, manual = before.get(check_cell(exercise.name, before), (None, None))
+        if auto is not None and manual is None and abs(auto - exercise.score) > SMALL:
+            found.append(Move(exercise.name, auto, exercise.score))
     return tuple(found)

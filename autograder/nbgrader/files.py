@@ -105,7 +105,10 @@ class PlainFiles(BaseConverter):
         ignored = [*self.coursedir.ignore, "*.ipynb"]
         source, target = (Path(place(assignment_id, student_id)) for place in (self._format_source, self._format_dest))
         skipped = copy_plain_files(
-            source, target, MAX_EXTRA, lambda place, _: not any(fnmatch.fnmatch(place.name, one) for one in ignored)
+            source,
+            target,
+            MAX_EXTRA,
+            lambda place, _: not any(fnmatch.fnmatch(place.name, pattern) for pattern in ignored),
         )
         for sentence in skipped:
             self.notices.append(

@@ -55,8 +55,8 @@ def grade_into_gradebook(
     outcomes: list[SubmissionOutcome] = []
     assignments = list(assignments)
     students = {
-        one.name: sorted(path.parent.name for path in (course.root / "submitted").glob(f"*/{one.name}"))
-        for one in assignments
+        assignment.name: sorted(path.parent.name for path in (course.root / "submitted").glob(f"*/{assignment.name}"))
+        for assignment in assignments
     }
     new_converter = functools.partial(Autograde, coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
     errors = list[CourseError]()
@@ -127,7 +127,10 @@ def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]
         with contextlib.suppress(OSError):  # then the next run makes all pages again
             write_whole(path, json.dumps(stamps, indent=0, sort_keys=True) + "\n")
     seen = {outcome.student for outcome in outcomes}
-    graded_now = [replace(one, no_feedback=failed.get(one.student)) if one.reason is None else one for one in outcomes]
+    graded_now = [
+        replace(outcome, no_feedback=failed.get(outcome.student)) if outcome.reason is None else outcome
+        for outcome in outcomes
+    ]
     return graded_now + [
         SubmissionOutcome(student, assignment, no_feedback=reason, unchanged=True)
         for student, reason in failed.items()

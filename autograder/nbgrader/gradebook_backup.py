@@ -139,7 +139,10 @@ def _submission(submission: Any) -> SavedSubmission:
         {
             notebook.name: SavedNotebook(
                 notebook.late_submission_penalty,
-                {one.name: (one.auto_score, one.manual_score, one.needs_manual_grade) for one in notebook.grades},
+                {
+                    grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+                    for grade in notebook.grades
+                },
                 {comment.name: comment.auto_comment for comment in notebook.comments},
             )
             for notebook in submission.notebooks

@@ -39,10 +39,10 @@ class Exercises(ExportPlugin):
         """Write the file named with `--to`, or `grades.csv`. `--assignment` and `--student` select rows."""
         rows = (
             row
-            for one in grading_statuses(gradebook, self.parent.coursedir)
-            if (not self.assignment or one.assignment in self.assignment)
-            and (not self.student or one.student.id in self.student)
-            for row in _rows(one)
+            for status in grading_statuses(gradebook, self.parent.coursedir)
+            if (not self.assignment or status.assignment in self.assignment)
+            and (not self.student or status.student.id in self.student)
+            for row in _rows(status)
         )
         path = Path(self.to or "grades.csv")
         write(path, as_csv(HEAD, rows))
@@ -79,9 +79,9 @@ class GradingStatus:
 def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]:
     """Every student of the gradebook in each released assignment. `book` must stay open while this is read."""
     ours = course_at(Path(coursedir.root)).assignments()
-    students = sorted(book.students, key=lambda one: str(one.id))
+    students = sorted(book.students, key=lambda student: str(student.id))
     for assignment in book.assignments:
-        submissions = {one.student_id: one for one in assignment.submissions}
+        submissions = {submission.student_id: submission for submission in assignment.submissions}
         max_score = assignment.max_score
         for student in students:
             submission = submissions.get(student.id)

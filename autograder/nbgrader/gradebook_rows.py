@@ -79,9 +79,12 @@ def students_late(coursedir: Any, assignment: str) -> set[str]:
     """Students who are late now, or have a penalty. A due date may have moved, or an extension been granted since."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         return {
-            one.student_id
-            for one in book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment.has(name=assignment))
-            if one.total_seconds_late > 0 or any(notebook.late_submission_penalty for notebook in one.notebooks)
+            submission.student_id
+            for submission in book.db.query(SubmittedAssignment).filter(
+                SubmittedAssignment.assignment.has(name=assignment)
+            )
+            if submission.total_seconds_late > 0
+            or any(notebook.late_submission_penalty for notebook in submission.notebooks)
         }
 
 
@@ -120,10 +123,10 @@ def enter_students(coursedir: Any, people: Collection[Person]) -> int:
     """Enter names and e-mail addresses, which formgrader shows. Returns how many students are new."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         known = {student.id for student in book.students}
-        for one in people:
-            fields = {"first_name": one.first_name, "last_name": one.last_name, "email": one.email}
-            book.update_or_create_student(one.id, **{key: value for key, value in fields.items() if value})
-        return len({one.id for one in people} - known)
+        for person in people:
+            fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
+            book.update_or_create_student(person.id, **{key: value for key, value in fields.items() if value})
+        return len({person.id for person in people} - known)
 
 
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
@@ -169,7 +172,10 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
             for notebook in found.notebooks
             for cell in [*notebook.grade_cells, *notebook.task_cells]
         )
-        due = {one.student_id: repr((one.timestamp, found.duedate and one.duedate)) for one in found.submissions}
+        due = {
+            submission.student_id: repr((submission.timestamp, found.duedate and submission.duedate))
+            for submission in found.submissions
+        }
     return {
         student: _stamp(coursedir, assignment, student, [repr(points), due[student], *sorted(own)])
         for student, own in rows.items()

@@ -67,7 +67,7 @@ def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutc
     if failed:
         text = f"{len(failed)} of {len(failed) + read} submissions could not be graded"
         # Logged a second time, because the first time they are lost among the lines of a class.
-        reasons = [f"  {shown_name(one.student)}: {one.reason}" for one in failed]
+        reasons = [f"  {shown_name(outcome.student)}: {outcome.reason}" for outcome in failed]
         log.error("%s:\n%s", text, "\n".join(reasons))
     held = [outcome for outcome in outcomes if outcome.held]
     for outcome in held:

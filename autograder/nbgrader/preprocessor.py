@@ -47,7 +47,7 @@ class Mark(NbGraderPreprocessor):
             raise MachineError(marked.report.reason)
         for cell, result in zip(cells, marked.cells, strict=True):
             nb.cells[cell.index].outputs = _cell_outputs(result)
-        graded = {check_cell(one.name, context.cells): one for one in marked.report.exercises}
+        graded = {check_cell(exercise.name, context.cells): exercise for exercise in marked.report.exercises}
         for cell in nb.cells:
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]

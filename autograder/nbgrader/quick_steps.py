@@ -131,7 +131,7 @@ class CheckMetadata(CheckCellMetadata):
         """Check one notebook; nbgrader's own step reports what is wrong with it."""
         version, validator = _validator()
         found = [cell.metadata["nbgrader"] for cell in nb.cells if "nbgrader" in cell.metadata]
-        if not all(one.get("schema_version", 0) == version and validator.is_valid(one) for one in found):
+        if not all(metadata.get("schema_version", 0) == version and validator.is_valid(metadata) for metadata in found):
             super().preprocess(nb, resources)
         return nb, resources
 

@@ -76,7 +76,8 @@ def task_with_points(submission: Submission, assignment: Assignment, points: Map
     points: by grade_id
     """
     exercises = (
-        Exercise(one.name, points.get(check_cell(one.name, points), one.points)) for one in assignment.exercises
+        Exercise(exercise.name, points.get(check_cell(exercise.name, points), exercise.points))
+        for exercise in assignment.exercises
     )
     task = as_task(submission, assignment.version(), assignment.locked_cells)
     return replace(task, exercises=tuple(exercises))

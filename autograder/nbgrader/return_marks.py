@@ -75,7 +75,7 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[di
             f"{folder}: nothing that {system.capitalize()} has named; download the submissions there, and collect them "
             f"with nbgrader zip_collect {assignment.name}{''.join(f'; {sentence}' for sentence in collector.left[:1])}"
         )
-    hidden = [f"{one.student}: {HIDDEN}" for one in found.values() if _is_hidden(one)]
+    hidden = [f"{owner.student}: {HIDDEN}" for owner in found.values() if _is_hidden(owner)]
     return found, [*(f"not collected, so nothing goes back: {sentence}" for sentence in collector.left), *hidden]
 
 
@@ -88,7 +88,7 @@ def marks(nbgrader: Any, assignment: Assignment) -> list[StudentMarks]:
     """Everybody's marks in the gradebook, with manual grades, less penalties for late work."""
     coursedir = nbgrader.coursedir
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        return [_marks(one) for one in grading_statuses(book, coursedir) if one.assignment == assignment.name]
+        return [_marks(status) for status in grading_statuses(book, coursedir) if status.assignment == assignment.name]
 
 
 def _marks(status: GradingStatus) -> StudentMarks:
@@ -107,9 +107,9 @@ def _marks(status: GradingStatus) -> StudentMarks:
 def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, Owner], column: str) -> str:
     """What Canvas imports in its gradebook. Without marks the field is empty, which changes nothing there."""
     rows = [
-        (one.name, handed[one.student].number, "", "" if one.score is None else points(one.score))
-        for one in found
-        if one.student in handed and not _is_hidden(handed[one.student])
+        (marks.name, handed[marks.student].number, "", "" if marks.score is None else points(marks.score))
+        for marks in found
+        if marks.student in handed and not _is_hidden(handed[marks.student])
     ]
     return as_csv((*CANVAS_HEAD, column), rows)
 
@@ -121,17 +121,19 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Own
     worksheet.
     """
     text, rows = _read(sheet)
-    students, warning, at, out = {one.student: one for one in found}, "", 0, io.StringIO()
-    by_number = {one.number: students.get(one.student) for one in handed.values() if one.number and not one.for_each}
+    students, warning, at, out = {marks.student: marks for marks in found}, "", 0, io.StringIO()
+    by_number = {
+        owner.number: students.get(owner.student) for owner in handed.values() if owner.number and not owner.for_each
+    }
     for row in rows:
-        one = by_number.get(_number_in(row))
-        if one is None or one.score is None or GRADE not in row:
+        marks = by_number.get(_number_in(row))
+        if marks is None or marks.score is None or GRADE not in row:
             continue
-        out.write(text[at : row[GRADE].start] + points(one.score))
+        out.write(text[at : row[GRADE].start] + points(marks.score))
         at = row[GRADE].end
         maximum = row[MAXIMUM].value if MAXIMUM in row else ""
-        if _is_other_number(maximum, one.max_score):
-            warning = f"Moodle's maximum grade is {maximum}, here it is {points(one.max_score)}; set it in Moodle"
+        if _is_other_number(maximum, marks.max_score):
+            warning = f"Moodle's maximum grade is {maximum}, here it is {points(marks.max_score)}; set it in Moodle"
     return out.getvalue() + text[at:], warning
 
 
@@ -141,17 +143,17 @@ def each_member(sheet: Path | None, handed: dict[str, Owner]) -> tuple[dict[str,
     In the names of files Moodle looks for a student's number, and would take the group's for one.
     Also returns a sentence for each member whose number is not known, and to whom nothing goes back.
     """
-    if not any(one.for_each for one in handed.values()):
+    if not any(owner.for_each for owner in handed.values()):
         return handed, []
     numbers = defaultdict[str, list[str]](list)
     for row in _read(sheet)[1] if sheet else ():
         numbers[row[NAME].value if NAME in row else ""].append(_number_in(row))
     found, unknown = dict(handed), list[str]()
-    for student, one in handed.items():
-        if one.for_each and len(numbers[student]) == 1:
-            (number,), rest = numbers[student], one.stem[one.stem.index(_AFTER_NUMBER) :]
-            found[student] = replace(one, number=number, stem=f"{student}_{number}{rest}", for_each=False)
-        elif one.for_each:
+    for student, owner in handed.items():
+        if owner.for_each and len(numbers[student]) == 1:
+            (number,), rest = numbers[student], owner.stem[owner.stem.index(_AFTER_NUMBER) :]
+            found[student] = replace(owner, number=number, stem=f"{student}_{number}{rest}", for_each=False)
+        elif owner.for_each:
             del found[student]
             unknown.append(f"{student}: {'twice' if numbers[student] else 'not'} in the worksheet, {_BY_NUMBER}")
     return found, unknown
@@ -220,11 +222,11 @@ def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, Owner],
     """Write the zip of feedback pages, under the names that the system knows. Returns who has no page."""
     coursedir, missing = nbgrader.coursedir, []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for student, one in sorted(handed.items()):
+        for student, owner in sorted(handed.items()):
             folder = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment.name))
             page = folder / f"{assignment.notebook.stem}.html"
             if page.is_file():
-                archive.write(page, f"{one.stem}{page.name}")
+                archive.write(page, f"{owner.stem}{page.name}")
             else:
                 missing.append(student)
     return missing
@@ -232,15 +234,17 @@ def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, Owner],
 
 def without_marks(found: Sequence[StudentMarks], handed: dict[str, Owner]) -> Iterator[str]:
     """A sentence for each student who has handed in there and has no marks."""
-    known = {one.student for one in found}
-    yield from (f"{one.student}: {one.problem}" for one in found if one.score is None and one.student in handed)
+    known = {marks.student for marks in found}
+    yield from (
+        f"{marks.student}: {marks.problem}" for marks in found if marks.score is None and marks.student in handed
+    )
     yield from (f"{student}: not in the gradebook yet" for student in handed if student not in known)
 
 
 def to_know(found: Sequence[StudentMarks], handed: dict[str, Owner]) -> Iterator[str]:
     """A sentence for each student whose marks are not final, or who handed in elsewhere."""
-    for one in found:
-        if one.score is not None and one.student not in handed:
-            yield f"{one.student} has marks, and is not among the downloaded submissions"
-        elif one.score is not None and one.problem:
-            yield f"{one.student}: {one.problem}"
+    for marks in found:
+        if marks.score is not None and marks.student not in handed:
+            yield f"{marks.student} has marks, and is not among the downloaded submissions"
+        elif marks.score is not None and marks.problem:
+            yield f"{marks.student}: {marks.problem}"

@@ -43,12 +43,12 @@ def _all_results(coursedir: Any, assignment: Assignment, handed: Mapping[str, Ow
     """The number and the results of each submission that has marks."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for submission in book.assignment_submissions(assignment.name):
-            one = handed.get(submission.student_id)
-            if one is not None:
-                folder = coursedir.format_path(coursedir.autograded_directory, one.student, assignment.name)
+            owner = handed.get(submission.student_id)
+            if owner is not None:
+                folder = coursedir.format_path(coursedir.autograded_directory, owner.student, assignment.name)
                 tables = _tables(Path(folder, assignment.notebook.name))
                 for notebook in submission.notebooks:
-                    yield one.number, _results(notebook, list(assignment.graded_cells), tables)
+                    yield owner.number, _results(notebook, list(assignment.graded_cells), tables)
 
 
 def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:

@@ -152,22 +152,22 @@ class SystemCollector(FileNameCollectorPlugin):
     def _taken_of(self, files: Files, older: list[str]) -> dict[Path, Owner]:
         """What is collected of one student's files. Raises `SubmissionError` with a whole sentence if nothing is."""
         owner = files[0][1]
-        files = [(path, one) for path, one in files if not one.problem]
+        files = [(path, each) for path, each in files if not each.problem]
         if not files:
             raise SubmissionError(f"{printable(owner.label)}: {owner.problem}")
         owner, student = files[0][1], shown_name(owner.student)
         if not can_be_a_folder(owner.student):
             raise SubmissionError(f"{printable(owner.label)}: '{student}' cannot be a folder's name")
-        if len({one.number for _, one in files}) > 1:
-            both = " and ".join(sorted({printable(one.label) for _, one in files}))
+        if len({each.number for _, each in files}) > 1:
+            both = " and ".join(sorted({printable(each.label) for _, each in files}))
             raise SubmissionError(f"{both}: the same student '{student}', so neither is collected; {self.apart}")
         by_name = defaultdict[str, list[tuple[Path, Owner]]](list)
-        for path, one in files:
-            if _file_id(one):
-                by_name[collected_as(one)].append((path, one))
+        for path, each in files:
+            if _file_id(each):
+                by_name[collected_as(each)].append((path, each))
         taken = dict(self._newest(same, name, older) for name, same in by_name.items())
         if not any(path.suffix == ".ipynb" for path in taken):
-            raise SubmissionError(_no_notebook(student, [one.rest for _, one in files]))
+            raise SubmissionError(_no_notebook(student, [each.rest for _, each in files]))
         return taken
 
     def _newest(self, same: Files, name: str, older: list[str]) -> tuple[Path, Owner]:
@@ -175,9 +175,9 @@ class SystemCollector(FileNameCollectorPlugin):
 
         Raises `SubmissionError` if two are equally new.
         """
-        depth = min(one.rest.count("/") for _, one in same)
-        found = [(path, one) for path, one in same if one.rest.count("/") == depth]
-        ages = [(one.attempt, Path(self.extracted, path).stat().st_mtime_ns) for path, one in found]
+        depth = min(owner.rest.count("/") for _, owner in same)
+        found = [(path, owner) for path, owner in same if owner.rest.count("/") == depth]
+        ages = [(owner.attempt, Path(self.extracted, path).stat().st_mtime_ns) for path, owner in found]
         if ages.count(max(ages)) > 1:
             both, student = " and ".join(printable(str(path)) for path, _ in found), shown_name(found[0][1].student)
             text = f"{student}: {both} would both be {printable(name)}, so neither is collected; {self.apart}"

@@ -55,7 +55,7 @@ def _events(known: Sequence[Entry]) -> Iterator[str]:
 
 def _exercises(now: Entry, report: Report | None) -> Iterator[str]:
     """Where points were lost, the largest loss first."""
-    results = {one.name: one for one in report.exercises} if report else {}
+    results = {exercise.name: exercise for exercise in report.exercises} if report else {}
     lost = [(score - most, name) for name, (score, most) in now.points.items() if score < most]
     for _, name in sorted(lost, key=itemgetter(0))[:EXERCISES]:
         score, most = now.points[name]
@@ -89,7 +89,9 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
             ((_, marked),) = workers.mark([task])
         if marked.report.reason:
             return None, f"It could not be graded anew: {marked.report.reason}", False
-        other = [one.name for one in marked.report.exercises if not _agrees(one.name, one.score, now)]
+        other = [
+            exercise.name for exercise in marked.report.exercises if not _agrees(exercise.name, exercise.score, now)
+        ]
         if other:
             return marked.report, f"Graded anew just now, there are other points for {', '.join(other)}.", False
         return marked.report, f"Graded anew just now, by the same tests (kit {now.kit}): the same points.", True

@@ -48,7 +48,7 @@ def _graded(book: Gradebook, assignment: Assignment) -> Iterator[tuple[str, dict
         return
     for submission in submissions:
         grades = {grade.name: grade for notebook in submission.notebooks for grade in notebook.grades}
-        comments = {one.name: one for notebook in submission.notebooks for one in notebook.comments}
+        comments = {comment.name: comment for notebook in submission.notebooks for comment in notebook.comments}
         yield submission.student_id, grades, comments
 
 
@@ -85,19 +85,21 @@ def enter(coursedir: Any, assignment: Assignment, decisions: Sequence[Decision])
     Raises `AutograderError` and enters nothing if a score is impossible.
     """
     maximum = assignment.graded_cells
-    for one in decisions:
-        if one.question not in assignment.written:
-            raise AutograderError(f"{assignment.name} has no written question {printable(one.question)!r}")
-        if not 0 <= one.score <= maximum[one.question]:
-            most = points(maximum[one.question])
-            raise AutograderError(f"{printable(one.student)}: {one.score:g} points; {one.question} has 0 to {most}")
+    for decision in decisions:
+        if decision.question not in assignment.written:
+            raise AutograderError(f"{assignment.name} has no written question {printable(decision.question)!r}")
+        if not 0 <= decision.score <= maximum[decision.question]:
+            most = points(maximum[decision.question])
+            raise AutograderError(
+                f"{printable(decision.student)}: {decision.score:g} points; {decision.question} has 0 to {most}"
+            )
     left, entered = list[str](), set[str]()
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for one in decisions:
-            if reason := _enter(book, coursedir, assignment, one):
-                left.append(f"{printable(one.student)}, {one.question}: {reason}")
+        for decision in decisions:
+            if reason := _enter(book, coursedir, assignment, decision):
+                left.append(f"{printable(decision.student)}, {decision.question}: {reason}")
             else:
-                entered.add(one.student)
+                entered.add(decision.student)
         book.db.commit()
     for student in sorted(entered):
         history.record(coursedir, assignment.name, student, history.BY_HAND, {})
