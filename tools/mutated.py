@@ -194,7 +194,7 @@ def disagreements(folder: Path, count: int, seed: int) -> tuple[list[str], Count
         return next(iter(workers.mark([task])))[1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.nbgrader.autograde.Autograde.hire", lambda self, count: workers)
+        patch.setattr("autograder.nbgrader.autograde.Autograde.open_workers", lambda self, count: workers)
         patch.setattr(Mark, "_marked_now", marked_now)
         outcomes, _ = small_course.graded(course)
     reasons = {outcome.student: outcome.reason for outcome in outcomes}

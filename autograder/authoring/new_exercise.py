@@ -95,7 +95,7 @@ def _filler(assignment: str, exercise: str, heading: str) -> Any:
 
 
 def _begin(assignment: str) -> Any:
-    from autograder.nbgrader.sanitise import KERNEL  # needs nbgrader, which whoever writes assignments has
+    from autograder.nbgrader.restore import KERNEL  # needs nbgrader, which whoever writes assignments has
 
     title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
     return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})

@@ -67,11 +67,11 @@ def paired_script(assignment: Assignment) -> str:
 
 def release_text(assignment: Assignment, folder: Path) -> str:
     """What nbgrader releases to students, generated below `folder`, with no gradebook touched."""
-    from autograder.nbgrader import api, last_words
+    from autograder.nbgrader import api, error_line
 
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
     result = api(folder).generate_assignment(assignment.name)
     if not result["success"]:
-        raise CourseError(f"{assignment.notebook}: nbgrader cannot release it: {last_words(result)}")
+        raise CourseError(f"{assignment.notebook}: nbgrader cannot release it: {error_line(result)}")
     released = folder / "assignments" / assignment.name / assignment.notebook.name
     return released.read_text(encoding="utf-8")

@@ -1,10 +1,9 @@
 """nbgrader's autograde with our marks; everything else is nbgrader's own.
 
-`Autograde` reads untrusted submissions. `RestoreCells` gives every cell of the course its own metadata back, and the
-locked ones their text, which is all that nbgrader's `OverwriteCells` does, cell by cell. `Mark` takes the place of
-`Execute`: it runs the notebook in the sandbox, and leaves each exercise's points as the result of its check cell, with
-the rubric beside it. That is nbgrader's own partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, with fewer
-looks.
+`Autograde` reads untrusted submissions. `RestoreCells` gives each cell of the course its own metadata back, and the
+locked ones their text; nbgrader's `OverwriteCells` does only that, cell by cell. `Mark` replaces `Execute`: it runs the
+notebook in the sandbox, and writes each exercise's points as the result of its check cell, with the rubric beside it.
+nbgrader takes that as partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, made faster.
 """
 
 from __future__ import annotations
@@ -15,40 +14,57 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import nbgrader.apps.api
+import nbgrader.apps.autogradeapp
+from nbgrader.apps.zipcollectapp import ZipCollectApp
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
+from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
+from nbgrader.server_extensions.formgrader.base import BaseHandler
+from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
+
 from autograder.course import CONFIG
 from autograder.errors import CourseError
-from autograder.nbgrader.autograde import take_autogrades_place
-from autograder.nbgrader.database import open_with_fewer_steps
-from autograder.nbgrader.due import release_with_due_dates
-from autograder.nbgrader.exchange import follow_no_links
-from autograder.nbgrader.files import make_feedback_of_pages_alone
-from autograder.nbgrader.history import note_manual_grades
-from autograder.nbgrader.pages import make_pages_careful
+from autograder.nbgrader import due, exchange, formgrader, history
+from autograder.nbgrader.autograde import Autograde
+from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
-from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks
+from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks, open_with_fewer_steps
 from autograder.nbgrader.restore import RestoreCells
-from autograder.nbgrader.zip_collect import end_with_who_was_left
+from autograder.nbgrader.zip_collect import process_extracted_files
 
 __all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
 
-def configure(config: Any) -> None:
-    """What a course's `nbgrader_config.py` needs: our folders, our reader, our preprocessors in nbgrader's lists."""
-    take_autogrades_place()
+def _patch_nbgrader() -> None:
+    """Replace the parts of nbgrader that no setting changes. Each replacement says what it does differently."""
     open_with_fewer_steps()
-    make_pages_careful()
-    end_with_who_was_left()
-    make_feedback_of_pages_alone()
-    follow_no_links()
-    release_with_due_dates()
-    note_manual_grades()
+    nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
+    BaseHandler.render = formgrader.render
+    BaseHandler.exporter = property(formgrader.exporter)
+    FormgraderHandler.get = formgrader.open_course
+    GradeHandler.put = history.record_manual_grade
+    ZipCollectApp.process_extracted_files = process_extracted_files
+    GenerateFeedback.init_assignment = copy_for_release
+    CourseDirectory.get_existing_timestamp = exchange.timestamp_if_plain
+    ExchangeCollect.do_copy = exchange.copy_hand_in
+    ExchangeCollect.copy_files = exchange.collect
+    ExchangeCollect._path_to_record = exchange.record_of
+    ExchangeReleaseAssignment.copy_files = due.release
+    ExchangeReleaseFeedback.copy_files = exchange.release_pages
+
+
+def configure(config: Any) -> None:
+    """Set what a course's `nbgrader_config.py` needs: our folders, reader and preprocessors."""
+    _patch_nbgrader()
     config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
     config.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.Page"
-    # A comment, a penalty or a grade of a person's changes a page, though nothing is graded again.
+    # A person's comment, penalty or grade changes a page although nothing is graded again.
     config.GenerateFeedback.force = True
     config.Autograde.sanitize_preprocessors = [
         "autograder.nbgrader.RestoreCells",
@@ -68,7 +84,7 @@ def configure(config: Any) -> None:
 def api(root: Path) -> Any:
     """nbgrader's own interface to the course in `root`, the one behind formgrader's buttons.
 
-    The course's own settings are kept: its database, its penalties for late work.
+    The course's own settings apply: its database, its penalties for late work.
     """
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
@@ -86,13 +102,13 @@ def api(root: Path) -> Any:
     return NbGraderAPI(config=config, log_level="ERROR")
 
 
-def last_words(result: Mapping[str, object]) -> str:
-    """The last line of what nbgrader says of a failure: an exception's own words, without its traceback."""
+def error_line(result: Mapping[str, object]) -> str:
+    """The last line that nbgrader prints about a failure: the exception's message, without its traceback."""
     lines = [line for line in str(result.get("error") or result.get("log") or "").splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it does not say why"
 
 
 def must(result: Mapping[str, object], what: str) -> None:
-    """Raises `CourseError` if what was asked of nbgrader did not succeed."""
+    """Raises `CourseError` if nbgrader did not succeed. `what`: what it was asked to do."""
     if not result["success"]:
         raise CourseError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")

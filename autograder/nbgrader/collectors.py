@@ -1,4 +1,4 @@
-"""Names of learning-management systems, for nbgrader's own `zip_collect` and for `autograder return`.
+"""Learning-management systems, whose file names `nbgrader zip_collect` and `autograder return` read.
 
     nbgrader zip_collect a1_first --collector=autograder.nbgrader.collectors.Canvas
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,48 +24,40 @@ _NO_FOLDER = (
     "Canvas names a file like this, and here it is a folder, of which nothing is collected; rename it if it is the "
     "zip of the whole class"
 )
-
-
 _NO_FILE = "a {what} was handed in, and no file"
 
 
-def _canvas_id(found: re.Match[str]) -> str:
-    return "_".join(filter(None, (found["name"], found["user"])))
-
-
 class Canvas(SystemCollector):
-    """`doejane_LATE_4321_98765_first-1.ipynb` is of student `doejane_4321`.
+    """`doejane_LATE_4321_98765_first-1.ipynb` belongs to the student `doejane_4321`.
 
-    Name, user's number, file's number and file's name, from `lib/content_zipper.rb` of Canvas. The number tells two
-    students of one name apart, and stays the same all term. With anonymous grading it is `anon_a1B2c_98765_`, and of a
-    group the name is the group's, the number one member's. A file that is handed in later has a larger number.
+    Name, user's number, file's number and file's name, from `lib/content_zipper.rb` of Canvas. The user's number tells
+    two students of one name apart, and stays the same all term. With anonymous grading it is `anon_a1B2c_98765_`. A
+    group's file has the group's name and the number of one member. Of two files, the later one has the larger number.
 
-    Of late work Canvas says that it is late, and not when it came. It gets a time one second after the due date in the
-    gradebook, so that nbgrader's penalties count; correct `timestamp.txt` if yours go by hours or days.
+    Canvas says that work is late, but not when it came. Late work gets a time one second after the due date in the
+    gradebook, so that nbgrader's penalties apply; correct `timestamp.txt` if yours count hours or days.
     """
 
     system = "Canvas"
-    _name = re.compile(r"(?:(?P<name>[^_]+)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?P<file>\d+)_")
-    _no_file = re.compile(r"(?:(?P<name>[^_]+)_)??(?:LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?P<what>text|link)\.html")
+    _name = re.compile(
+        r"(?:(?P<name>[^_]+)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?:(?P<file>\d+)_|(?P<what>text|link)\.html\Z)"
+    )
 
     def owner(self, path: Path) -> Owner | None:
-        """Whose a file is, by `doejane_4321_98765_` at the beginning of the outermost name that has it."""
+        """The owner of a file, from `doejane_4321_98765_` at the beginning of the outermost name that has it."""
         for part in path.parts:
             if found := self._name.match(part):
+                student, number = "_".join(filter(None, (found["name"], found["user"]))), found["user"]
+                if found["what"]:
+                    return Owner(student, number, part, part, part, problem=_NO_FILE.format(what=found["what"]))
                 when = self.when_late if found["late"] else ""
                 problem = _NO_FOLDER if part != path.parts[-1] else ""
-                rest, number = part[found.end() :], int(found["file"])
-                return Owner(
-                    _canvas_id(found), found["user"], part, found[0], rest, when, problem=problem, attempt=number
-                )
-            if found := self._no_file.fullmatch(part):
-                return Owner(
-                    _canvas_id(found), found["user"], part, part, part, problem=_NO_FILE.format(**found.groupdict())
-                )
+                rest, attempt = part[found.end() :], int(found["file"])
+                return Owner(student, number, part, found[0], rest, when, problem=problem, attempt=attempt)
         return None
 
     def group_of(self, owner: Owner) -> str:
-        """The name alone: Canvas writes the number of the member who has handed in beside it."""
+        """The name without the number, which is that of the member who has handed in."""
         return owner.student.rpartition("_")[0]
 
     @functools.cached_property
@@ -75,29 +66,29 @@ class Canvas(SystemCollector):
         coursedir = getattr(self.parent, "coursedir", None)
         if coursedir is None:
             return ""
-        due = due_date(coursedir, coursedir.assignment_id)
+        name = coursedir.assignment_id
+        due = due_date(coursedir, name)
         if due is None:
-            name = coursedir.assignment_id
             self.log.warning("%s has no due date, so that late work is not told apart; %s", name, DUE.format(name=name))
             return ""
         return f"{due + timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
 
 class Moodle(SystemCollector):
-    """`Jane Doe_123456_assignsubmission_file/first.ipynb`, or both in one name, is of `Jane Doe`.
+    """`Jane Doe_123456_assignsubmission_file/first.ipynb`, or both in one name, belongs to `Jane Doe`.
 
-    From `mod/assign/classes/downloader.php` of Moodle. Its number is another one in each assignment, so the name
-    has to do. If two students have one name, neither is collected, and both are named. Where Moodle hides the names,
-    all are called `Participant`, and an id is `Participant_123456`.
+    From `mod/assign/classes/downloader.php` of Moodle. The number differs in each assignment, so the name has to
+    identify the student. If two students have one name, neither is collected, and both are reported. Where Moodle
+    hides the names, all students are called `Participant`, and an id is `Participant_123456`.
 
-    Work of a team has the group's name, `Group A_12_assignsubmission_file`, or that of the default group and no number.
+    A team's work has the group's name, `Group A_12_assignsubmission_file`, or the default group's name and no number.
     """
 
     system = "Moodle"
     _name = re.compile(r"(?P<name>[^_]+)(?:_(?P<user>\d+))?_assignsubmission_[a-z]+(?:_(?P<rest>.*))?")
 
     def owner(self, path: Path) -> Owner | None:
-        """Whose a file is, by the outermost folder or file that Moodle has named."""
+        """The owner of a file, from the outermost folder or file that Moodle has named."""
         for depth, part in enumerate(path.parts):
             if found := self._name.fullmatch(part):
                 inside = path.parts[depth + 1 :]
@@ -110,41 +101,31 @@ class Moodle(SystemCollector):
 
     @functools.cached_property
     def names_for_all(self) -> set[str]:
-        """What students are called where Moodle hides their names: in English, or whatever all of them are called."""
+        """What students are called where Moodle hides names: `Participant`, or the one name that all of them have."""
         below = [path for folder in Path(self.extracted).glob("*") for path in (folder, *folder.glob("*"))]
         found = [match for path in below if (match := self._name.fullmatch(path.name))]
-        names, numbers = {one["name"] for one in found}, {one["user"] for one in found}
+        names, numbers = {match["name"] for match in found}, {match["user"] for match in found}
         return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
-        """A team's folder that nobody has given members is no student's."""
+        """A team's folder is no student's, unless its members are listed."""
         if has_groups or not owner.number or _TEAM.match(owner.student):
             return f"this is of a group; name its members in {GROUPS} beside archive/ (columns group and student)"
         return ""
 
 
 _TEAM = re.compile(r"(?:group|team|gruppe|groupe|équipe|grupo|equipo|gruppo|groep)\b", re.IGNORECASE)
-MAX_METADATA = 500 * 2**20  # bytes; it has all that a class's autograder has ever said
+MAX_METADATA = 500 * 2**20  # bytes; it has all output of a class's autograder
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
-_KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deep inside of something
-
-
-@dataclass(frozen=True)
-class Exported:
-    """A submission as Gradescope exports it: who handed it in, and when; empty if it does not say."""
-
-    students: tuple[str, ...]
-    when: str = ""
-
-
+_KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deeply nested
 _NOBODY = "Gradescope names nobody with an id that can be a folder's name"
 
 
 class Gradescope(SystemCollector):
-    """`submission_456/first.ipynb` is of whom `submission_metadata.yml` beside `submission_456` names.
+    """`submission_456/first.ipynb` belongs to the student whom `submission_metadata.yml` beside `submission_456` names.
 
-    That is what "Export Submissions" gives. A student's id is the SID of Gradescope's roster, or else the e-mail
-    address. The work of a group is collected for its first member, and the others are named.
+    "Export Submissions" gives both. A student's id is the SID of Gradescope's roster, or else the e-mail address. A
+    group's work is collected for its first member, and the others are reported.
     """
 
     system = "Gradescope"
@@ -152,37 +133,38 @@ class Gradescope(SystemCollector):
     _name = re.compile(r"submission_(?P<number>\d+)")
 
     def owner(self, path: Path) -> Owner | None:
-        """Whose a file is, by the outermost `submission_456` alone: a student may hand in metadata, too."""
+        """The owner of a file, from the outermost `submission_456` only: a student may hand in metadata, too."""
         for depth, part in enumerate(path.parts[:-1]):
             if found := self._name.fullmatch(part):
                 metadata = Path(self.extracted, *path.parts[:depth], METADATA)
                 if not metadata.is_file():
                     return None
-                exported = exported_to(metadata).get(part, Exported(()))
-                first, *others = exported.students or ("",)
+                students, when = exported_by(metadata).get(part, ((), ""))
+                first, *others = students or ("",)
                 rest, problem = "/".join(path.parts[depth + 1 :]), "" if first else _NOBODY
-                return Owner(first, found["number"], part, found["number"], rest, exported.when, tuple(others), problem)
+                return Owner(first, found["number"], part, found["number"], rest, when, tuple(others), problem)
         return None
 
 
 @functools.lru_cache(8)
-def exported_to(metadata: Path) -> dict[str, Exported]:
-    """Each submission by the name of its folder.
+def exported_by(metadata: Path) -> dict[str, tuple[tuple[str, ...], str]]:
+    """For each submission's folder the students who handed it in, and when; the time is empty if it is missing.
 
-    Ruby has written it. Only the lines with submitters and times are read as YAML: the others hold what an autograder
-    has said of submissions, and are a hundred times as many.
+    Ruby has written the file. Only the lines with submitters and times are parsed as YAML: the others hold what an
+    autograder has printed, and are a hundred times as many.
     """
     if metadata.stat().st_size > MAX_METADATA:
         return {}
     with metadata.open(encoding="utf-8", errors="replace") as lines:
         try:
-            data = yaml.load("".join(_wanted(lines)), yaml.BaseLoader)  # noqa: S506 - it makes texts, lists and maps alone
+            data = yaml.load("".join(_wanted(lines)), yaml.BaseLoader)  # noqa: S506 - it makes only texts, lists, maps
         except yaml.YAMLError:
             return {}
-    return {name: _exported(entry) for name, entry in data.items()} if isinstance(data, dict) else {}
+    return {name: _submitters(entry) for name, entry in data.items()} if isinstance(data, dict) else {}
 
 
 def _wanted(lines: Iterator[str]) -> Iterator[str]:
+    """The lines of each entry with its `:submitters` and its `:created_at`."""
     key = ""
     for line in lines:
         found = _KEY.match(line)
@@ -196,11 +178,11 @@ def _wanted(lines: Iterator[str]) -> Iterator[str]:
                 yield line
 
 
-def _exported(entry: Any) -> Exported:
-    told = entry if isinstance(entry, dict) else {}
-    people = told.get(":submitters")
-    ids = [_id(one) for one in people if isinstance(one, dict)] if isinstance(people, list) else []
-    return Exported(tuple(filter(None, ids)), _utc(str(told.get(":created_at"))))
+def _submitters(entry: Any) -> tuple[tuple[str, ...], str]:
+    fields = entry if isinstance(entry, dict) else {}
+    people = fields.get(":submitters")
+    ids = [_id(person) for person in people if isinstance(person, dict)] if isinstance(people, list) else []
+    return tuple(filter(None, ids)), _utc(str(fields.get(":created_at")))
 
 
 def _utc(text: str) -> str:
@@ -213,6 +195,6 @@ def _utc(text: str) -> str:
 
 
 def _id(person: dict[str, object]) -> str:
-    """A name for a folder; empty if there is none that can be one, since students may enter their own."""
+    """A person's id; empty if none can be a folder's name, since students may enter their own."""
     name = str(person.get(":sid") or person.get(":email") or "").strip()
     return name if can_be_a_folder(name) else ""

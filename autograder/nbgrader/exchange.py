@@ -1,6 +1,6 @@
-"""nbgrader's exchange, which is a folder that students write to: what is taken from there, and what goes back.
+"""nbgrader's exchange, a folder that students can write to: what is collected from it, and what is released to it.
 
-nbgrader follows links in it. A student who owns a hand-in may have put any of them there.
+nbgrader follows links there. A student who owns a hand-in can put any link into it.
 """
 
 from __future__ import annotations
@@ -21,27 +21,47 @@ from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 
 from autograder.course import course_at
 from autograder.errors import CourseError
-from autograder.nbgrader.files import SECRET, TIMESTAMP
-from autograder.nbgrader.plain_copy import copy_plain_files, is_plain
+from autograder.nbgrader.files import SECRET, TIMESTAMP, copy_plain_files, is_plain
 from autograder.text import printable
 
-NEVER = datetime.min  # earlier than all that was handed in, so that anything else of this student's counts
+NEVER = datetime.min  # earlier than any hand-in, so that any other of this student's counts
 KILOBYTE = 1000  # as nbgrader counts in `max_file_size` and `max_dir_size`
 
 _collect, _release = ExchangeCollect.copy_files, ExchangeReleaseFeedback.copy_files
-_record = ExchangeCollect._path_to_record
-_timestamp = CourseDirectory.get_existing_timestamp
+_record, _timestamp = ExchangeCollect._path_to_record, CourseDirectory.get_existing_timestamp
 
 
 def copy_hand_in(self: Any, src: str, dest: str, log: Any = None) -> None:
-    """nbgrader's own rules on names and sizes, and no link is followed. What is left is told; it costs nobody else."""
-    name = printable(Path(src).name)
+    """nbgrader's own rules on names and sizes, but no link is followed. What is not copied is logged."""
+    name, rules, source, target = printable(Path(src).name), self.coursedir, Path(src), Path(dest)
+
+    def wanted(place: Path, is_folder: bool) -> bool:
+        if any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.ignore):
+            return False
+        return is_folder or any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.include)
+
     try:
-        for sentence in _copied(self, Path(src), Path(dest)):
-            self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
+        most = KILOBYTE * rules.max_dir_size
+        if not source.is_symlink() and self.get_size(source) > most:
+            raise OSError(f"it is larger than max_dir_size, {most // KILOBYTE**2} MB")
+        skipped = copy_plain_files(source, target, KILOBYTE * rules.max_file_size, wanted)
+        if rules.groupshared:
+            _share(target)
     except OSError as error:
         shutil.rmtree(dest, ignore_errors=True)
         _not_collected(self, name, error.strerror or str(error))
+        return
+    for sentence in skipped:
+        self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
+
+
+def _share(folder: Path) -> None:
+    """Let the instructors' group write, as nbgrader does for courses of several instructors."""
+    for place, _, names in os.walk(folder):
+        os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) | 0o2770)  # noqa: S103 - the group is the instructors'
+        for name in names:
+            path = Path(place, name)
+            path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o660)
 
 
 def _not_collected(exchange: Any, name: str, reason: str) -> None:
@@ -50,7 +70,7 @@ def _not_collected(exchange: Any, name: str, reason: str) -> None:
 
 
 def record_of(self: Any, path: str) -> dict[str, object]:
-    """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for all."""
+    """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for everybody."""
     try:
         return dict(_record(self, path))
     except (ValueError, OverflowError, ExchangeError):
@@ -58,34 +78,8 @@ def record_of(self: Any, path: str) -> dict[str, object]:
         return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
 
 
-def _copied(exchange: Any, source: Path, target: Path) -> list[str]:
-    rules = exchange.coursedir
-
-    def wanted(place: Path, is_folder: bool) -> bool:
-        if any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.ignore):
-            return False
-        return is_folder or any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.include)
-
-    most = KILOBYTE * rules.max_dir_size
-    if not source.is_symlink() and exchange.get_size(source) > most:
-        raise OSError(f"it is larger than max_dir_size, {most // KILOBYTE**2} MB")
-    left = copy_plain_files(source, target, KILOBYTE * rules.max_file_size, wanted)
-    if rules.groupshared:
-        _share(target)
-    return left
-
-
-def _share(folder: Path) -> None:
-    """As nbgrader does for courses of several instructors: their group may write."""
-    for place, _, names in os.walk(folder):
-        os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) | 0o2770)  # noqa: S103 - the group is the instructors'
-        for name in names:
-            path = Path(place, name)
-            path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o660)
-
-
 def collect(self: Any) -> None:
-    """nbgrader's own for all; at the end it fails if somebody could not be collected."""
+    """nbgrader's own for all students. Raises `ExchangeError` at the end if somebody's work was not collected."""
     self.not_collected, records, self.src_records = [], self.src_records, []
     for record in records:
         reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
@@ -107,7 +101,7 @@ def _why_not_collected(record: Mapping[str, object], place: Path) -> str:
 
 
 def release_pages(self: Any) -> None:
-    """nbgrader's own, for each student by itself, and for the page of the course's notebook alone."""
+    """nbgrader's own, for each student separately, and only for the page of the course's notebook."""
     failed = []
     for folder in sorted(map(Path, glob.glob(self.src_path))):
         reason = next(_why_not_released(folder, self.coursedir), "")
@@ -142,14 +136,5 @@ def _why_not_released(folder: Path, coursedir: Any) -> Iterator[str]:
 
 
 def timestamp_if_plain(self: Any, dest_path: str) -> Any:
-    """nbgrader's own; none if its file is a link or a pipe, which nbgrader would follow or wait for."""
-    path = Path(dest_path, TIMESTAMP)
-    return _timestamp(self, dest_path) if is_plain(path) else None
-
-
-def follow_no_links() -> None:
-    """From now on nbgrader's exchange works as above."""
-    ExchangeCollect.do_copy, ExchangeCollect.copy_files = copy_hand_in, collect
-    ExchangeCollect._path_to_record = record_of
-    ExchangeReleaseFeedback.copy_files = release_pages
-    CourseDirectory.get_existing_timestamp = timestamp_if_plain
+    """nbgrader's own; None if its file is a link or a pipe, which nbgrader would follow or wait for."""
+    return _timestamp(self, dest_path) if is_plain(Path(dest_path, TIMESTAMP)) else None

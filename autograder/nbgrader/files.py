@@ -1,49 +1,102 @@
-"""A submission's files on their way through nbgrader: how its notebook is read, and what is copied beside it."""
+"""Copies only the plain files of what students handed in. No link is followed, and no pipe is waited for.
+
+A link in a hand-in may lead to the gradebook or to hidden tests, and a copy would carry that to a feedback folder.
+"""
 
 from __future__ import annotations
 
+import errno
 import fnmatch
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO
 
-import nbformat
-from nbconvert.exporters import NotebookExporter
-from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import BaseConverter
-from nbgrader.utils import rmtree
 
 from autograder.errors import SubmissionError
-from autograder.nbgrader.plain_copy import copy_plain_files
 from autograder.reading import read_bytes
-from autograder.submission import read_notebook
 from autograder.text import printable, shown_name
 
+BLOCK = 2**20  # bytes that are copied at a time
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader's own, beside a submission
 MAX_TIMESTAMP = 2**20  # bytes; a time has 30, a secret 128
 
 
-class Exporter(NotebookExporter):
-    """Reads submissions as the command line does, so that both grade the same cells."""
+def is_plain(path: Path) -> bool:
+    """True for a plain file, and not for a link, a pipe or a folder."""
+    return not path.is_symlink() and path.is_file()
 
-    def read(self, filename: str) -> Any:
-        """The notebook that nbgrader knows by this name; raises `SubmissionError` if it is none."""
-        notebook = nbformat.from_dict(read_notebook(self.parent.handed_in(filename)).as_nbformat())
-        return nbformat.validator.normalize(notebook)[1]
 
-    def preprocessed(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
-        """A notebook after all preprocessors, changed in place and checked once at the end.
+def copy_plain_files(
+    source: Path, target: Path, most: int, wanted: Callable[[Path, bool], bool] = lambda place, is_folder: True
+) -> list[str]:
+    """Copy the plain files of a folder and below. Existing files are replaced.
 
-        nbconvert's own copies it three times before the first, and checks it after each.
-        """
-        for preprocessor in self._preprocessors:
-            notebook, resources = preprocessor(notebook, resources)
-        nbformat.validate(notebook, relax_add_props=True)
-        return notebook, resources
+    most: bytes of a file; a larger one is not copied
+    wanted: whether to copy what has this place below `source`; the second argument is True for a folder
+    Returns a sentence for each wanted file that was not copied: `x.html is a link`.
+    Raises `OSError` if `source` is no folder or cannot be read, or if `target` cannot be written.
+    """
+    if source.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link", str(source))
+    if not source.is_dir():
+        raise OSError(errno.ENOTDIR, "it is not a folder", str(source))
+    skipped: list[str] = []
+
+    def on_error(error: OSError) -> None:
+        if error.filename is None or Path(str(error.filename)) == source:
+            raise error
+        skipped.append(f"{error.filename} cannot be read: {error.strerror}")
+
+    # Folders and files are opened relative to the folder above, so that nobody can replace one by a link meanwhile.
+    for place, folders, names, descriptor in os.fwalk(source, onerror=on_error):
+        below = Path(place).relative_to(source)
+        links = [name for name in folders if _is_link(name, descriptor)]
+        folders[:] = sorted(name for name in folders if name not in links and wanted(below / name, True))
+        for name in sorted([*links, *names]):
+            reason = _copy(name, descriptor, target / below / name, most) if wanted(below / name, False) else ""
+            if reason:
+                skipped.append(f"{below / name} {reason}")
+    return skipped
+
+
+def _is_link(name: str, descriptor: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode)
+
+
+def _copy(name: str, descriptor: int, target: Path, most: int) -> str:
+    """Copy one file of an open folder. Returns why it was not copied: it is not plain, or too large."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        opened = os.open(name, flags, dir_fd=descriptor)
+    except OSError as error:
+        return "is a link" if error.errno == errno.ELOOP else f"cannot be read: {error.strerror}"
+    with os.fdopen(opened, "rb") as file:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode):
+            return "is not a file"
+        if status.st_size > most:
+            return f"has {status.st_size / 2**20:.1f} MB; the limit is {most // 2**20}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        with target.open("xb") as copy:
+            copy.writelines(blocks(file, status.st_size))
+    return ""
+
+
+def blocks(file: IO[bytes], most: int) -> Iterator[bytes]:
+    """The first `most` bytes of a file, a block at a time. Bytes that were appended since are left out."""
+    while most > 0 and (block := file.read(min(BLOCK, most))):
+        most -= len(block)
+        yield block
 
 
 class PlainFiles(BaseConverter):
-    """Copies what lies beside a notebook, if it is a file and nothing else. `notices` names what was left."""
+    """Copies what lies beside a notebook if it is a plain file. `notices` names what was not copied."""
 
     notices: list[str]
 
@@ -51,37 +104,35 @@ class PlainFiles(BaseConverter):
         """Copy files of a submission to where its notebook will go."""
         ignored = [*self.coursedir.ignore, "*.ipynb"]
         source, target = (Path(place(assignment_id, student_id)) for place in (self._format_source, self._format_dest))
-        left = copy_plain_files(
-            source, target, MAX_EXTRA, lambda place, _: not any(fnmatch.fnmatch(place.name, one) for one in ignored)
+        skipped = copy_plain_files(
+            source,
+            target,
+            MAX_EXTRA,
+            lambda place, _: not any(fnmatch.fnmatch(place.name, pattern) for pattern in ignored),
         )
-        for sentence in left:
+        for sentence in skipped:
             self.notices.append(
                 f"{shown_name(student_id)}, {assignment_id}: {printable(sentence)}, so it was not copied"
             )
             self.log.warning("%s", self.notices[-1])
 
 
-def keep_for_release(self: BaseConverter, assignment_id: str, student_id: str) -> None:
-    """What nbgrader needs to release a page: its own two files. Nothing else that is beside a notebook goes along.
+def copy_for_release(self: BaseConverter, assignment_id: str, student_id: str) -> None:
+    """Copy to the feedback folder what nbgrader needs to release a page: its own two files.
 
-    nbgrader copies all of it to the feedback folder, a student's HTML and a student's `nbgrader_config.py` too.
+    nbgrader copies all files beside the notebook, also a student's HTML and a student's `nbgrader_config.py`.
     """
     source, target = (Path(place(assignment_id, student_id)) for place in (self._format_source, self._format_dest))
     for name in (TIMESTAMP, SECRET):
         try:
             data = read_bytes(source / name, MAX_TIMESTAMP, "")
         except SubmissionError:
-            continue  # not there, or no plain file
+            continue  # not there, or not a plain file
         target.mkdir(parents=True, exist_ok=True)
         (target / name).write_bytes(data)
-
-
-def make_feedback_of_pages_alone() -> None:
-    """From now on nbgrader's feedback folder has pages, and no files of students."""
-    GenerateFeedback.init_assignment = keep_for_release
 
 
 def remove_tree(folder: Path) -> None:
     """Remove a folder with read-only files in it, if it is there."""
     if folder.exists():
-        rmtree(str(folder))
+        shutil.rmtree(folder)

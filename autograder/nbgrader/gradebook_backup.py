@@ -1,8 +1,9 @@
-"""What a regrade changes in nbgrader's gradebook and folders, saved so that it can be brought back.
+"""Saves what a regrade changes in nbgrader's gradebook and folders, and restores it.
 
-Through nbgrader's own `Gradebook`, so it holds for SQLite and PostgreSQL alike. Saved are automatic scores, whether a
-cell waits for a person, automatic comments, late penalties, timestamps, the cells' points and sources, and the
-autograded folder of each student. Manual scores and comments are not: a regrade leaves them alone, and so does undoing.
+It uses nbgrader's own `Gradebook`, so it works for SQLite and PostgreSQL alike. Saved are automatic scores, whether a
+cell waits for a person, automatic comments, late penalties, timestamps, the cells' points and sources, and each
+student's autograded folder. Manual scores and comments are not saved: a regrade does not touch them, and neither does
+undoing it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import msgspec
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.errors import AutograderError
+from autograder.nbgrader.files import remove_tree
 
 FOLDER = ".regrades"  # beside the gradebook
 Row = TypeVar("Row")
@@ -52,7 +54,7 @@ class Saved(msgspec.Struct):
     students: dict[str, SavedSubmission]
 
 
-def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
+def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
     """Save `students` of one assignment. Returns the folder."""
     place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{datetime.now():%Y-%m-%dT%H-%M-%S.%f}"
     place.mkdir(parents=True)
@@ -68,19 +70,18 @@ def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
 
 
 @contextlib.contextmanager
-def undoable(nbgrader: Any, folders: Sequence[str], was_needed: Callable[[], bool]) -> Iterator[None]:
-    """Save the students of these folders before what is done inside; what was saved goes again if it was not needed."""
-    students = [Path(folder).parent.name for folder in folders]
+def undoable(nbgrader: Any, students: Sequence[str], is_needed: Callable[[], bool]) -> Iterator[None]:
+    """Save these students before what is done inside, and remove the copy afterwards if it is not needed."""
     place = save(nbgrader, nbgrader.coursedir.assignment_id, students) if students else None
     try:
         yield
     finally:
-        if place and not was_needed():
-            _remove(place)
+        if place and not is_needed():
+            remove_tree(place)
 
 
 def undo(nbgrader: Any, assignment: str) -> list[str]:
-    """Bring back what the last regrade of `assignment` changed. Returns the students it was about.
+    """Restore what the last regrade of `assignment` changed. Returns its students.
 
     Raises `AutograderError` if there is nothing to undo.
     """
@@ -90,21 +91,21 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
     place = saved[-1].parent
     rows = msgspec.json.decode(saved[-1].read_bytes(), type=Saved)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        for notebook, cells in rows.notebooks.items():
-            _restore_cells(book.find_notebook(notebook, assignment), cells)
+        for name, cells in rows.notebooks.items():
+            _restore_cells(book.find_notebook(name, assignment), cells)
         for student, submission in rows.students.items():
             _restore_submission(book.find_submission(assignment, student), submission)
         book.db.commit()
     for student in rows.students:
         restore_folder(nbgrader, assignment, student, place)
-    shutil.rmtree(place)
+    remove_tree(place)
     return list(rows.students)
 
 
 def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
-    """Bring back a student's autograded folder from `place`; nbgrader removes it if it cannot grade."""
+    """Restore a student's autograded folder from `place`; nbgrader removes it if it cannot grade."""
     folder = _autograded(nbgrader, student, assignment)
-    _remove(folder)
+    remove_tree(folder)
     _copy(place / "autograded" / student, folder)
 
 
@@ -118,14 +119,6 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, symlinks=True)
 
 
-def _remove(folder: Path) -> None:
-    """nbgrader leaves autograded files without the right to write them."""
-    if folder.is_dir():
-        for path in [folder, *folder.rglob("*")]:
-            path.chmod(path.stat().st_mode | 0o200)
-        shutil.rmtree(folder)
-
-
 def _cells(notebook: Any) -> SavedCells:
     return SavedCells(
         {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]},
@@ -134,10 +127,10 @@ def _cells(notebook: Any) -> SavedCells:
 
 
 def _restore_cells(notebook: Any, saved: SavedCells) -> None:
-    for cell in [*notebook.grade_cells, *notebook.task_cells]:
-        cell.max_score = saved.points.get(cell.name, cell.max_score)
-    for cell in notebook.source_cells:
-        cell.source, cell.checksum = saved.sources.get(cell.name, (cell.source, cell.checksum))
+    for cell, points in _both([*notebook.grade_cells, *notebook.task_cells], saved.points):
+        cell.max_score = points
+    for cell, source in _both(notebook.source_cells, saved.sources):
+        cell.source, cell.checksum = source
 
 
 def _submission(submission: Any) -> SavedSubmission:
@@ -146,7 +139,10 @@ def _submission(submission: Any) -> SavedSubmission:
         {
             notebook.name: SavedNotebook(
                 notebook.late_submission_penalty,
-                {one.name: (one.auto_score, one.manual_score, one.needs_manual_grade) for one in notebook.grades},
+                {
+                    grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+                    for grade in notebook.grades
+                },
                 {comment.name: comment.auto_comment for comment in notebook.comments},
             )
             for notebook in submission.notebooks
@@ -160,18 +156,19 @@ def _restore_submission(submission: Any, saved: SavedSubmission) -> None:
         notebook.late_submission_penalty = rows.penalty
         for grade, (auto, manual, waiting) in _both(notebook.grades, rows.grades):
             grade.auto_score = auto
-            if grade.manual_score == manual:  # a person has not graded it since
+            if grade.manual_score == manual:  # no person has graded it since
                 grade.needs_manual_grade = waiting
         for comment, text in _both(notebook.comments, rows.comments):
             comment.auto_comment = text
 
 
-def _both(found: list[Any], saved: Mapping[str, Row]) -> Iterator[tuple[Any, Row]]:
-    return ((row, saved[row.name]) for row in found if row.name in saved)
+def _both(rows: list[Any], saved: Mapping[str, Row]) -> Iterator[tuple[Any, Row]]:
+    """The rows of which something is saved, each with that."""
+    return ((row, saved[row.name]) for row in rows if row.name in saved)
 
 
 def find_submissions_of(nbgrader: Any, assignment: str) -> list[str]:
-    """Students with a graded submission. Raises `AutograderError` if the gradebook does not know the assignment."""
+    """Students with a graded submission. Raises `AutograderError` if the gradebook has no such assignment."""
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
         try:
             book.find_assignment(assignment)

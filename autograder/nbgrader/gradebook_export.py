@@ -4,66 +4,121 @@
 
 nbgrader's own exporter has one row for each assignment, and no exercises.
 
-Whoever is in the gradebook has a row in each assignment. `problem` says why somebody has no marks, or has those of
-earlier work: nothing was handed in, or it cannot be graded, or it has not been graded yet.
+Each student of the gradebook has a row in each assignment. `problem` says why there are no marks, or only those of
+earlier work: nothing was handed in, it cannot be graded, or it has not been graded yet.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 
-from autograder.course import CHECK
-from autograder.nbgrader.grading_status import GradingStatus, grading_statuses
+from autograder.course import CHECK, Assignment, course_at
+from autograder.discovery import of_assignment
+from autograder.errors import SubmissionError
 from autograder.reports.marks_file import as_csv, write
+from autograder.reports.roster import NOTHING
+from autograder.submission import read_notebook
 
 HEAD = ("student", "assignment", "exercise", "score", "max_score", "auto_score", "manual_score", "extra_credit",
         "needs_manual_grade", "comment", "late_submission_penalty", "timestamp", "problem")  # fmt: skip
+NOT_YET = "handed in, and not graded yet; run nbgrader autograde"
+OLDER = "these are marks of earlier work: "
 
 
 class Exercises(ExportPlugin):
     """One row for each exercise. The late penalty is the notebook's: it is in each of its rows, and not subtracted."""
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file named with `--to`, `grades.csv` if none is."""
-        coursedir = self.parent.coursedir
-        rows = (row for one in grading_statuses(gradebook, coursedir) if _is_asked_for(one, self) for row in _rows(one))
+        """Write the file named with `--to`, or `grades.csv`. `--assignment` and `--student` select rows."""
+        rows = (
+            row
+            for status in grading_statuses(gradebook, self.parent.coursedir)
+            if (not self.assignment or status.assignment in self.assignment)
+            and (not self.student or status.student.id in self.student)
+            for row in _rows(status)
+        )
         path = Path(self.to or "grades.csv")
         write(path, as_csv(HEAD, rows))
         self.log.info("Exported exercises to %s", path)
 
 
-def _is_asked_for(one: GradingStatus, plugin: ExportPlugin) -> bool:
-    """`--assignment` and `--student` choose among them, as with nbgrader's own exporter."""
-    return (not plugin.assignment or one.assignment in plugin.assignment) and (
-        not plugin.student or one.student.id in plugin.student
-    )
-
-
-def _rows(one: GradingStatus) -> Iterator[tuple[object, ...]]:
-    submission = one.submission
+def _rows(status: GradingStatus) -> Iterator[tuple[object, ...]]:
+    student, assignment, submission = status.student.id, status.assignment, status.submission
     if submission is None:
-        yield one.student.id, one.assignment, "", "", one.max_score, "", "", "", "", "", "", "", one.problem
+        yield student, assignment, "", "", status.max_score, "", "", "", "", "", "", "", status.problem
         return
     for notebook in submission.notebooks:
         comments = {comment.name: comment.comment or "" for comment in notebook.comments}
         for grade in notebook.grades:
             name = grade.name.removeprefix(CHECK)
-            yield (
-                one.student.id,
-                one.assignment,
-                name,
-                grade.score,
-                grade.max_score,
-                grade.auto_score,
-                grade.manual_score,
-                grade.extra_credit,
-                "yes" if grade.needs_manual_grade else "no",
-                comments.get(grade.name) or comments.get(name, ""),
-                notebook.late_submission_penalty or 0.0,
-                submission.timestamp or "",
-                one.problem,
-            )
+            scores = (grade.score, grade.max_score, grade.auto_score, grade.manual_score, grade.extra_credit)
+            waits = "yes" if grade.needs_manual_grade else "no"
+            comment = comments.get(grade.name) or comments.get(name, "")
+            late = (notebook.late_submission_penalty or 0.0, submission.timestamp or "")
+            yield student, assignment, name, *scores, waits, comment, *late, status.problem
+
+
+@dataclass(frozen=True)
+class GradingStatus:
+    """One student in one assignment. `submission` is nbgrader's, None if there are no marks; `problem` says why."""
+
+    student: Any
+    assignment: str
+    max_score: float
+    submission: Any | None
+    problem: str
+
+
+def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]:
+    """Every student of the gradebook in each released assignment. `book` must stay open while this is read."""
+    ours = course_at(Path(coursedir.root)).assignments()
+    students = sorted(book.students, key=lambda student: str(student.id))
+    for assignment in book.assignments:
+        submissions = {submission.student_id: submission for submission in assignment.submissions}
+        max_score = assignment.max_score
+        for student in students:
+            submission = submissions.get(student.id)
+            if submission is not None and not any(notebook.grades for notebook in submission.notebooks):
+                submission = None  # only an extension was granted
+            problem = _problem(coursedir, student.id, ours.get(assignment.name), submission is not None)
+            yield GradingStatus(student, assignment.name, max_score, submission, problem)
+
+
+def _problem(coursedir: Any, student: str, assignment: Assignment | None, has_marks: bool) -> str:
+    if assignment is None:
+        return "" if has_marks else NOTHING
+    folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment.name))
+    if not os.path.lexists(folder):
+        return "" if has_marks else NOTHING
+    autograded = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment.name))
+    (submission,) = of_assignment(student, folder, assignment)
+    graded = autograded / assignment.notebook.name
+    if has_marks and submission.problem is None and _is_newer(graded, submission.path):
+        return ""
+    reason = submission.problem or _unreadable(submission.path)
+    if has_marks:
+        return OLDER + (reason or NOT_YET)
+    return f"could not be graded: {reason}" if reason else NOT_YET
+
+
+def _is_newer(path: Path, other: Path) -> bool:
+    try:
+        return path.stat().st_mtime >= other.lstat().st_mtime
+    except OSError:
+        return False
+
+
+def _unreadable(path: Path) -> str:
+    """Why a notebook cannot be read; empty if it can."""
+    try:
+        read_notebook(path)
+    except SubmissionError as error:
+        return str(error)
+    return ""

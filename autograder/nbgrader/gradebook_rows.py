@@ -1,4 +1,4 @@
-"""What nbgrader's gradebook says of a class beside the marks of one run: points, lateness, what a page is made of."""
+"""What nbgrader's gradebook knows about a class: points, lateness, names, and what a feedback page is made of."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_notebook
-from nbgrader.api import Comment, Grade, Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import CHECK, Assignment
@@ -20,11 +30,25 @@ from autograder.discovery import name_problem
 from autograder.errors import CourseError
 from autograder.reports.roster import Person
 
-PLUGIN = "the plugin for late work (c.AssignLatePenalties.plugin_class)"
+
+def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
+    """A query for `columns` in every row of `table`, `Grade` or `Comment`, of an assignment's submissions.
+
+    One query for all of them: nbgrader's objects make one for each cell. Rows are found by cell and notebook, for which
+    there is an index.
+    """
+    return (
+        book.db.query(*columns)
+        .select_from(SubmittedAssignment)
+        .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(BaseCell, BaseCell.notebook_id == SubmittedNotebook.notebook_id)
+        .join(table, and_(table.cell_id == BaseCell.id, table.notebook_id == SubmittedNotebook.id))
+        .filter(SubmittedAssignment.assignment.has(name=assignment))
+    )
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
-    """A sentence for each cell that is worth something else in the source notebook than in the gradebook."""
+    """A sentence for each cell whose points in the source notebook differ from those in the gradebook."""
     name = assignment.name
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         try:
@@ -33,16 +57,18 @@ def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
             return
         known = {cell.name: cell.max_score for notebook in found.notebooks for cell in notebook.grade_cells}
         graded = bool(found.num_submissions)
-    look, take = f"`autograder regrade {name}` shows what that changes", f"`nbgrader generate_assignment {name}`"
+    if graded:
+        remedy = f"`autograder regrade {name}` shows what that changes"
+    else:
+        remedy = f"`nbgrader generate_assignment {name}` takes that over"
     for cell, points in assignment.graded_cells.items():
         if known.get(cell) != points:
             counts = f"{known[cell]:g} in the gradebook, which counts here" if cell in known else "not in the gradebook"
-            remedy = look if graded else f"{take} takes that over"
             yield f"{name}: {cell.removeprefix(CHECK)} is worth {points:g} in source/ and {counts}; {remedy}"
 
 
 def due_date(coursedir: Any, assignment: str) -> datetime | None:
-    """When an assignment is due, in UTC; None if the gradebook does not say."""
+    """When an assignment is due, in UTC; None if the gradebook has no due date."""
     with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:
         due: datetime | None = book.find_assignment(assignment).duedate
         return due
@@ -50,37 +76,40 @@ def due_date(coursedir: Any, assignment: str) -> datetime | None:
 
 
 def students_late(coursedir: Any, assignment: str) -> set[str]:
-    """Who handed in late, or has a penalty: a due date may have moved, or an extension been granted since."""
+    """Students who are late now, or have a penalty. A due date may have moved, or an extension been granted since."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         return {
-            one.student_id
-            for one in book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment.has(name=assignment))
-            if one.total_seconds_late > 0 or any(notebook.late_submission_penalty for notebook in one.notebooks)
+            submission.student_id
+            for submission in book.db.query(SubmittedAssignment).filter(
+                SubmittedAssignment.assignment.has(name=assignment)
+            )
+            if submission.total_seconds_late > 0
+            or any(notebook.late_submission_penalty for notebook in submission.notebooks)
         }
 
 
 def assign_penalty(converter: Any, student: str, assignment: Assignment) -> None:
-    """nbgrader's own penalty for late work, worked out anew from today's due date and marks."""
+    """Compute nbgrader's penalty for late work again, from the present due date and marks."""
     names = {"student": student, "assignment": assignment.name, "notebook": assignment.notebook.stem}
     resources = {"nbgrader": names | {"db_url": converter.coursedir.db_url}}
     AssignLatePenalties(parent=converter).preprocess(new_notebook(), resources)
 
 
-def look_at_penalty(converter: Any) -> None:
+def check_penalty_plugin(converter: Any) -> None:
     """Load the course's plugin for late work before anybody is graded. Raises `CourseError` if that fails."""
     try:
         AssignLatePenalties(parent=converter).init_plugin()
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         raise CourseError(
-            f"the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used: {said}"
+            f"the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used: {reason}"
         ) from None
 
 
-def know_student(coursedir: Any, student: str) -> None:
-    """Enter somebody who cannot be graded, so that nbgrader's own pages and exports name them.
+def enter_student(coursedir: Any, student: str) -> None:
+    """Enter a student who cannot be graded, so that nbgrader's own pages and exports list them.
 
-    If the gradebook cannot be written, that may be why they could not be graded; the reason has been told.
+    If the gradebook cannot be written, that may be why they could not be graded; the reason was reported already.
     """
     if name_problem(student) is None:
         with (
@@ -91,27 +120,26 @@ def know_student(coursedir: Any, student: str) -> None:
 
 
 def enter_students(coursedir: Any, people: Collection[Person]) -> int:
-    """Names and addresses into the gradebook, where formgrader shows them. Returns how many it did not know before."""
+    """Enter names and e-mail addresses, which formgrader shows. Returns how many students are new."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         known = {student.id for student in book.students}
-        for one in people:
-            told = {"first_name": one.first_name, "last_name": one.last_name, "email": one.email}
-            book.update_or_create_student(one.id, **{key: value for key, value in told.items() if value})
-        return len({one.id for one in people} - known)
+        for person in people:
+            fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
+            book.update_or_create_student(person.id, **{key: value for key, value in fields.items() if value})
+        return len({person.id for person in people} - known)
 
 
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
     """By (assignment, student): how late the work was and what that cost, and which cells a person has graded."""
-    found = {}
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for submission in book.db.query(SubmittedAssignment):
-            told = list(_told_of(submission))
-            if told:
-                found[submission.name, submission.student_id] = "; ".join(told)
-    return found
+        found = {
+            (submission.name, submission.student_id): "; ".join(_messages(submission))
+            for submission in book.db.query(SubmittedAssignment)
+        }
+    return {key: text for key, text in found.items() if text}
 
 
-def _told_of(submission: Any) -> Iterator[str]:
+def _messages(submission: Any) -> Iterator[str]:
     penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
     if submission.total_seconds_late > 0:
         hours = submission.total_seconds_late / 3600
@@ -128,35 +156,29 @@ def _told_of(submission: Any) -> Iterator[str]:
 
 
 def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
-    """For each graded student a word that changes with whatever their feedback page shows."""
-    told: dict[str, list[str]] = defaultdict(list)
+    """For each graded student a digest of all that their feedback page shows."""
+    rows: dict[str, list[str]] = defaultdict(list)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        of_assignment = SubmittedAssignment.assignment.has(name=assignment)
         for table, *columns in (
             (Grade, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.cell_id),
             (Comment, Comment.auto_comment, Comment.manual_comment, Comment.cell_id),
         ):
-            found = (
-                book.db.query(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty, *columns)
-                .select_from(SubmittedAssignment)
-                .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-                .join(table, table.notebook_id == SubmittedNotebook.id)
-                .filter(of_assignment)
-            )
-            for student, *row in found:
-                told[student].append(repr(tuple(row)))
+            columns = [SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty, *columns]
+            for student, *row in rows_of(book, assignment, table, *columns):
+                rows[student].append(repr(tuple(row)))
+        found = book.find_assignment(assignment)
         points = sorted(
             (cell.name, cell.max_score)
-            for notebook in book.find_assignment(assignment).notebooks
+            for notebook in found.notebooks
             for cell in [*notebook.grade_cells, *notebook.task_cells]
         )
         due = {
-            one.student_id: repr((one.timestamp, one.assignment.duedate and one.duedate))
-            for one in book.find_assignment(assignment).submissions
+            submission.student_id: repr((submission.timestamp, found.duedate and submission.duedate))
+            for submission in found.submissions
         }
     return {
-        student: _stamp(coursedir, assignment, student, [repr(points), due[student], *sorted(rows)])
-        for student, rows in told.items()
+        student: _stamp(coursedir, assignment, student, [repr(points), due[student], *sorted(own)])
+        for student, own in rows.items()
     }
 
 
@@ -169,21 +191,19 @@ def _stamp(coursedir: Any, assignment: str, student: str, rows: list[str]) -> st
 
 
 @contextlib.contextmanager
-def marks_kept(coursedir: Any, assignment: str, student: str) -> Iterator[None]:
-    """Give back the automatic marks of a submission that are taken away inside."""
+def marks_preserved(coursedir: Any, assignment: str, student: str) -> Iterator[None]:
+    """Restore the automatic marks of a submission that are overwritten inside this context."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        before = {
-            grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in grades_of(book, assignment, student)
-        }
+        saved = {grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in _grades(book, assignment, student)}
     yield
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for grade in grades_of(book, assignment, student):
-            grade.auto_score, grade.needs_manual_grade = before.get(grade.id, (None, False))
+        for grade in _grades(book, assignment, student):
+            grade.auto_score, grade.needs_manual_grade = saved.get(grade.id, (None, False))
         book.db.commit()
 
 
-def grades_of(book: Gradebook, assignment: str, student: str) -> list[Any]:
-    """A submission's rows of marks; none if there is no submission."""
+def _grades(book: Gradebook, assignment: str, student: str) -> list[Any]:
+    """A submission's grades; empty if there is no submission."""
     with contextlib.suppress(MissingEntry):
         return [grade for notebook in book.find_submission(assignment, student).notebooks for grade in notebook.grades]
     return []

@@ -1,7 +1,7 @@
-"""What became of each student's marks and when: an append-only history beside the gradebook.
+"""The history of each student's marks: an append-only file beside the gradebook.
 
-`history/STUDENT/ASSIGNMENT.jsonl` has a line for each change of a mark. Beside it, in `history/STUDENT/ASSIGNMENT/`,
-lies each submission that was graded, and each report, named by its digest. Everything of a student is in one folder.
+`history/STUDENT/ASSIGNMENT.jsonl` has a line for each change of a mark. `history/STUDENT/ASSIGNMENT/` has each
+submission that was graded, and each report, named by its digest. Everything about a student is in one folder.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nbgrader.api import Assignment, BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
-from sqlalchemy import and_, bindparam, select
 
 from autograder import __version__
 from autograder.course import CHECK
@@ -25,21 +24,25 @@ from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup
 from autograder.nbgrader.files import remove_tree
+from autograder.nbgrader.gradebook_rows import rows_of
 from autograder.reading import read_bytes
 from autograder.report import Report
 from autograder.submission import MAX_BYTES, Submission
 from autograder.text import shown_name
 
 FOLDER = "history"
-BY_HAND = "manual grade"  # the reason of what a person has entered
+BY_HAND = "manual grade"  # the reason of an entry after a person has graded
 SHORT = 16  # letters of a digest in a file's name
+DIGESTS = ("suite", "submission")
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line: when and why marks became what they are, and what they were made of.
 
-    points: by exercise or written question what counts, and the most there is; by_hand: those that a person gave
-    suite: a digest of all a mark depends on in the course; submission: of what was handed in
+    points: by exercise or written question the score and the maximum
+    by_hand: the exercises and questions that a person graded
+    suite: a digest of all that a mark depends on in the course
+    submission: a digest of what was handed in
     """
 
     date: datetime
@@ -55,49 +58,39 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def score(self) -> float:
-        """What counts in all, less the penalty."""
+        """The sum of all scores, less the penalty."""
         return round(sum(score for score, _ in self.points.values()) - self.penalty, 2)
 
     @property
     def max_score(self) -> float:
-        """The most there is."""
+        """The sum of all maxima."""
         return sum(most for _, most in self.points.values())
-
-    def says_the_same(self, other: Entry) -> bool:
-        """Are marks, and what they were made of, the same?"""
-        return all(getattr(self, key) == getattr(other, key) for key in ("points", "penalty", "by_hand", *DIGESTS))
-
-
-DIGESTS = ("suite", "submission")
-_put = GradeHandler.put
 
 
 def folder_of(root: Path, student: str) -> Path:
-    """Where everything lies that is kept about a student. Raises `AutograderError` if nobody can have this name."""
+    """The folder with everything about a student. Raises `AutograderError` if this cannot be a student's id."""
     if name_problem(student) is not None or "/" in student or not student:
         raise AutograderError(f"'{shown_name(student)}' cannot be a student's id")
     return root / FOLDER / student
 
 
 def entries(root: Path, student: str, assignment: str) -> list[Entry]:
-    """All lines on a student's assignment, oldest first. A line that was cut off is passed over."""
+    """All entries on a student's assignment, oldest first. A line that was cut off is skipped."""
     path = folder_of(root, student) / f"{assignment}.jsonl"
     found = []
     for line in path.read_bytes().splitlines() if path.is_file() else ():
-        try:
+        with contextlib.suppress(msgspec.DecodeError, ValueError):
             found.append(msgspec.json.decode(line, type=Entry))
-        except (msgspec.DecodeError, ValueError):
-            continue
     return found
 
 
 def record(
     coursedir: Any, assignment: str, student: str, reason: str, digests: Mapping[str, str], note: str = ""
 ) -> bool:
-    """Append what the gradebook says now, if that differs from the last line. Returns whether it did.
+    """Append what the gradebook holds now, if that differs from the last entry. Returns whether it did.
 
-    reason: why it changed; for the first line it is `first grading`
-    digests: `suite` and `submission`; if they are not given, those of the last line with these points
+    reason: why it changed; the first entry has `first grading` instead
+    digests: `suite` and `submission`; if missing, those of the last entry with these points
     """
     root = Path(coursedir.root)
     before = entries(root, student, assignment)
@@ -106,13 +99,14 @@ def record(
     if marks is None:
         return False
     points, penalty, by_hand = marks
-    same = next((one for one in reversed(before) if one.points == points), last)  # as after a regrade was undone
-    told = {key: digests.get(key) or (getattr(same, key) if same else "") for key in DIGESTS}
+    same = next((one for one in reversed(before) if one.points == points), last)  # such as after an undone regrade
+    suite, submission = (digests.get(key) or (getattr(same, key) if same else "") for key in DIGESTS)
     entry = Entry(
-        datetime.now(UTC).replace(microsecond=0), _who(), __version__, reason if last else "first grading",
-        points, penalty, by_hand, told["suite"], told["submission"], note,
+        datetime.now(UTC).replace(microsecond=0), _user(), __version__, reason if last else "first grading",
+        points, penalty, by_hand, suite, submission, note,
     )  # fmt: skip
-    if last and entry.says_the_same(last) and not note:
+    marks_keys = ("points", "penalty", "by_hand", *DIGESTS)
+    if last and not note and all(getattr(entry, key) == getattr(last, key) for key in marks_keys):
         return False
     path = folder_of(root, student) / f"{assignment}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,69 +119,47 @@ Marks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
 
 
 def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
-    """Points, penalty, and what a person gave, from the gradebook; None if it has nothing of this student."""
+    """Points, penalty, and what a person graded, from the gradebook; None if the student has no submission."""
+    penalty, scores = SubmittedNotebook.late_submission_penalty, (Grade.score, Grade.max_score)
+    columns = (SubmittedNotebook.id, penalty, BaseCell.name, Grade.auto_score, Grade.manual_score, *scores)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        rows = book.db.execute(_ROWS, {"assignment": assignment, "student": student}).all()
+        query = rows_of(book, assignment, Grade, *columns).filter(SubmittedAssignment.student_id == student)
+        rows = query.order_by(SubmittedNotebook.id, BaseCell.name).all()
     if not rows:
         return None
-    penalties = {row.notebook: row.penalty or 0.0 for row in rows}
-    marked = [row for row in rows if row.name is not None and (row.automatic, row.by_hand) != (None, None)]
-    points = {row.name.removeprefix(CHECK): (row.score, row.most) for row in marked}
-    by_hand = tuple(sorted(row.name.removeprefix(CHECK) for row in marked if row.by_hand is not None))
-    return points, sum(penalties.values()), by_hand
+    penalties = {notebook: lost or 0.0 for notebook, lost, *_ in rows}
+    marked = [
+        (name.removeprefix(CHECK), manual, score, most)
+        for _, _, name, auto, manual, score, most in rows
+        if (auto, manual) != (None, None)
+    ]
+    points = {name: (score, most) for name, _, score, most in marked}
+    return points, sum(penalties.values()), tuple(sorted(name for name, manual, _, _ in marked if manual is not None))
 
 
-# One question for all there is on a submission: by nbgrader's objects it is one for each cell, and twice the time.
-# A grade is looked up by its cell and notebook, for which there is an index.
-_ROWS = (
-    select(
-        SubmittedNotebook.id.label("notebook"),
-        SubmittedNotebook.late_submission_penalty.label("penalty"),
-        BaseCell.name.label("name"),
-        Grade.auto_score.label("automatic"),
-        Grade.manual_score.label("by_hand"),
-        Grade.score.label("score"),
-        Grade.max_score.label("most"),
-    )
-    .select_from(SubmittedAssignment)
-    .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-    .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-    .outerjoin(BaseCell, BaseCell.notebook_id == SubmittedNotebook.notebook_id)
-    .outerjoin(Grade, and_(Grade.cell_id == BaseCell.id, Grade.notebook_id == SubmittedNotebook.id))
-    .where(Assignment.name == bindparam("assignment"), SubmittedAssignment.student_id == bindparam("student"))
-    .order_by(SubmittedNotebook.id, BaseCell.name)
-)
-
-
-def _who() -> str:
+def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
         return "unknown"
 
 
-def keep(root: Path, submission: Submission, digests: Mapping[str, str], report: Report) -> None:
-    """Keep a submission as it was handed in, and the report on it."""
-    notebook = kept_submission(root, submission.student, submission.assignment, digests)
+def store(root: Path, submission: Submission, digests: Mapping[str, str], report: Report) -> None:
+    """Store a submission as it was handed in, and the report on it."""
+    notebook, json_file = stored_files(root, submission.student, submission.assignment, **digests)
     notebook.parent.mkdir(parents=True, exist_ok=True)
     notebook.write_bytes(read_bytes(submission.path, MAX_BYTES, ""))
-    kept = kept_report(root, submission.student, submission.assignment, digests)
-    kept.write_bytes(msgspec.json.encode(report.to_dict()))
+    json_file.write_bytes(msgspec.json.encode(report.to_dict()))
 
 
-def kept_submission(root: Path, student: str, assignment: str, digests: Mapping[str, str]) -> Path:
-    """Where a submission is kept."""
-    return folder_of(root, student) / assignment / f"{digests['submission'][:SHORT]}.ipynb"
-
-
-def kept_report(root: Path, student: str, assignment: str, digests: Mapping[str, str]) -> Path:
-    """Where the report on a submission by a suite is kept."""
-    name = "-".join(digests[key][:SHORT] for key in ("submission", "suite"))
-    return folder_of(root, student) / assignment / f"{name}.json"
+def stored_files(root: Path, student: str, assignment: str, suite: str, submission: str) -> tuple[Path, Path]:
+    """Where a submission is stored, and the report that this version of the suite gave on it; by their digests."""
+    folder, name = folder_of(root, student) / assignment, submission[:SHORT]
+    return folder / f"{name}.ipynb", folder / f"{name}-{suite[:SHORT]}.json"
 
 
 def forget(root: Path, student: str) -> bool:
-    """Remove all that is kept about a student here. Returns whether there was anything."""
+    """Remove all that is stored here about a student. Returns whether there was anything."""
     saved = (root / gradebook_backup.FOLDER).glob(f"*/*/autograded/{glob.escape(student)}")
     found = [path for path in (folder_of(root, student), *saved) if path.is_dir()]
     for path in found:
@@ -195,14 +167,12 @@ def forget(root: Path, student: str) -> bool:
     return bool(found)
 
 
-def note_by_hand(self: Any, grade_id: str) -> None:
-    """formgrader's own, and the history says who has given the grade."""
+_put = GradeHandler.put
+
+
+def record_manual_grade(self: Any, grade_id: str) -> None:
+    """formgrader's own, and a history entry with the name of who has given the grade."""
     _put(self, grade_id)
     grade = self.gradebook.find_grade_by_id(grade_id)
-    with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later line will say so, too
+    with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it
         record(self.coursedir, grade.assignment.name, grade.student.id, BY_HAND, {})
-
-
-def note_manual_grades() -> None:
-    """From now on a grade that is entered in formgrader is in the history."""
-    GradeHandler.put = note_by_hand

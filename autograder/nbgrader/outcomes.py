@@ -14,10 +14,12 @@ from autograder.text import shown_name
 
 @dataclass(frozen=True)
 class SubmissionOutcome:
-    """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page.
+    """What became of one submission.
 
-    `unchanged` is set if it was graded before, and not again. `moves` are marks that a change of the course moves;
-    nothing was written if `held` is set.
+    reason: why it could not be graded
+    no_feedback: why it has no feedback page
+    unchanged: it was graded before, and not again
+    moves: the marks that a change of the course moves; nothing was written if `held` is set
     """
 
     student: str
@@ -44,28 +46,28 @@ def left_alone(assignment: str, count: int) -> str:
 
 
 def taken_back(assignment: str, count: int) -> str:
-    """How to take back marks that were moved."""
-    whose = f"{count} {'students have' if count > 1 else 'student has'}"
+    """How to undo that marks were moved."""
+    subject = f"{count} {'students have' if count > 1 else 'student has'}"
     return (
-        f"{assignment}: the course has changed, and {whose} other marks for the same work now. "
+        f"{assignment}: the course has changed, and {subject} other marks for the same work now. "
         f"`autograder regrade {assignment} --undo` takes that back"
     )
 
 
 class NotAll(NbGraderException):
-    """All that could be graded was; the rest stands in the outcomes."""
+    """Some submissions could not be graded, or their marks are held; the outcomes name them."""
 
 
-def say_what_is_left(log: Any, assignment: str, outcomes: Sequence[SubmissionOutcome], read: int) -> None:
-    """Name who could not be graded, and whose marks wait. Raises `NotAll` if there is somebody.
+def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutcome], read: int) -> None:
+    """Log who could not be graded, and whose marks are held. Raises `NotAll` if there is anybody.
 
     read: how many submissions could be read
     """
     failed = [outcome for outcome in outcomes if outcome.reason]
     if failed:
         text = f"{len(failed)} of {len(failed) + read} submissions could not be graded"
-        # Again, since above they stand among a class's other lines.
-        reasons = [f"  {shown_name(one.student)}: {one.reason}" for one in failed]
+        # Logged a second time, because the first time they are lost among the lines of a class.
+        reasons = [f"  {shown_name(outcome.student)}: {outcome.reason}" for outcome in failed]
         log.error("%s:\n%s", text, "\n".join(reasons))
     held = [outcome for outcome in outcomes if outcome.held]
     for outcome in held:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -11,10 +10,11 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
-from autograder.course import Assignment, Exercise, check_cell
+from autograder.course import Assignment, check_cell
 from autograder.errors import MachineError
-from autograder.nbgrader.course_changes import KEPT
-from autograder.nbgrader.resources import given
+from autograder.nbgrader import history
+from autograder.nbgrader.course_changes import STORED
+from autograder.nbgrader.resources import context_in
 from autograder.report import CellResult
 from autograder.reports import rubric
 from autograder.submission import MODEL, NotebookFile, code_cells, grade_id
@@ -22,11 +22,11 @@ from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Marked, Task
 
-MAX_OUTPUT = 20_000
+MAX_OUTPUT = 20_000  # characters that a cell printed
 
 
 class Mark(NbGraderPreprocessor):
-    """Run the notebook in the sandbox and write marks and rubrics into its check cells."""
+    """Writes outputs, marks and rubrics of a notebook that ran in the sandbox into its cells."""
 
     idle = IdleWorkers()  # nbgrader makes another of these for each notebook, and formgrader's button for each click
     sandbox = Enum(
@@ -37,58 +37,49 @@ class Mark(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
-        own = given(resources)
-        assignment = own.assignment
+        context = context_in(resources)
+        assignment, marked = context.assignment, context.marked
         cells = code_cells(NotebookFile.of(nb.cells), assignment.locked_cells)
-        exercises = exercises_with_points(
-            {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
-        )
-        student, version = resources["nbgrader"]["student"], assignment.version()
-        task = Task(student, assignment.name, version, (), None, exercises, for_page=True, model=own.model).of(cells)
-        marked = own.ahead(task) or self._marked_now(task, assignment)
+        task = context.task.of(cells)
+        if task != context.task and not marked.report.reason:  # restoring cells has changed what is to run
+            marked = self._marked_now(task, assignment)
         if marked.report.reason:
             raise MachineError(marked.report.reason)
         for cell, result in zip(cells, marked.cells, strict=True):
             nb.cells[cell.index].outputs = _cell_outputs(result)
-        graded = {check_cell(one.name, own.cells): one for one in marked.report.exercises}
+        graded = {check_cell(exercise.name, context.cells): exercise for exercise in marked.report.exercises}
         for cell in nb.cells:
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
                 data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
-                cell.outputs = [new_output("execute_result", data=data, metadata={}, execution_count=None)]
+                cell.outputs = [_output("execute_result", data=data, metadata={}, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
-        nb.metadata[KEPT] = dict(own.kept)
-        own.keep(marked.report)
+        nb.metadata[STORED] = dict(context.metadata)
+        history.store(assignment.root, context.submission, context.digests, marked.report)
         return nb, resources
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
-        """The result, marked in this process."""
+        """Mark a task by one worker of this process."""
         with contextlib.closing(open_pool(assignment.root, 1, self.sandbox, idle=self.idle)) as workers:
             ((_, marked),) = workers.mark([task])
         return marked
 
 
 def _show_extra(nb: NotebookNode, extra: str) -> None:
-    """Show it below the last cell that names the saved model's file, or else below the last cell of code."""
+    """Add `extra` below the last cell that names the saved model's file, or else below the last code cell."""
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
-    below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
+    cell = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
     data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
     # Never a mark: that is an `execute_result`.
-    below.outputs = [*below.outputs, new_output("display_data", data=data, metadata={})]
-
-
-def exercises_with_points(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
-    """The course's exercises with the gradebook's points, by name of their check cell."""
-    found = ((exercise, points.get(check_cell(exercise.name, points))) for exercise in assignment.exercises)
-    return tuple(Exercise(e.name, e.points if worth is None else worth) for e, worth in found)
+    cell.outputs = [*cell.outputs, _output("display_data", data=data, metadata={})]
 
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:
-    """What a student's cell printed, and how it ended: always text, never HTML."""
+    """What a student's cell printed and how it ended: always text, never HTML."""
     outputs = []
     if result.printed:
-        outputs.append(new_output("stream", name="stdout", text=result.printed[:MAX_OUTPUT]))
+        outputs.append(_output("stream", name="stdout", text=result.printed[:MAX_OUTPUT]))
     if result.stopped:
         outputs.append(_error_output("Stopped", result.stopped, []))
     if result.error:
@@ -97,10 +88,10 @@ def _cell_outputs(result: CellResult) -> list[NotebookNode]:
     return outputs
 
 
-def new_output(output_type: str, **fields: Any) -> NotebookNode:
-    """An output of a cell's. nbformat's own checks each against its schema, which the whole notebook is in the end."""
+def _output(output_type: str, **fields: Any) -> NotebookNode:
+    """A cell's output. No schema is checked, as nbformat's own constructor does: the whole notebook is, at the end."""
     return from_dict({"output_type": output_type, **fields})
 
 
 def _error_output(name: str, text: str, lines: list[str]) -> NotebookNode:
-    return new_output("error", ename=name, evalue=text, traceback=[*lines, f"{name}: {text}"])
+    return _output("error", ename=name, evalue=text, traceback=[*lines, f"{name}: {text}"])

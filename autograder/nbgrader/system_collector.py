@@ -1,6 +1,6 @@
-"""Whose a handed-in file is, by the names that a learning-management system wrote: what all its collectors share.
+"""The owner of a handed-in file, found by the names that a learning-management system wrote: shared by all collectors.
 
-Only the outermost name counts, which the system itself wrote. What is inside a hand-in has names that a student chose.
+Only the outermost name counts, because the system wrote it. Names inside a hand-in were chosen by a student.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,12 @@ from autograder.discovery import name_problem
 from autograder.errors import AutograderError, SubmissionError
 from autograder.text import printable, shown_name
 
-# "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.
-# Beside a notebook there may be a saved model. Of that a browser's copy stays another file.
+# A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
+# A saved model may lie beside a notebook. A browser's copy of that counts as another file.
 NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:(?:-\d+| ?\(\d+\))?\.ipynb|(?:-\d+)?\.safetensors)")
 
 ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
-METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it is nobody's
+METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody
 GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line for each member
 SHOWN = 3  # names of files in a sentence
 _NOT_OPENED = "is not opened; if it is what the system gave you, put it into archive/ itself, as a .zip"
@@ -35,23 +35,23 @@ _NOT_OPENED = "is not opened; if it is what the system gave you, put it into arc
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file is.
+    """The owner of a file.
 
     student: the id, a folder's name; empty if the system names nobody
     number: the submission's or the user's number in the system
-    written: what the system wrote, as a teacher finds it in the download
-    stem: the beginning of the name that a page needs to find its way back
+    label: the name that the system wrote, as a teacher finds it in the download
+    stem: the beginning of the name that a feedback page needs for the way back
     rest: the file's own name, with the folders that a student put it in
     when: the time of handing in; empty if the system does not say
     others: who else has handed it in
     problem: why nothing of this owner's is collected
-    attempt: of two files of one name that with the larger one is newer; 0 if the system does not number them
-    for_each: is it collected for the others, too?
+    attempt: of two files of one name the one with the larger number is newer; 0 if the system does not number them
+    for_each: True if it is collected for the others, too
     """
 
     student: str
     number: str
-    written: str
+    label: str
     stem: str
     rest: str
     when: str = ""
@@ -61,11 +61,14 @@ class Owner:
     for_each: bool = False
 
 
+Files = Sequence[tuple[Path, Owner]]
+
+
 @dataclass
 class SortedOut:
-    """Files that are collected, by place, each with its owner; and a sentence for whatever was left.
+    """Files that are collected, each with its owner, and a sentence for each that is not.
 
-    older: earlier attempts, in whose place a newer one is collected
+    older: earlier attempts, of which a newer one is collected
     """
 
     taken: dict[Path, Owner] = field(default_factory=dict)
@@ -74,7 +77,7 @@ class SortedOut:
 
 
 class SystemCollector(FileNameCollectorPlugin):
-    """A system's names. All files are sorted out before the first is collected, since one may rule out another."""
+    """Collects by a system's names. All files are sorted out before the first is collected: one may exclude another."""
 
     system = ""
     apart = "unpack the zip into archive/ in its place, rename or remove one of them there, and collect again"
@@ -85,95 +88,96 @@ class SystemCollector(FileNameCollectorPlugin):
         app: Any = self.parent
         return str(app._format_collect_path(app.extracted_directory)) if app is not None else ""
 
-    def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """The student and the notebook, or None if the file is not collected."""
-        owner = self.sorted_out.taken.get(Path(submitted_file))
-        if owner is None:
-            return None
-        told = {"student_id": owner.student, "file_id": _file_id(owner)}
-        return told | ({"timestamp": owner.when} if owner.when else {})
-
-    @property
-    def left(self) -> list[str]:
-        """A sentence for everybody, and for every notebook, that is not collected."""
-        return self.sorted_out.left
-
-    @functools.cached_property
-    def sorted_out(self) -> SortedOut:
-        """What is collected of all that was unpacked, and what is left."""
-        found, owned = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
-        for path, owner in self.owners():
-            if owner is not None:
-                owned[owner.student or owner.written].append((path, owner))
-            elif path.name.lower().endswith(ARCHIVES):
-                found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
-            elif not any(part.startswith((".", "__MACOSX")) for part in path.parts) and path.name != METADATA:
-                found.left.append(f"{printable(str(path))}: no name of {self.system}'s says whose it is")
-        for files in owned.values():
-            try:
-                taken = self._taken_of(files, found.older)
-            except SubmissionError as error:
-                found.left.append(str(error))
-            else:
-                found.taken |= {Path(self.extracted, path): owner for path, owner in taken.items()}
-                self._tell_of_group(files[0][1])
-        return found
-
-    def owners(self) -> list[tuple[Path, Owner | None]]:
-        """Each file with its owner; groups that somebody has named go to all their members."""
-        found = [(path, self.owner(path)) for path in _plain_files(Path(self.extracted))]
-        members = read_groups(Path(self.extracted).parent / GROUPS)
-        twice = {one for one, count in Counter(one for of in members.values() for one in of).items() if count > 1}
-        return [(path, owner and self._of_group(owner, members, twice)) for path, owner in found]
-
-    def _of_group(self, owner: Owner, members: Mapping[str, Sequence[str]], twice: Collection[str]) -> Owner:
-        their = tuple(members.get(self.group_of(owner).casefold(), ()))
-        if their:
-            for one in their:
-                if one in twice:
-                    return replace(owner, problem=f"{shown_name(one)} is in two groups of {GROUPS}; leave one")
-                if not can_be_a_folder(one):
-                    return replace(owner, problem=f"'{shown_name(one)}' of {GROUPS} cannot be a folder's name")
-            return replace(owner, student=their[0], others=their[1:], for_each=True)
-        return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(members)))
+    def owner(self, path: Path) -> Owner | None:
+        """The owner by the outermost of the system's names; None if there is none. `path` is below `extracted`."""
+        raise NotImplementedError
 
     def group_of(self, owner: Owner) -> str:
         """The name that a group of students would have."""
         return owner.student
 
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
-        """Why a name is no student's; empty if it may be one."""
+        """Why a name is not a student's; empty if it may be one."""
         return ""
 
-    def _taken_of(self, files: Sequence[tuple[Path, Owner]], older: list[str]) -> dict[Path, Owner]:
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """The student and the notebook, or None if the file is not collected."""
+        owner = self.sorted_out.taken.get(Path(submitted_file))
+        if owner is None:
+            return None
+        found = {"student_id": owner.student, "file_id": _file_id(owner)}
+        return found | ({"timestamp": owner.when} if owner.when else {})
+
+    @property
+    def left(self) -> list[str]:
+        """A sentence for each student, and for each notebook, that is not collected."""
+        return self.sorted_out.left
+
+    @functools.cached_property
+    def sorted_out(self) -> SortedOut:
+        """What is collected of all that was unpacked, and what is not."""
+        found, by_owner = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
+        members = read_groups(Path(self.extracted).parent / GROUPS)
+        counts = Counter(student for group in members.values() for student in group)
+        for path in _plain_files(Path(self.extracted)):
+            if owner := self.owner(path):
+                owner = self._with_members(owner, members, counts)
+                by_owner[owner.student or owner.label].append((path, owner))
+            elif path.name.lower().endswith(ARCHIVES):
+                found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
+            elif not any(part.startswith((".", "__MACOSX")) for part in path.parts) and path.name != METADATA:
+                found.left.append(f"{printable(str(path))}: no name of {self.system}'s says whose it is")
+        for files in by_owner.values():
+            try:
+                taken = self._taken_of(files, found.older)
+            except SubmissionError as error:
+                found.left.append(str(error))
+            else:
+                found.taken |= {Path(self.extracted, path): owner for path, owner in taken.items()}
+                self._warn_of_group(files[0][1])
+        return found
+
+    def _with_members(self, owner: Owner, groups: Mapping[str, Sequence[str]], counts: Mapping[str, int]) -> Owner:
+        """The owner; if it is a group, its members own the file. `counts`: in how many groups a student is."""
+        members = groups.get(self.group_of(owner).casefold(), ())
+        if not members:
+            return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(groups)))
+        for student in members:
+            if counts[student] > 1:
+                return replace(owner, problem=f"{shown_name(student)} is in two groups of {GROUPS}; leave one")
+            if not can_be_a_folder(student):
+                return replace(owner, problem=f"'{shown_name(student)}' of {GROUPS} cannot be a folder's name")
+        return replace(owner, student=members[0], others=tuple(members[1:]), for_each=True)
+
+    def _taken_of(self, files: Files, older: list[str]) -> dict[Path, Owner]:
         """What is collected of one student's files. Raises `SubmissionError` with a whole sentence if nothing is."""
         owner = files[0][1]
-        files = [(path, one) for path, one in files if not one.problem]
+        files = [(path, each) for path, each in files if not each.problem]
         if not files:
-            raise SubmissionError(f"{printable(owner.written)}: {owner.problem}")
+            raise SubmissionError(f"{printable(owner.label)}: {owner.problem}")
         owner, student = files[0][1], shown_name(owner.student)
         if not can_be_a_folder(owner.student):
-            raise SubmissionError(f"{printable(owner.written)}: '{student}' cannot be a folder's name")
-        if len({one.number for _, one in files}) > 1:
-            both = " and ".join(sorted({printable(one.written) for _, one in files}))
+            raise SubmissionError(f"{printable(owner.label)}: '{student}' cannot be a folder's name")
+        if len({each.number for _, each in files}) > 1:
+            both = " and ".join(sorted({printable(each.label) for _, each in files}))
             raise SubmissionError(f"{both}: the same student '{student}', so neither is collected; {self.apart}")
         by_name = defaultdict[str, list[tuple[Path, Owner]]](list)
-        for path, one in files:
-            if _file_id(one):
-                by_name[collected_as(one)].append((path, one))
+        for path, each in files:
+            if _file_id(each):
+                by_name[collected_as(each)].append((path, each))
         taken = dict(self._newest(same, name, older) for name, same in by_name.items())
         if not any(path.suffix == ".ipynb" for path in taken):
-            raise SubmissionError(_no_notebook(student, [one.rest for _, one in files]))
+            raise SubmissionError(_no_notebook(student, [each.rest for _, each in files]))
         return taken
 
-    def _newest(self, same: Sequence[tuple[Path, Owner]], name: str, older: list[str]) -> tuple[Path, Owner]:
-        """Of a student's files that would have one name the outermost, and of those the newest.
+    def _newest(self, same: Files, name: str, older: list[str]) -> tuple[Path, Owner]:
+        """Of a student's files that would have one name, the newest among the outermost.
 
-        Raises `SubmissionError` if nothing tells two apart.
+        Raises `SubmissionError` if two are equally new.
         """
-        depth = min(one.rest.count("/") for _, one in same)
-        found = [(path, one) for path, one in same if one.rest.count("/") == depth]
-        ages = [(one.attempt, Path(self.extracted, path).stat().st_mtime_ns) for path, one in found]
+        depth = min(owner.rest.count("/") for _, owner in same)
+        found = [(path, owner) for path, owner in same if owner.rest.count("/") == depth]
+        ages = [(owner.attempt, Path(self.extracted, path).stat().st_mtime_ns) for path, owner in found]
         if ages.count(max(ages)) > 1:
             both, student = " and ".join(printable(str(path)) for path, _ in found), shown_name(found[0][1].student)
             text = f"{student}: {both} would both be {printable(name)}, so neither is collected; {self.apart}"
@@ -182,24 +186,19 @@ class SystemCollector(FileNameCollectorPlugin):
         older += [f"{printable(str(path))} is an earlier attempt than {printable(newest[0].name)}" for path, _ in found]
         return newest
 
-    def _tell_of_group(self, owner: Owner) -> None:
+    def _warn_of_group(self, owner: Owner) -> None:
         if owner.others and not owner.for_each:
-            told = (owner.written, shown_name(owner.student), ", ".join(map(shown_name, owner.others)))
-            self.log.warning("%s is collected for %s; it is also of %s", *told)
-
-    def owner(self, path: Path) -> Owner | None:
-        """Whose a file is by the outermost of the system's names; None if it has none. `path` is below `extracted`."""
-        raise NotImplementedError
+            names = (owner.label, shown_name(owner.student), ", ".join(map(shown_name, owner.others)))
+            self.log.warning("%s is collected for %s; it is also of %s", *names)
 
 
 def read_groups(path: Path) -> dict[str, list[str]]:
-    """Members by the group's name in small letters; empty if there is no such file. Raises `AutograderError`."""
+    """Members by the group's name in lower case; empty if there is no such file. Raises `AutograderError`."""
     if not path.is_file():
         return {}
     found = defaultdict[str, list[str]](list)
     try:
-        rows = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
-        for row in rows:
+        for row in csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()):
             found[row["group"].strip().casefold()].append(row["student"].strip())
     except (KeyError, AttributeError, UnicodeDecodeError, csv.Error):
         raise AutograderError(f"{path}: a CSV file with the columns group and student is needed") from None
@@ -217,8 +216,8 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 def _no_notebook(student: str, names: Sequence[str]) -> str:
     shown = ", ".join(map(printable, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")
     packed = any(name.lower().endswith(ARCHIVES) for name in names)
-    why = "; an archive within a hand-in is not opened, so ask for the notebook itself" if packed else ""
-    return f"{student}: no notebook among what was handed in ({shown}){why}"
+    advice = "; an archive within a hand-in is not opened, so ask for the notebook itself" if packed else ""
+    return f"{student}: no notebook among what was handed in ({shown}){advice}"
 
 
 def _file_id(owner: Owner) -> str:
@@ -232,5 +231,5 @@ def collected_as(owner: Owner) -> str:
 
 
 def can_be_a_folder(name: str) -> bool:
-    """Can a student's id be the name of a folder? Students may have entered it themselves."""
+    """True if a student's id, which students may have entered themselves, can be the name of a folder."""
     return bool(name) and "/" not in name and name_problem(name) is None

@@ -1,7 +1,7 @@
-"""nbgrader's `zip_collect`: how a system's download is unpacked, and who was left is told.
+"""nbgrader's `zip_collect`: unpacks a system's download, and reports what was not collected.
 
-nbgrader unpacks what is packed inside a hand-in, too, and takes the names in it for the system's own. One archive that
-cannot be read ends it for the whole class.
+nbgrader also unpacks archives inside a hand-in, and takes the names in them for the system's own. If one archive cannot
+be read, nbgrader collects nothing of the whole class.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
 from autograder.nbgrader.collectors import MAX_METADATA
-from autograder.nbgrader.files import remove_tree
-from autograder.nbgrader.plain_copy import blocks, copy_plain_files
+from autograder.nbgrader.files import blocks, copy_plain_files, remove_tree
 from autograder.nbgrader.system_collector import ARCHIVES
 from autograder.submission import MAX_BYTES
 from autograder.text import printable
@@ -32,36 +31,27 @@ MAX_FILE = MAX_METADATA  # bytes; no other file of a download is as large
 MAX_ALL = 1_000 * MAX_BYTES  # bytes of a download: 1,000 students, each with the largest notebook that is read
 MAX_ENTRIES = 100_000  # of a download: 1,000 students with 100 files each
 _ENCRYPTED = 0x1  # a bit of an entry's flags
-# What zipfile raises for bytes that are not what they should be.
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    OSError,
-    ValueError,
-    OverflowError,
-)
+# What zipfile raises for broken bytes.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError, OverflowError)
 
 
 class Unpacked(ExtractorPlugin):
-    """Unpacks the zips that lie in `archive/` itself and copies all else. No archive in a hand-in is opened.
+    """Unpacks the zips directly in `archive/` and copies all other files. No archive in a hand-in is opened.
 
-    Only plain files are taken. `left` has a sentence for each that was not, with the archive's name.
+    Only plain files are taken. `left` has a sentence for each file that was not taken, with the archive's name.
     """
 
     left: list[str]
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        """Unpack a system's download, or what a teacher has unpacked already."""
+        """Unpack a system's download, or copy what a teacher has unpacked already."""
         source, target, self.left = Path(archive_path), Path(extracted_path), []
         zips = {path.name for path in source.iterdir() if path.suffix.lower() == ".zip" and not path.is_dir()}
         self.left += copy_plain_files(source, target, MAX_FILE, lambda place, _: str(place) not in zips)
         for name in sorted(zips):
             self.log.info("Extracting from: %s", source / name)
             try:
-                self.left += [f"{printable(name)}: {why}" for why in unpack(source / name, target / Path(name).stem)]
+                self.left += [f"{printable(name)}: {line}" for line in unpack(source / name, target / Path(name).stem)]
             except SubmissionError as error:
                 self.left.append(f"{printable(name)} is not unpacked: {error}")
         for path in sorted(target.rglob("*")):
@@ -70,9 +60,9 @@ class Unpacked(ExtractorPlugin):
 
 
 def unpack(path: Path, target: Path) -> list[str]:
-    """Unpack a zip. Returns a sentence for each entry that was left.
+    """Unpack a zip. Returns a sentence for each entry that was not unpacked.
 
-    Raises `SubmissionError` with a reason if nothing is unpacked: a link, no zip, or more than the limits allow.
+    Raises `SubmissionError` with the reason if nothing is unpacked: a link, no zip, or more than the limits allow.
     """
     if path.is_symlink() or not path.is_file():
         raise SubmissionError("it is not a plain file")
@@ -82,11 +72,12 @@ def unpack(path: Path, target: Path) -> list[str]:
         raise SubmissionError(f"it cannot be read as a zip ({error}); download it again") from None
     with archive:
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        _look_at_size(entries, target)
-        return [f"{printable(entry.filename)} {why}" for entry in entries if (why := _take(archive, entry, target))]
+        _check_size(entries, target)
+        reasons = ((printable(entry.filename), _unpack(archive, entry, target)) for entry in entries)
+        return [f"{name} {reason}" for name, reason in reasons if reason]
 
 
-def _look_at_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
+def _check_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
     if len(entries) > MAX_ENTRIES:
         raise SubmissionError(f"it holds {len(entries):,} files; the limit is {MAX_ENTRIES:,}")
     size, free = sum(entry.file_size for entry in entries), shutil.disk_usage(target.parent).free
@@ -96,10 +87,9 @@ def _look_at_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
         raise SubmissionError(f"it would become {size / 2**30:.1f} GB, and the disk has {free / 2**30:.1f}")
 
 
-def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str:
-    """Write one entry; why not, if it is left."""
-    reason = _no_plain_file(entry)
-    if reason:
+def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str:
+    """Unpack one entry. Returns why it was not unpacked."""
+    if reason := _why_refused(entry):
         return reason
     path = target / PurePosixPath(entry.filename)
     if os.path.lexists(path):
@@ -107,10 +97,9 @@ def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(entry) as packed, path.open("xb") as file:
-            for block in blocks(packed, entry.file_size):
-                file.write(block)
+            file.writelines(blocks(packed, entry.file_size))
         packed_at = time.mktime((*entry.date_time, 0, 0, -1))
-        os.utime(path, (packed_at, packed_at))  # of two attempts it tells which is newer
+        os.utime(path, (packed_at, packed_at))  # shows which of two attempts is newer
     except _BROKEN as error:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -118,7 +107,7 @@ def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str
     return ""
 
 
-def _no_plain_file(entry: zipfile.ZipInfo) -> str:
+def _why_refused(entry: zipfile.ZipInfo) -> str:
     name, kind = entry.filename, stat.S_IFMT(entry.external_attr >> 16)
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or "\\" in name or ".." in parts:
@@ -138,9 +127,9 @@ _process = ZipCollectApp.process_extracted_files
 
 
 def process_extracted_files(self: Any) -> None:
-    """nbgrader's own, and work of a group for each member. At the end it names whoever was not collected.
+    """nbgrader's own, and a group's work for each member. Logs at the end who was not collected.
 
-    The exit code is 1 if there is somebody.
+    The exit code is then 1.
     """
     left: list[str] = []
     try:
@@ -149,9 +138,10 @@ def process_extracted_files(self: Any) -> None:
         if sorted_out is not None:
             for sentence in sorted_out.older:
                 self.log.warning("%s", sentence)
-            members = {owner.student: owner.others for owner in sorted_out.taken.values() if owner.for_each}
-            give_to_all(self.coursedir, members)
-            everybody = {owner.student for owner in sorted_out.taken.values()}.union(*members.values())
+            owners = sorted_out.taken.values()
+            members = {owner.student: owner.others for owner in owners if owner.for_each}
+            _copy_to_members(self.coursedir, members)
+            everybody = {owner.student for owner in owners}.union(*members.values())
             self.log.info("%d students collected", len(everybody))
     finally:
         for plugin in (self.extractor_plugin_inst, self.collector_plugin_inst):
@@ -162,18 +152,13 @@ def process_extracted_files(self: Any) -> None:
         self.exit(1)
 
 
-def give_to_all(coursedir: Any, members: Mapping[str, Collection[str]]) -> None:
+def _copy_to_members(coursedir: Any, members: Mapping[str, Collection[str]]) -> None:
     """Copy what was collected for the first member of a group to the folders of the others."""
-
-    def folder(student: str) -> Path:
-        return Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
-
     for first, others in members.items():
         for other in others:
-            remove_tree(folder(other))
-            shutil.copytree(folder(first), folder(other))
-
-
-def end_with_who_was_left() -> None:
-    """From now on nbgrader's command ends as above."""
-    ZipCollectApp.process_extracted_files = process_extracted_files
+            source, target = (
+                Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
+                for student in (first, other)
+            )
+            remove_tree(target)
+            shutil.copytree(source, target)

@@ -19,8 +19,8 @@ from nbgrader.api import Gradebook
 
 from autograder.course import Course
 from autograder.nbgrader import api
+from autograder.nbgrader.autograde import LOCK
 from autograder.nbgrader.gradebook import grade_into_gradebook
-from autograder.nbgrader.one_run import LOCK
 from autograder.submission import grade_id
 from autograder.worker import executors
 from tests.helpers.classes import class_of

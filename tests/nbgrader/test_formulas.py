@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import nbformat
 import pytest
 
-from autograder.nbgrader.formulas import as_mathml
+from autograder.nbgrader.pages import as_mathml
 from tests.helpers.in_process import ASSIGNMENTS
 
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)

@@ -11,7 +11,7 @@ import pytest
 from autograder.course import Course
 from autograder.nbgrader import api
 from autograder.nbgrader.exchange import timestamp_if_plain
-from autograder.nbgrader.plain_copy import copy_plain_files
+from autograder.nbgrader.files import copy_plain_files
 from tests.helpers.small_course import EXERCISE, NAME, book_of, command, graded, released, small_course, submit
 
 SECONDS = 120  # for a command that takes ten; a pipe would be waited for without end

@@ -21,8 +21,8 @@ from nbgrader.nbgraderformat import ValidationError
 
 from autograder.course import Course
 from autograder.nbgrader import CheckMetadata
-from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.pages import Page
+from autograder.nbgrader.quick_steps import tables_looked_for_once
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, graded, small_course, submit
 
 NBGRADERS = """

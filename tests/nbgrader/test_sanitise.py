@@ -14,7 +14,7 @@ from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.cli.grading import GradingOptions, grade_class
 from autograder.nbgrader import api
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
-from autograder.nbgrader.sanitise import MAX_MARKDOWN, shortened
+from autograder.nbgrader.restore import MAX_MARKDOWN, shortened
 from tests.conftest import ROOT, copy_course
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.in_process import ASSIGNMENTS
@@ -65,7 +65,7 @@ def test_html_of_a_grader_counts_as_far_as_it_is_harmless():
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
 def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
     page, stock = Page(root=str(ROOT)), HTMLExporter()
-    page.own = page._own_texts({"assignment_id": assignment.name})
+    page.own = assignment.markdown()
     texts = [cell.source for cell in nbformat.read(assignment.notebook, 4).cells if cell.cell_type == "markdown"]
     assert texts
     for text in texts:

@@ -14,8 +14,8 @@ from autograder.authoring.notebook_checks import rubrics
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api
-from autograder.nbgrader.list_on_top import with_lost_points_first
-from autograder.nbgrader.pages import Page, with_waiting
+from autograder.nbgrader.feedback_page import with_lost_points_first, with_waiting
+from autograder.nbgrader.pages import Page
 from autograder.reports.written import MAX_TEXT, Answer, grouped
 from tests.helpers.in_process import COURSE
 from tests.helpers.small_course import (

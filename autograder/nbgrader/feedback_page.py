@@ -1,0 +1,148 @@
+"""Edits of nbgrader's feedback page: due date, open grades, lost points first, and what it lacks of WCAG 2.1 AA.
+
+See `docs/accessibility.md` for the last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.nbgrader.due import shown
+
+# nbgrader's template says "Test cell" where an exercise has a name.
+_NAMES = (
+    (re.compile(r'(<a href="#test-(\w+)">)Test cell</a>'), r"\1<code>\2</code></a>"),
+    (re.compile(r'(<a href="#written-[\w-]+">)Written response</a>'), r"\1In your own words</a>"),
+    (re.compile(r'(<a href="#comment-written-[\w-]+">)Comment</a>'), r"\1Comment on your own words</a>"),
+    (re.compile(r'(<a href="#comment-(\w+)">)Comment</a>'), r"\1Comment on <code>\2</code></a>"),
+    (re.compile(r"Grade cell: <code>test-(\w+)</code>"), r"<code>\1</code>"),
+)
+# Code is on white, for which nbconvert's colours of code are made. It wraps, so that nothing scrolls sideways.
+STYLE = """<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body, pre { color: #212121; }
+pre { background: #fff; white-space: pre-wrap; overflow-wrap: anywhere; word-break: normal; }
+a { color: #1f5a9c; text-decoration: underline; }
+a:focus, [tabindex]:focus-visible { outline: 3px solid #1f5a9c; outline-offset: 2px; }
+div.nbgrader_cell .panel-heading { background: #1f5a9c; }
+div.nbgrader_cell .panel-heading a, div.nbgrader_cell .panel-heading a:focus { color: #fff; outline-color: #fff; }
+code { color: #a31a40; overflow-wrap: anywhere; } li.late-penalty { color: #a32820; }
+.text_cell_render th, .text_cell_render td { padding: .1em .6em .1em 0; overflow-wrap: anywhere; }
+.ansi-green-fg, .ansi-green-intense-fg { color: #00692f; } .ansi-cyan-fg, .ansi-cyan-intense-fg { color: #1c6163; }
+.ansi-yellow-fg, .ansi-yellow-intense-fg { color: #735a00; } .ansi-white-fg, .ansi-white-intense-fg { color: #55524a; }
+.ansi-red-fg, .ansi-red-intense-fg { color: #a31a10; }
+@media (max-width: 44rem) {
+  body > main > .container, #notebook-container { padding: 0; }
+  div.nbgrader_cell .panel-heading { height: auto; overflow: hidden; }
+  math { font-size: 85%; }
+}
+</style>
+</head>"""
+_EDITS = (
+    (re.compile(r"<html>"), '<html lang="en">'),
+    (re.compile(r"</head>"), STYLE),
+    (re.compile(r"<body>"), "<body><main>"),
+    (re.compile(r"</body>"), "</main></body>"),
+    (re.compile(r"<h4>([^\n]*)</h4>"), r'<h1 class="h4">\1</h1>'),
+)
+# Beside each heading of the course's own texts. A screen reader says “link, pilcrow”. The link's target stays.
+_PILCROW = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
+_LIST = re.compile(r'(<div id="toc">\s*<ol>)(.*?)(</ol>)', re.DOTALL)
+_ITEM = re.compile(r"<li\b.*?</li>", re.DOTALL)
+_SCORE = re.compile(r"\(Score: ([\d.]+) / ([\d.]+)\)")
+LOST, WAITS, FULL, PENALTY = range(4)
+
+
+def feedback_page(page: str, info: Mapping[str, str]) -> str:
+    """nbgrader's page for a student, with all edits.
+
+    info: nbgrader's: the gradebook's address, and the names of student, assignment and notebook
+    """
+    with Gradebook(info["db_url"]) as book:
+        try:
+            notebook = book.find_submission_notebook(info["notebook"], info["assignment"], info["student"])
+        except MissingEntry:
+            waiting, line = [], ""
+        else:
+            waiting, line = _waiting(notebook), _due_line(notebook.assignment)
+    page = with_lost_points_first(with_waiting(page, waiting))
+    if line:
+        page = page.replace('<div id="toc">', f'<p>{line}</p><div id="toc">', 1)
+    for found, replacement in _EDITS:
+        page = found.sub(replacement, page, count=1)
+    return _PILCROW.sub("", page)
+
+
+def with_exercise_names(page: str) -> str:
+    """The page with the exercises' names in the list on top and in headings."""
+    for found, replacement in _NAMES:
+        page = found.sub(replacement, page)
+    return page
+
+
+def _waiting(notebook: Any) -> list[str]:
+    """Cells that wait for a person, and have no score from tests either."""
+    return [
+        grade.name
+        for grade in notebook.grades
+        if grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
+    ]
+
+
+def with_waiting(page: str, cells: Sequence[str]) -> str:
+    """The page with "not graded yet" in place of 0 points for these cells, and a sum that is not called final."""
+    for name in map(re.escape, cells):
+        # In the list on top, then in the cell's own heading.
+        page = re.sub(
+            rf'(<a href="#{name}">[^<]*</a>) \(Score: [\d.]+ / ([\d.]+)\)', r"\1 (not graded yet, of \2)", page
+        )
+        heading = rf'(<a name="{name}"></a>(?:(?!<a name=).)*?)Score: [\d.]+ / ([\d.]+)'
+        page = re.sub(heading, r"\1Not graded yet, of \2", page, count=1, flags=re.DOTALL)
+    return re.sub(r"(<h4>[^<]*)\(Score: ", r"\1(Score so far: ", page, count=1) if cells else page
+
+
+def _due_line(submission: Any) -> str:
+    """When a submission was due, with its extension, and when it came; empty without a due date."""
+    if submission.assignment.duedate is None:
+        return ""
+    extended = ", with your extension" if submission.extension else ""
+    came = f" Handed in: {shown(submission.timestamp)}." if submission.timestamp else ""
+    return f"Due: {shown(submission.duedate)}{extended}.{came}"
+
+
+def with_lost_points_first(page: str) -> str:
+    """The page with its list of cells sorted: first those that lost points, then those that wait for a person."""
+    return _LIST.sub(lambda found: f"{found[1]}{''.join(_ordered(found[2]))}{found[3]}", page, count=1)
+
+
+def _ordered(items: str) -> list[str]:
+    entries: list[str] = []
+    comment = ""  # on the answer whose tests come next
+    found = _ITEM.findall(items)
+    for item, following in zip(found, [*found[1:], ""], strict=True):
+        is_comment = 'href="#comment-' in item
+        if is_comment and _text(following).startswith(_text(item).removeprefix("Comment on ") + " ("):
+            comment = item
+        elif is_comment and entries:
+            entries[-1] += item
+        else:
+            entries.append(comment + item)
+            comment = ""
+    return sorted(entries, key=_rank)
+
+
+def _text(item: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", "", item).split())
+
+
+def _rank(entry: str) -> int:
+    if 'class="late-penalty"' in entry:
+        return PENALTY
+    score = _SCORE.search(entry)
+    if score is None:
+        return WAITS
+    return LOST if float(score[1]) < float(score[2]) else FULL
