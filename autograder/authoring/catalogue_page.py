@@ -1,4 +1,4 @@
-"""The catalogue of known mistakes as a page: each mistake against each test of its exercise, and the marks it loses."""
+"""The catalogue page: each known mistake, the tests of its exercise that it fails, and the marks it loses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from autograder import content
 from autograder.authoring.visible_names import keep_visible_names
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
@@ -19,9 +18,9 @@ from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
 from autograder.testing.local import Here
 
-ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which an answer depends
+ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend
 Row = tuple[Assignment, Mistake, ExerciseResult]
-# What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.
+HEAD_FILE = "catalogue_head.md"  # in the course's folder, replaces this text above the tables
 HEAD = """\
 # Known mistakes
 
@@ -34,7 +33,7 @@ and ✗ marks the tests that it fails.
 
 
 def rows(course: Course) -> Iterator[Row]:
-    """Every mistake of the course with the result of its own exercise."""
+    """Every mistake of the course with the result of its exercise."""
     for assignment in course.assignments().values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
         with material.suite:
@@ -50,9 +49,9 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
 
 
 def keep(course: Course, everything: bool = False) -> Iterator[Path]:
-    """Keep what wrong functions answer, beside the exercises; yields each file written.
+    """Save fingerprints of wrong answers beside the exercises; yields each file written.
 
-    everything: also what was made from the same inputs
+    everything: include those that are up to date
     """
     for assignment in course.assignments().values():
         inputs = assignment.version(*ANSWERED_BY)
@@ -63,13 +62,13 @@ def keep(course: Course, everything: bool = False) -> Iterator[Path]:
 
 
 def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerprints]:
-    """What hypotheses answer to hidden tests."""
+    """The answers of known mistakes and mutants to the hidden tests."""
     material = material_of(assignment, keeps=False)
     assert material.hypotheses is not None
     with material.suite:
         for exercise in material.suite.exercises():
             if "torch" in sys.modules:
-                sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
+                sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
             material.hypotheses.prepare(exercise, asks_all=True)
     return material.hypotheses.fingerprints()
 
@@ -78,8 +77,7 @@ def page(found: Iterable[Row]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     ordered = sorted(found, key=_place)
     accepted = sum(result.score == result.max_score for _, _, result in ordered)
-    head = (ordered and content.own_text(ordered[0][0].course_folder, "catalogue_head.md")) or HEAD
-    parts = [head.format(accepted=accepted, total=len(ordered))]
+    parts = [_head(ordered).format(accepted=accepted, total=len(ordered))]
     for name, group in groupby(ordered, key=lambda row: row[0].name):
         members = list(group)
         parts.append(f"## {name}: {len(members)} known mistakes\n")
@@ -88,13 +86,18 @@ def page(found: Iterable[Row]) -> str:
     return "\n".join([*parts, *_prices(prices(ordered))])
 
 
+def _head(ordered: list[Row]) -> str:
+    own = [path for assignment, _, _ in ordered[:1] if (path := assignment.course_folder / HEAD_FILE).is_file()]
+    return own[0].read_text(encoding="utf-8") if own else HEAD
+
+
 def prices(found: Iterable[Row]) -> dict[str, dict[str, float]]:
-    """What each mistake that several exercises have costs in each of them, in percent of the exercise's points."""
+    """The deductions for each mistake that several exercises have, by exercise, in percent of its points."""
     costs: dict[str, dict[str, float]] = {}
     for _, mistake, result in found:
-        own = costs.setdefault(mistake.name, {})
-        own[mistake.exercise] = max(own.get(mistake.exercise, 0.0), _lost(result))
-    return {name: own for name, own in sorted(costs.items()) if len(own) > 1}
+        by_exercise = costs.setdefault(mistake.name, {})
+        by_exercise[mistake.exercise] = max(by_exercise.get(mistake.exercise, 0.0), _lost(result))
+    return {name: found for name, found in sorted(costs.items()) if len(found) > 1}
 
 
 def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
@@ -102,11 +105,11 @@ def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
         yield "## What one mistake costs in several exercises\n"
         yield "A slip should cost about the same everywhere: `times` is what it costs at most, by what at least.\n"
         yield "| mistake | from | to | times | exercises |\n| --- | --- | --- | --- | --- |"
-    for name, own in several.items():
-        least, most = min(own.values()), max(own.values())
-        times = f"{most / least:.1f}" if least else "∞"
-        yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {', '.join(f'`{exercise}`' for exercise in own)} |"
-    if several:
+        for name, costs in several.items():
+            least, most = min(costs.values()), max(costs.values())
+            times = f"{most / least:.1f}" if least else "∞"
+            exercises = ", ".join(f"`{exercise}`" for exercise in costs)
+            yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {exercises} |"
         yield ""
 
 
