@@ -89,14 +89,11 @@ class AssertCell:
 
     def _message_at(self, line: int) -> str | None:
         """The message of the assert on a line: empty if it is computed at run time, None if there is none."""
-        for node in ast.walk(self._tree):
+        try:
+            tree = ast.parse(self.source)
+        except SyntaxError:  # the cell has magics
+            return None
+        for node in ast.walk(tree):
             if isinstance(node, ast.Assert) and node.msg is not None and node.lineno <= line <= (node.end_lineno or 0):
                 return str(node.msg.value) if isinstance(node.msg, ast.Constant) else ""
         return None
-
-    @functools.cached_property
-    def _tree(self) -> ast.Module:
-        try:
-            return ast.parse(self.source)
-        except SyntaxError:  # the cell has magics
-            return ast.Module([], [])

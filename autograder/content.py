@@ -148,7 +148,7 @@ class Visible:
 
     def assignments(self) -> dict[str, tuple[str, ...]]:
         """The exercises of each assignment that has visible tests, in order."""
-        return _of_an_installed(self.folder) if self.folder in installed() else _exercises(self.folder)
+        return _installed_exercises(self.folder) if self.folder in installed() else _exercises(self.folder)
 
     def assignment_of(self, exercise: str) -> str:
         """The assignment that an exercise belongs to. Raises `UnknownExercise` with the most similar name."""
@@ -208,7 +208,7 @@ def why_passed_over(folder: Path) -> str:
 
 
 @functools.cache
-def _of_an_installed(folder: Path) -> dict[str, tuple[str, ...]]:
+def _installed_exercises(folder: Path) -> dict[str, tuple[str, ...]]:
     """An installed course does not change. Other courses are read each time, since their author may edit them."""
     return _exercises(folder)
 

@@ -194,16 +194,12 @@ class Report(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
-        result: dict[str, object] = {
+        optional = {"reason": self.reason, "extra": self.extra}
+        return {
             "student": self.student,
             "assignment": self.assignment,
             "status": self.status,
             "score": self.score,
             "max_score": self.max_score,
             "exercises": [exercise.to_dict() for exercise in self.exercises],
-        }
-        if self.reason:
-            result["reason"] = self.reason
-        if self.extra:
-            result["extra"] = self.extra
-        return result
+        } | {key: text for key, text in optional.items() if text}

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from autograder.authoring.visible_names import keep_visible_names
-from autograder.course import Assignment, Course
+from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
+from autograder.judge.attempt import attempt
+from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of
-from autograder.report import ExerciseResult
+from autograder.report import Cause, ExerciseResult
+from autograder.sandbox.protocol.calls import Answer
+from autograder.testing.callbacks import parameter_names
+from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
+from autograder.testing.session import Suite
+from autograder.testing.student import has_chance
 
 ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend
 Row = tuple[Assignment, Mistake, ExerciseResult]
@@ -57,7 +65,7 @@ def keep(course: Course, everything: bool = False) -> Iterator[Path]:
         inputs = assignment.version(*ANSWERED_BY)
         has_names = visible_fingerprints.is_fresh(assignment.content) or not all(map(Path.is_file, assignment.visible))
         if everything or not has_names or fingerprints.made_from(assignment.content) != inputs:
-            yield from keep_visible_names(assignment)
+            yield from _keep_visible(assignment)
             yield fingerprints.write(assignment.content, _fingerprints(assignment), inputs)
 
 
@@ -71,6 +79,43 @@ def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerpri
                 sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
             material.hypotheses.prepare(exercise, asks_all=True)
     return material.hypotheses.fingerprints()
+
+
+def _keep_visible(assignment: Assignment) -> Iterator[Path]:
+    """Save the fingerprints beside the visible tests, if every exercise has some; yields the file."""
+    if all(path.is_file() for path in assignment.visible):
+        yield visible_fingerprints.write(assignment.content, dict(_visible_rows(assignment)))
+
+
+def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
+    """A row for each different set of answers that mistakes give to an exercise's visible tests."""
+    catalogue = read_catalogue(assignment.mistakes)
+    found: dict[tuple[str, bytes], tuple[list[Cause], list[Answer]]] = {}
+    right = vars(assignment.reference())
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)  # for small inputs, threads cost more than they gain
+    exercises = {exercise.name: exercise for exercise in assignment.exercises}
+    with Suite(assignment.visible) as suite:
+        material = Material(suite)
+        for mistake in (*catalogue.mistakes, *catalogue.variants):
+            answers = _visible_answers(material, right, mistake, exercises[mistake.exercise])
+            if answers:
+                place = visible_fingerprints.place_of(mistake.exercise, answers)
+                causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
+                causes.append(Cause(mistake.name, mistake.hint))
+    for (exercise, _), (causes, answers) in found.items():
+        if shared := visible_fingerprints.shared(causes):
+            yield visible_fingerprints.row_of(exercise, answers, shared)
+
+
+def _visible_answers(material: Material, right: Mapping[str, Any], mistake: Mistake, which: Exercise) -> list[Answer]:
+    """A mistake's answers to its visible tests, as `check` receives them; none if they are weak evidence."""
+    names = Here({**right, mistake.exercise: mistake.code})
+    found = attempt(material, names, which, functools.partial(parameter_names, {}))
+    calls = [(recorded.call, read(recorded.answer)) for recorded in found.calls]
+    is_chance = found.non_deterministic or any(has_chance(call, answer) for call, answer in calls)
+    has_value = any(isinstance(outcome.error, Mismatch) for outcome in found.outcomes)
+    return [answer for _, answer in calls] if has_value and not is_chance else []
 
 
 def page(found: Iterable[Row]) -> str:

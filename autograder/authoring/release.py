@@ -58,11 +58,11 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
         needed[package] = wheel.name.split("-")[1]
     lines = [f"commit {_commit(course.root)}"]
     for wheel, files in wheels.items():
-        lines += ["", f"{_digest(wheel.read_bytes())}  {wheel.name}"]
+        lines += ["", f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel.name}"]
         for name, data in files.items():
             if SECRET.search(name):
                 raise CourseError(f"{wheel}: {name} is in it, which students must not have; see its pyproject.toml")
-            lines.append(f"{_digest(data)}    {name}")
+            lines.append(f"{hashlib.sha256(data).hexdigest()}    {name}")
     path = folder / LIST
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     yield path
@@ -97,10 +97,6 @@ def members(wheel: Path) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files in a wheel, sorted by name."""
     with zipfile.ZipFile(wheel) as archive:
         yield from ((name, archive.read(name)) for name in sorted(archive.namelist()))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _commit(root: Path) -> str:

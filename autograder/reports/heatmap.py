@@ -82,9 +82,12 @@ class Heatmap:
         for number, matrix in enumerate(self.weights):
             parts += [self.names[number]] if self.names[number] else []
             gap = "" if self.marked is None else " "  # room for the asterisk
+            stars = [[gap] * len(self.columns) for _ in self.rows]
+            for i, j in self._marked_places(number):
+                stars[i][j] = "*"
             parts.append(" " * side + "".join(f"  {label:>{width}}{gap}" for label in self.columns).rstrip())
             for i, label in enumerate(self.rows):
-                values = (f"  {_text(v):>{width}}{self._star(number, i, j)}" for j, v in enumerate(matrix[i]))
+                values = (f"  {_text(v):>{width}}{stars[i][j]}" for j, v in enumerate(matrix[i]))
                 parts.append(f"{label:>{side}}" + "".join(values).rstrip())
         return "\n".join(parts)
 
@@ -114,11 +117,6 @@ class Heatmap:
         canvas = self._canvas(number)
         width = canvas.dots.shape[1] * SQUARE / DOTS
         return with_fallback(self._svg(number), canvas.png(), self._aloud(number), width)
-
-    def _star(self, number: int, row: int, column: int) -> str:
-        if self.marked is None:
-            return ""
-        return "*" if self.marked[number, row, column] else " "
 
     def _svg(self, number: int) -> str:
         matrix, name = self.weights[number], self.names[number]
