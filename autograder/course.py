@@ -30,7 +30,7 @@ from autograder.source_notebook import (
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
 PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
-ONLY_SHOWS = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
+DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 
 
@@ -106,10 +106,10 @@ class Assignment:
         return tuple(name.removeprefix(PREREQUISITE) for name in names if name.startswith(PREREQUISITE))
 
     @property
-    def only_shows(self) -> tuple[str, ...]:
+    def display_cells(self) -> tuple[str, ...]:
         """Texts of the display cells: those with the tag that keeps them out of the paired script."""
         cells = [cell for cell in self._cells if cell.metadata.nbgrader is None]
-        return tuple(cell.text for cell in cells if ONLY_SHOWS in cell.metadata.tags)
+        return tuple(cell.text for cell in cells if DISPLAY_TAG in cell.metadata.tags)
 
     @property
     def limits(self) -> dict[str, float]:

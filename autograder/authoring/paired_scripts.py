@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.authoring.visible_cases import visible_files
-from autograder.course import CHECK, ONLY_SHOWS, Assignment, Course
+from autograder.course import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.submission import MODEL, grade_id
 
@@ -57,7 +57,7 @@ def paired_script(assignment: Assignment) -> str:
     checks = {CHECK + exercise.name for exercise in assignment.by_suite}
     for cell in notebook.cells:
         if grade_id(cell) in checks:
-            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), ONLY_SHOWS})
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), DISPLAY_TAG})
     text: str = jupytext.writes(notebook, fmt="py:percent", config=load_jupytext_config(str(assignment.notebook)))
     return text
 

@@ -1,6 +1,6 @@
 """Cells that only show something: no mark depends on them, so they run beside the others, or not if nobody will look.
 
-Their author says so (`Assignment.only_shows`), and the reference does without them. In a submission such a cell waits
+Their author says so (`Assignment.display_cells`), and the reference does without them. In a submission a cell waits
 if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table or a comparison with
 PyTorch is a third of what a notebook costs, and it is not repeated for an exercise that is judged again.
 """

@@ -96,7 +96,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
 
 
 def _load(assignment: Assignment, secret: str) -> _Ready:
-    showing, material, names = display_cells(assignment.only_shows), material_of(assignment), assignment.reference()
+    showing, material, names = display_cells(assignment.display_cells), material_of(assignment), assignment.reference()
     others = variants(material.suite, material.reference, material.recording, secret)
     for one in others:
         assert one.plans is not None and one.right is not None  # known from now on, in every fork
