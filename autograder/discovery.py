@@ -56,10 +56,9 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
         yield from of_assignment(folder.parent.name, folder, names[folder.name], only)
         return
     children = sorted(p for p in folder.iterdir() if p.is_dir())
-    if any(child.name in names for child in children):  # one student's folder
-        for child in children:
-            if child.name in names:
-                yield from of_assignment(folder.name, child, names[child.name], only)
+    if work := [child for child in children if child.name in names]:  # one student's folder
+        for child in work:
+            yield from of_assignment(folder.name, child, names[child.name], only)
         return
     broken = course.broken()
     handed_in, unreadable = dict[str, Assignment](), dict[Path, str]()
