@@ -1,7 +1,6 @@
 """The entry point: `autograder`, and `python -m autograder`.
 
-The current folder may be somebody else's, so nothing is imported from there, here or in an interpreter that is started
-from here.
+The current folder may be somebody else's, so neither this process nor the interpreters that it starts import from it.
 """
 
 import gc
@@ -12,10 +11,10 @@ import sys
 if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # `python -m` puts the current folder first
 os.environ["PYTHONSAFEPATH"] = "1"
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # small tensors lose by threads that wait for each other
-# What is imported stays. By Python's own numbers the collector looks through all of it, a fifth of the time to start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for small tensors, threads cost more than they gain
+# Imported objects stay alive. With Python's default thresholds, scanning them takes a fifth of the start-up time.
 gc.set_threshold(20_000, 10, 10)
-# As long as there is nothing to end in order, Ctrl-C ends this at once: an import that is interrupted is twenty lines.
+# Until there is something to shut down, Ctrl-C ends the process at once, without the traceback of an import.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -1,6 +1,6 @@
-"""Graded cells of plain asserts, as nbgrader's own courses have them: what is hidden in one, and what may be told.
+"""Graded cells of plain asserts, as in nbgrader's own courses: their hidden lines, and messages without these.
 
-A cell that ends in `check("median")` is no such cell: its exercise is judged by a suite.
+A cell that ends in `check("median")` is none of them: a suite judges its exercise.
 """
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ from dataclasses import dataclass
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"  # nbgrader's markers
 _ENDS_IN_CHECK = re.compile(r"""check\(\s*(['"])\w+\1\s*\)\s*;?\s*(#.*)?\Z""")
 _NAMED_CHECK = re.compile(r"check\(\s*\w+\s*\)\s*\Z")
-AUTOTEST = re.compile(r"^\s*### (HASHED )?AUTOTEST\b", re.MULTILINE)  # a comment here, tests in nbgrader's release
-SHORTEST = 6  # characters of a hidden line that is looked for in what a test says: `x = 1` may be anybody's
+AUTOTEST = re.compile(
+    r"^\s*### (HASHED )?AUTOTEST\b", re.MULTILINE
+)  # nbgrader's release replaces this comment by tests
+SHORTEST = 6  # characters of a hidden line that is redacted in messages; `x = 1` may stand anywhere
 HIDDEN = "(hidden)"
 
 
 def ends_in_check(source: str, or_a_name: bool = False) -> bool:
-    """Does a cell end in the course's call of `check`? or_a_name: also if what it checks is no text, by a mistake."""
+    """True if a cell ends in a call of `check`.
+
+    or_a_name: accept an unquoted name, too, which is a typo
+    """
     lines = [line.strip() for line in source.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    return bool(lines) and bool(
-        _ENDS_IN_CHECK.match(lines[-1]) or (or_a_name and _NAMED_CHECK.match(lines[-1])),
-    )
+    patterns = (_ENDS_IN_CHECK, _NAMED_CHECK) if or_a_name else (_ENDS_IN_CHECK,)
+    return bool(lines) and any(pattern.match(lines[-1]) for pattern in patterns)
 
 
 def hidden_lines(source: str) -> frozenset[int]:
-    """Numbers of the lines that students do not get, counted from 1."""
+    """Numbers of the lines that students do not get, from 1."""
     found, inside = set[int](), False
     for number, line in enumerate(source.splitlines(), 1):
         inside = inside or BEGIN in line
@@ -60,20 +64,20 @@ class AssertCell:
         return [line.strip() for line in self.source.splitlines()]
 
     def says(self, kind: str, text: str, line: int) -> str:
-        """One message on an exception of this `kind` with this `text` that came from a line of the cell.
+        """The message for an exception of type `kind`, with this `text`, raised on a line of the cell.
 
-        Of a hidden line only the message is told that its author has written there.
+        For a hidden line it is only what the author wrote as the assert's message.
         """
         is_assert = kind == "AssertionError"
+        message = self.redacted(text)
         if line in self.hidden:
-            own = self._message_at(line) if is_assert else None
-            said = (own or self.redacted(text)) if own is not None else ""
-            return said or f"A hidden test does not hold{'' if is_assert else f' ({kind})'}."
+            written = self._message_at(line) if is_assert else None
+            shown = written or message if written is not None else ""
+            return shown or f"A hidden test does not hold{'' if is_assert else f' ({kind})'}."
         place = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
-        said = self.redacted(text)
         if is_assert:
-            return said or (f"`{place}` does not hold." if place else "A test does not hold.")
-        return f"{kind}{f': {said}' if said else ''}{f' (in `{place}`)' if place else ''}"
+            return message or (f"`{place}` does not hold." if place else "A test does not hold.")
+        return f"{kind}{f': {message}' if message else ''}{f' (in `{place}`)' if place else ''}"
 
     def redacted(self, text: str) -> str:
         """A text without the cell's hidden lines."""
@@ -84,16 +88,12 @@ class AssertCell:
         return text
 
     def _message_at(self, line: int) -> str | None:
-        """The message of the assert on a line: empty if it is put together while it runs, None if there is none."""
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Assert) and node.msg is not None and node.lineno <= line <= (node.end_lineno or 0):
-                own = node.msg.value if isinstance(node.msg, ast.Constant) else ""
-                return own if isinstance(own, str) else str(own)
-        return None
-
-    @functools.cached_property
-    def _tree(self) -> ast.Module:
+        """The message of the assert on a line: empty if it is computed at run time, None if there is none."""
         try:
-            return ast.parse(self.source)
-        except SyntaxError:  # it has magics
-            return ast.Module([], [])
+            tree = ast.parse(self.source)
+        except SyntaxError:  # the cell has magics
+            return None
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assert) and node.msg is not None and node.lineno <= line <= (node.end_lineno or 0):
+                return str(node.msg.value) if isinstance(node.msg, ast.Constant) else ""
+        return None

@@ -1,19 +1,20 @@
-"""What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
+"""Finds and loads an assignment's files beside its notebook. Each exercise has a folder, here `median`:
 
-    median/hidden_tests.py       the hidden tests               median/mistakes.py   known mistakes
-    median/visible_tests.py     the checks that students have  median/picture.toml  an example to draw, if there is one
-    median/hint.toml      help in three levels
-    shared_hidden_tests.py       what several of its suites use; shared_mistakes.py, shared_visible_tests.py,
-    shared_picture.toml rubric.toml           what written questions give points for fingerprints.npz            what
-    known mistakes answer to the suites, written by `autograder dev catalogue`; visible_fingerprints.npz: what they
-    answer to the visible tests, for students, written by the same; not_shown.toml  for authors, if there is
-    one: known mistakes that the visible side does not show, and why
+    median/hidden_tests.py    hidden tests
+    median/visible_tests.py   visible tests
+    median/mistakes.py        known mistakes
+    median/picture.toml       an example to draw (optional)
+    median/hint.toml          help in three levels
+    shared_*.py, shared_picture.toml   what several exercises use
+    rubric.toml               what written questions give points for
+    fingerprints.npz          answers of known mistakes to the hidden tests, by `autograder dev catalogue`
+    visible_fingerprints.npz  the same for the visible tests, for students
+    not_shown.toml            known mistakes that visible tests do not show, and why (optional)
 
-The assignments' folders lie in the course's folder, which holds `course.toml`, may hold `relations.py` and
-`saved_model.py`, and stands beside `source/`. It is a Python package: a file gets what is shared by `from
-..shared_hidden_tests import table`, and what all assignments share by `from ...helpers import table`. If a course has
-no such folder, that of an installed course counts. Students have what is called visible, picture or hint; nothing there
-imports PyTorch before it is needed.
+The assignments' folders lie in the course's folder, which stands beside `source/`. It holds `course.toml`, and may hold
+`relations.py` and `saved_model.py`. It is a Python package: files import with `from ..shared_hidden_tests import table`
+or `from ...helpers import table`. A course without such a folder uses an installed course's folder. Students get the
+files named visible, picture or hint; those import PyTorch only when they need it.
 """
 
 from __future__ import annotations
@@ -40,24 +41,24 @@ from autograder.owners import other_writer
 from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
 
-COURSE = "course.toml"  # in the course's folder: what its notebooks find when they are graded, and must not use
-INSTALLED = "autograder.courses"  # entry points: packages that students have installed, each a course's folder
-NOWHERE = Path(__file__).parent / "no course"  # where there is none
-CHECKS = "*/*/visible_tests.py"  # in the folder of an exercise, in that of its assignment
-PACKAGE = "content of "  # how the names of loaded modules begin
+COURSE = "course.toml"  # in the course's folder: names that graded notebooks find, and names that they must not use
+INSTALLED = "autograder.courses"  # entry points: installed packages that are courses' folders
+NOWHERE = Path(__file__).parent / "no course"  # if there is no course
+CHECKS = "*/*/visible_tests.py"  # ASSIGNMENT/EXERCISE/visible_tests.py
+PACKAGE = "content of "  # prefix of the names of loaded modules
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
 
 class UnknownExercise(AutograderError):
-    """There is no exercise of this name."""
+    """No exercise has this name."""
 
 
 class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`hint.toml`: a nudge, a closer look, and an example with where to read on. Never the solution.
+    """`hint.toml`: hints 1 (`nudge`), 2 (`closer`) and 3 (`example`), and where to read on. Never the solution.
 
     section: heading in the notebook
     paper, link: section of a paper, and its address
-    example: other numbers worked through by hand, for who is truly stuck; empty if there is none
+    example: other numbers worked through by hand; empty if there is none
     """
 
     nudge: str
@@ -69,10 +70,11 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ForbiddenParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is taken out of PyTorch and NumPy, since writing it is the exercise.
+    """What is removed from PyTorch and NumPy because students have to write it.
 
-    kernels: parts of names in PyTorch's dispatcher; python, c: functions, each as module and name
-    answered: of all those, what a self-check in a cell may compare with, each with its module
+    kernels: parts of names in PyTorch's dispatcher
+    python, c: functions, each as (module, name)
+    answered: those that a self-check in a cell may still compare with, each with its module
     """
 
     kernels: list[str] = []
@@ -82,10 +84,10 @@ class ForbiddenParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 
 class Forbidden(ForbiddenParts, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is taken out for every exercise, and for those alone whose suite has the mark `watched`.
+    """What is removed for every exercise, and (`where_watched`) only for exercises whose suite is marked `watched`.
 
-    watched: parts of names of functions whose calls are noticed where nothing can be taken out
-    hidden: patterns of files beside the installed libraries that student code finds empty
+    watched: parts of names of functions that cannot be removed; calls to them are detected instead
+    hidden: patterns of files beside the installed libraries; student code sees them empty
     """
 
     watched: list[str] = []
@@ -94,10 +96,11 @@ class Forbidden(ForbiddenParts, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`course.toml`: what a notebook finds when it is graded, and what it must not use.
+    """`course.toml`: what a graded notebook finds, and what it must not use.
 
-    names: names that are there before the first cell, each with its module; early: modules that are imported once a run
-    words: what the course calls things, by the engine's own word for each
+    names: names defined before the first cell, each with its module
+    early: modules that are imported once a run
+    words: the course's own words for things, by the engine's word
     """
 
     names: dict[str, str] = {}
@@ -107,37 +110,37 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def course_folder(root: Path | None = None) -> Path:
-    """The folder of the course at `root`, else of the first that is installed; it need not be there.
+    """The folder of the course at `root`, else that of an installed course, else `NOWHERE`, which does not exist.
 
-    An installed course serves a course without a folder if it has something for one of its assignments.
+    With a `root`, an installed course counts only if it has a folder for one of the assignments.
     """
     if root is None:
         return next(iter(installed()), NOWHERE)
     own = sorted(root.glob(f"*/{COURSE}"))
     names = [path.name for path in (root / "source").glob("*")]
-    others = (one for one in installed() if not names or any((one / name).is_dir() for name in names))
+    others = (folder for folder in installed() if not names or any((folder / name).is_dir() for name in names))
     return own[0].parent if own else next(others, NOWHERE)
 
 
 @functools.cache
 def installed() -> tuple[Path, ...]:
     """The folders of installed courses."""
-    specs = (importlib.util.find_spec(one.value) for one in entry_points(group=INSTALLED))
+    specs = (importlib.util.find_spec(point.value) for point in entry_points(group=INSTALLED))
     return tuple(Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ())
 
 
 def folder_of(assignment: str, course: Path) -> Path:
-    """The folder of an assignment's content: in the course's folder, else in an installed one."""
+    """The folder of an assignment's content: in the course's folder, else in an installed course's."""
     own = course / assignment
-    return own if own.is_dir() else next((p for one in installed() if (p := one / assignment).is_dir()), own)
+    return own if own.is_dir() else next((p for folder in installed() if (p := folder / assignment).is_dir()), own)
 
 
 @dataclass(frozen=True)
 class Visible:
-    """What students have of a course: checks, hints, examples to draw.
+    """The part of a course that students get: visible tests, hints, examples to draw.
 
-    folder: where the assignments' folders lie
-    passed_over: sentences on folders that are nearer and are not used, see `why_passed_over`
+    folder: holds the assignments' folders
+    passed_over: sentences on nearer folders that were skipped; see `why_passed_over`
     """
 
     folder: Path = field(default_factory=course_folder)
@@ -145,10 +148,10 @@ class Visible:
 
     def assignments(self) -> dict[str, tuple[str, ...]]:
         """The exercises of each assignment that has visible tests, in order."""
-        return _of_an_installed(self.folder) if self.folder in installed() else _exercises(self.folder)
+        return _installed_exercises(self.folder) if self.folder in installed() else _exercises(self.folder)
 
     def assignment_of(self, exercise: str) -> str:
-        """The assignment that an exercise belongs to. Raises `UnknownExercise` with the nearest name there is."""
+        """The assignment that an exercise belongs to. Raises `UnknownExercise` with the most similar name."""
         for name, exercises in self.assignments().items():
             if exercise in exercises:
                 return name
@@ -159,44 +162,45 @@ class Visible:
         raise UnknownExercise(" ".join((f"there is no exercise {exercise!r}; {more}", *self.passed_over)))
 
     def checks(self, assignment: str) -> tuple[Path, ...]:
-        """The visible tests of an assignment, a file an exercise."""
+        """The files of an assignment's visible tests, one for each exercise."""
         return tuple(self.folder / assignment / name / "visible_tests.py" for name in self.assignments()[assignment])
 
     def hint_for(self, exercise: str) -> Hint:
-        """The help there is for an exercise. Raises `UnknownExercise`."""
+        """The hints for an exercise. Raises `UnknownExercise`."""
         path = self.folder / self.assignment_of(exercise) / exercise / "hint.toml"
         return read_toml(path, Hint)
 
     def picture_of(self, exercise: str) -> Path:
-        """The file of an exercise's example to draw, if there is one. Raises `UnknownExercise`."""
+        """The path of an exercise's example to draw, which need not exist. Raises `UnknownExercise`."""
         return self.folder / self.assignment_of(exercise) / exercise / "picture.toml"
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:
-    """What a notebook in `folder` checks `exercise` by: a course's folder there or above, else an installed course.
+    """The course that checks `exercise` for a notebook in `folder`: at or above `folder`, else an installed one.
 
-    If there is no such exercise, it is the nearest folder, which can say so. What was handed in is not looked into, and
-    what others can write to is passed over: its Python would run as this user.
+    If no course has the exercise, the nearest is returned and can say so. Submissions are not searched. A folder that
+    others can write to is skipped, because its Python would run as this user.
     """
     folder = folder.resolve()
-    around = (place for place in (folder, *folder.parents) if not is_handed_in(place))
-    own = [Visible(one) for place in around for one in _courses_in(place)]
-    why = {one: why_passed_over(one.folder) for one in own}
-    known = [one for one in (*own, *map(Visible, installed())) if not why.get(one) and one.assignments()] or [Visible()]
-    found = next((one for one in known if any(exercise in names for names in one.assignments().values())), known[0])
-    return replace(found, passed_over=tuple(filter(None, why.values())))
+    trusted = (place for place in (folder, *folder.parents) if not is_handed_in(place))
+    around = [course for place in trusted for course in _courses_in(place)]
+    reasons = {course: why_passed_over(course) for course in around}
+    usable = [Visible(course) for course in (*around, *installed()) if not reasons.get(course)]
+    usable = [course for course in usable if course.assignments()] or [Visible()]
+    with_it = (course for course in usable if any(exercise in names for names in course.assignments().values()))
+    return replace(next(with_it, usable[0]), passed_over=tuple(filter(None, reasons.values())))
 
 
 def _courses_in(place: Path) -> list[Path]:
     try:
         return sorted(path.parent for path in place.glob(f"*/{COURSE}"))
-    except OSError:  # a folder above that may not be read
+    except OSError:  # a parent folder that this user may not read
         return []
 
 
 def why_passed_over(folder: Path) -> str:
-    """Why a course's folder that was found, and not named, is not used, in a sentence; empty if it is used."""
-    with contextlib.suppress(OSError):  # a folder above that may not be read
+    """A sentence on why a course that was found, not named by the user, is not used; empty if it is used."""
+    with contextlib.suppress(OSError):  # a parent folder that this user may not read
         if any(folder.glob(CHECKS)) and (writer := other_writer(folder)):
             reason = f"{writer.path} {writer.how}"
             return printable(f"{folder} is not used as a course: others can write there. {reason} ({writer.remedy}).")
@@ -204,39 +208,39 @@ def why_passed_over(folder: Path) -> str:
 
 
 @functools.cache
-def _of_an_installed(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Known once for all. A course of one's own is read anew each time, for its author is at work on it."""
+def _installed_exercises(folder: Path) -> dict[str, tuple[str, ...]]:
+    """An installed course does not change. Other courses are read each time, since their author may edit them."""
     return _exercises(folder)
 
 
 def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
-    """A folder that holds checks is an exercise."""
+    """The exercises by assignment. A folder that holds visible tests is an exercise."""
     found: dict[str, list[Path]] = {}
     try:
         for path in sorted(folder.glob(CHECKS)):
             found.setdefault(path.parent.parent.name, []).append(path.parent)
         return {name: tuple(path.name for path in sorted(paths, key=_place)) for name, paths in found.items()}
-    except OSError:  # a folder above that may not be read
+    except OSError:  # a parent folder that this user may not read
         return {}
 
 
 def _place(exercise: Path) -> int:
-    """The number of its heading, which its hint names: students have no source notebook, where its place stands."""
+    """The number of its heading, from its hint: students do not have the source notebook with the exact order."""
     path = exercise / "hint.toml"
     number = _HEADING.search(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else None
     return int(number[1]) if number else 0
 
 
 def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
-    """What says a sentence on a saved model that was handed in: `saved_model.py` in the course's folder."""
+    """The function in the course's `saved_model.py` that describes a submitted model in a sentence."""
     sentence: Callable[[Any, Any, ModuleType], str] = load(course / "saved_model.py").sentence
     return sentence
 
 
 def course_relations(course: Path) -> tuple[Any, ...]:
-    """What the course adds to `autograder.diagnosis.relations`: `RELATIONS` of its `relations.py`; none if it has none.
+    """What the course adds to `autograder.diagnosis.relations`: `RELATIONS` of its `relations.py`, if there is one.
 
-    Students have this file, too. Raises `CourseError` if it names none.
+    Students get this file, too. Raises `CourseError` if it defines no `RELATIONS`.
     """
     path = course / "relations.py"
     found: tuple[Any, ...] = getattr(load(path), "RELATIONS", ()) if path.is_file() else ()
@@ -245,32 +249,26 @@ def course_relations(course: Path) -> tuple[Any, ...]:
     return found
 
 
-def own_text(course: Path, name: str) -> str:
-    """A file in the course's folder; empty if it has none."""
-    path = course / name
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
 @functools.cache
 def settings_of(course: Path | None = None) -> CourseSettings:
-    """What `course.toml` says; `course` is its folder, the first that is installed if not given."""
+    """The contents of `course.toml` in the folder `course`, by default the first installed course."""
     return read_toml((course or course_folder()) / COURSE, CourseSettings)
 
 
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
-    """The same as plain data, with `package`, the course's name, from which notebooks import, too."""
+    """The same as plain data, plus `package`: the name of the course's package, from which notebooks import."""
     return dict(msgspec.to_builtins(settings_of(course))) | {"package": (course or course_folder()).name}
 
 
 def word(thing: str) -> str:
-    """What the first installed course calls a thing, by `[words]` in its `course.toml`; by default as it is."""
+    """The first installed course's word for a thing, by `[words]` in its `course.toml`; by default `thing` itself."""
     return settings_of().words.get(thing, thing)
 
 
 def imported_once(course: Path | None = None) -> tuple[str, ...]:
-    """Modules that a notebook finds imported, or that take long to import: the same for all submissions of a run.
+    """Modules to import once for all submissions of a run: those that notebooks find imported, and slow ones.
 
-    Among them is matplotlib, which also looks for its fonts, if a notebook of the course has its name.
+    matplotlib, which also searches for fonts, is included if a notebook of the course mentions it.
     """
     settings, folder = settings_of(course), course or course_folder()
     notebooks = (folder.parent / "source").glob("*/*.ipynb")
@@ -279,7 +277,7 @@ def imported_once(course: Path | None = None) -> tuple[str, ...]:
 
 
 def load(path: Path) -> ModuleType:
-    """A file of a course's as a module, loaded once. The course's folder is its package, wherever it lies."""
+    """A course's file as a module, loaded once. Its package is the course's folder, wherever that lies."""
     path = path.resolve()
     home = next((folder for folder in path.parents if (folder / COURSE).is_file()), path.parents[2])
     package = _package(home)
@@ -290,14 +288,14 @@ def load(path: Path) -> ModuleType:
 
 
 def forget(folder: Path) -> None:
-    """Load an assignment's files anew from now on: their author may have saved them since."""
+    """Reload an assignment's files at the next `load`, since their author may have edited them."""
     importlib.invalidate_caches()
     folder = folder.resolve()
-    own = f"{_package(folder.parent)}.{folder.name}."
-    for name in [name for name in sys.modules if name.startswith(own)]:
+    prefix = f"{_package(folder.parent)}.{folder.name}."
+    for name in [name for name in sys.modules if name.startswith(prefix)]:
         del sys.modules[name]
 
 
 def _package(folder: Path) -> str:
-    """A name that nothing else has, whatever an exercise is called; a dot would begin another name."""
+    """A unique module name. Dots are replaced, since they would separate packages."""
     return PACKAGE + str(folder).replace(".", "\N{ONE DOT LEADER}")

@@ -1,6 +1,6 @@
-"""The course as files: which assignments there are, their exercises and points, their references and suites.
+"""The course as files: its assignments, their exercises and points, their references and suites.
 
-Points are read from the source notebooks' nbgrader metadata and stand nowhere else.
+Points come from the source notebooks' nbgrader metadata and are stored nowhere else.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from autograder.source_notebook import (
 
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
-PREREQUISITE = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
-ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the paired script: nothing is built on it
+PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
+DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded function or class; `points` is what its check cell is worth."""
+    """One graded function or class, with the points of its check cell."""
 
     name: str
     points: float
@@ -44,7 +44,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Written:
-    """A written question: the model answer, and what it gives points for, each with its points."""
+    """A written question: the model answer, and the rubric as (points, text) pairs."""
 
     answer: str
     rubric: tuple[tuple[float, str], ...]
@@ -52,7 +52,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One assignment: a folder in `source/` with one notebook."""
+    """One assignment: a folder in `source/` that holds one notebook."""
 
     name: str
     notebook: Path
@@ -61,8 +61,8 @@ class Assignment:
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
-        """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
-        found, cells, by_cell = [], self._test_cells, {one.grade_id for one in self.assert_cells.values()}
+        """Its exercises in order. Raises `CourseError` if a check cell is invalid."""
+        found, cells, by_cell = [], self._test_cells, {cell.grade_id for cell in self.assert_cells.values()}
         for cell in cells:
             place = f"{self.notebook}: cell '{cell.grade_id}'"
             if not (cell.grade_id.startswith(CHECK) or cell.grade_id in by_cell):
@@ -78,7 +78,7 @@ class Assignment:
 
     @property
     def assert_cells(self) -> dict[str, AssertCell]:
-        """Graded cells of plain asserts, by exercise; each is an exercise that no suite judges."""
+        """Graded cells of plain asserts, by exercise. No suite judges these exercises."""
         found = {}
         for cell in self._test_cells:
             named = cell.grade_id.startswith(CHECK)
@@ -88,89 +88,89 @@ class Assignment:
 
     @property
     def by_suite(self) -> tuple[Exercise, ...]:
-        """The exercises that a suite judges: all but those of `assert_cells`."""
+        """The exercises that a suite judges: all except those in `assert_cells`."""
         cells = self.assert_cells
         return tuple(exercise for exercise in self.exercises if exercise.name not in cells)
 
     @property
     def locked_cells(self) -> dict[str, str]:
-        """Code cells that no student writes in, as students get them, by grade_id; check cells are not among them."""
+        """Text of the code cells that students must not edit, as released, by grade_id; without check cells."""
         tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
         given = {c.grade_id: c.text for c in self._cells if c.cell_type == "code" and c.nbgrader.read_only}
         return {name: assert_cells.released(text) for name, text in (tests | given).items()}
 
     @property
     def prerequisites(self) -> tuple[str, ...]:
-        """Names that students bring from an earlier assignment; the reference stands in for what they lack."""
+        """Names that students bring from an earlier assignment; the reference replaces those that are missing."""
         names = [cell.grade_id for cell in self._cells]
         return tuple(name.removeprefix(PREREQUISITE) for name in names if name.startswith(PREREQUISITE))
 
     @property
-    def only_shows(self) -> tuple[str, ...]:
-        """Texts of the cells that only show something: those with the tag that keeps them out of the paired script."""
+    def display_cells(self) -> tuple[str, ...]:
+        """Texts of the display cells: those with the tag that keeps them out of the paired script."""
         cells = [cell for cell in self._cells if cell.metadata.nbgrader is None]
-        return tuple(cell.text for cell in cells if ONLY_SHOWS in cell.metadata.tags)
+        return tuple(cell.text for cell in cells if DISPLAY_TAG in cell.metadata.tags)
 
     @property
     def limits(self) -> dict[str, float]:
-        """Limits for student code by name, as the notebook's metadata asks for them. Raises `CourseError`."""
+        """Limits for student code by name, from the notebook's metadata. Raises `CourseError`."""
         return settings_in(self.notebook).limits
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Exercises of which everybody who has handed in gets all points there are, as `autograder withdraw` says."""
+        """Exercises that `autograder withdraw` withdrew: everybody who submitted gets full points for them."""
         return frozenset(settings_in(self.notebook).withdrawn)
 
     @property
     def saved_model(self) -> ModelPlan | None:
-        """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
+        """The class and sizes a saved model is loaded into; None if the assignment takes no saved model."""
         return settings_in(self.notebook).saved_model
 
     @property
     def max_score(self) -> float:
-        """Points of all exercises that are graded by tests; written questions are not among them."""
+        """Total points of the exercises graded by tests, without written questions."""
         return sum(exercise.points for exercise in self.exercises)
 
     @property
     def graded_cells(self) -> dict[str, float]:
-        """Points of every graded cell by its grade_id, written questions among them."""
+        """Points of every graded cell by grade_id, including written questions."""
         graded = [cell for cell in self._cells if cell.nbgrader.grade and cell.grade_id]
         return {cell.grade_id: cell.nbgrader.points or 0.0 for cell in graded}
 
     @property
     def written(self) -> dict[str, Written]:
-        """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
+        """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is invalid."""
         rubrics = rubrics_in(self.content / RUBRIC)
         return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.model_answers.items()}
 
     @property
     def model_answers(self) -> dict[str, str]:
-        """The course's own answers to written questions, by grade_id."""
+        """The course's model answers to written questions, by grade_id."""
         graded, texts = self.graded_cells, [cell for cell in self._cells if cell.cell_type == "markdown"]
         return {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
 
     @property
     def solution(self) -> Path:
-        """The paired script: the reference."""
+        """The path of the paired script, which is the reference."""
         return self.root / "solutions" / self.name / f"{self.notebook.stem}.py"
 
     @property
     def content(self) -> Path:
-        """The folder with a folder for each exercise; see `autograder.content`."""
+        """The folder that holds a folder for each exercise; see `autograder.content`."""
         return content.folder_of(self.name, self.course_folder)
 
     def files(self, name: str) -> tuple[Path, ...]:
-        """What is called `name` in its exercises' folders, in order, if it is there or not."""
+        """The path of the file `name` in each exercise's folder, in order. The files need not exist."""
         return tuple(self.content / exercise.name / name for exercise in self.by_suite)
 
     @property
     def suites(self) -> tuple[Path, ...]:
-        """The hidden pytest suites."""
+        """The files of hidden tests."""
         return self.files("hidden_tests.py")
 
     @property
     def visible(self) -> tuple[Path, ...]:
-        """The checks that students run."""
+        """The files of visible tests, which students run."""
         return self.files("visible_tests.py")
 
     @property
@@ -180,30 +180,30 @@ class Assignment:
 
     @property
     def beside(self) -> dict[str, bytes]:
-        """The files beside the notebook, by name, which notebooks find when they are graded. Raises `CourseError`."""
+        """Contents of the files beside the notebook, by name; graded notebooks can read them. Raises `CourseError`."""
         return files_beside(self.notebook)
 
     def version(self, *parts: str) -> str:
-        """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code.
+        """A digest of everything a mark depends on: notebook, solution, content, and the engine's code.
 
-        parts: folders of the kit, if it is not all of it
+        parts: the engine's folders that count; all of them if none is given
         """
         others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
         files = [self.notebook.parent / name for name in self.beside]
         return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",))
 
     def markdown(self) -> frozenset[str]:
-        """The texts of the notebook's markdown cells, as students get them."""
+        """The texts of the notebook's markdown cells."""
         return frozenset(cell.text for cell in self._cells if cell.cell_type == "markdown")
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
-        if not self.solution.is_file() and not self.by_suite:
-            return ModuleType(self.name)  # no suite asks it anything
         if not self.solution.is_file():
+            if not self.by_suite:
+                return ModuleType(self.name)  # no suite calls it
             raise CourseError(f"{self.solution}: no solution; `autograder dev sync` writes it from the source notebook")
         if str(self.root) not in sys.path:
-            sys.path.append(str(self.root))  # it may import what its students import from the course's package
+            sys.path.append(str(self.root))  # the solution may import the course's package, as students do
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, data_folder(self.notebook))
 
     @property
@@ -216,7 +216,7 @@ class Assignment:
 
 
 def check_cell(exercise: str, cells: Container[str]) -> str:
-    """The grade_id, among `cells`, of the cell that has an exercise's points."""
+    """The grade_id, among `cells`, of the cell that holds an exercise's points."""
     return CHECK + exercise if CHECK + exercise in cells else exercise
 
 
@@ -224,7 +224,7 @@ def check_cell(exercise: str, cells: Container[str]) -> str:
 class Course:
     """A folder with `nbgrader_config.py` and `source/`.
 
-    given: the course's own folder, where `root` may not be searched for it
+    given: the course's own folder, for processes that may not search `root` for it
     """
 
     root: Path
@@ -232,20 +232,22 @@ class Course:
 
     @property
     def folder(self) -> Path:
-        """The course's own folder, see `content.course_folder`."""
+        """The course's own folder; see `content.course_folder`."""
         return self.given or content.course_folder(self.root)
 
     def names(self) -> list[str]:
-        """The names of its assignments, in order, also of those that cannot be read."""
-        return sorted(one.name for one in (self.root / "source").iterdir() if one.is_dir() and one.name[0] != ".")
+        """The names of its assignments, in order, including those that cannot be read."""
+        folders = (self.root / "source").iterdir()
+        return sorted(folder.name for folder in folders if folder.is_dir() and folder.name[0] != ".")
 
     def assignments(self) -> dict[str, Assignment]:
-        """All assignments with one notebook by name, in order; `assignment` says what is wrong with another."""
-        own = self.folder
-        return {name: one for name in self.names() if (one := _in_folder(self.root, name, own)) is not None}
+        """All valid assignments by name, in order; `broken` says what is wrong with the others."""
+        content_folder = self.folder
+        found = (_in_folder(self.root, name, content_folder) for name in self.names())
+        return {assignment.name: assignment for assignment in found if assignment is not None}
 
     def assignment(self, name: str) -> Assignment:
-        """One assignment; raises `CourseError` with what is wrong with it, or with the names there are."""
+        """One assignment. Raises `CourseError` that says what is wrong with it, or which names exist."""
         source, names = self.root / "source", self.names()
         if name not in names:
             raise CourseError(f"no assignment {name!r} in {source}; there are {', '.join(names)}")
@@ -255,16 +257,16 @@ class Course:
         return found
 
     def broken(self) -> dict[str, str]:
-        """What is wrong with the folders that are no assignments, by name."""
-        source, whole = self.root / "source", self.assignments()
-        return {name: _not_one(source / name) for name in self.names() if name not in whole}
+        """What is wrong with the folders that are not valid assignments, by name."""
+        source, valid = self.root / "source", self.assignments()
+        return {name: _not_one(source / name) for name in self.names() if name not in valid}
 
     def of_notebook(self, name: str) -> Assignment | None:
         """The assignment whose notebook has this file name."""
         return next((a for a in self.assignments().values() if a.notebook.name == name), None)
 
     def of_exercise(self, name: str) -> Assignment:
-        """The assignment that holds an exercise; raises `CourseError` if none does."""
+        """The assignment that contains an exercise. Raises `CourseError` if none does."""
         for assignment in self.assignments().values():
             if any(exercise.name == name for exercise in assignment.exercises):
                 return assignment
@@ -272,17 +274,17 @@ class Course:
 
 
 def course_at(folder: Path) -> Course:
-    """The course in this very folder; raises `CourseError` if there is none."""
+    """The course in exactly this folder. Raises `CourseError` if there is none."""
     if not _is_course(folder):
         raise CourseError(f"no course here: {folder} holds no {CONFIG} beside a source/ folder")
     return Course(folder.resolve())
 
 
 def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Course:
-    """The course around `start` (the working directory if not given), else the one this kit came with.
+    """The nearest course at or above `start` (by default the working directory), else the one shipped with this kit.
 
-    handed_in: untrusted files and folders. A course's Python runs outside every sandbox, so none is looked for
-    there, nor below a folder of submissions; raises `CourseError` if no other is found
+    handed_in: untrusted files and folders. A course's Python runs outside every sandbox, so no course is accepted
+    there or below a folder of submissions. Raises `CourseError` if no other is found.
     """
     start = (start or Path.cwd()).resolve()
     for found in courses_around(start, handed_in):
@@ -291,7 +293,7 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
 
 
 def no_course(start: Path) -> CourseError:
-    """Says that there is none around `start`, and what to do."""
+    """The error for a missing course; its message says what to do."""
     return CourseError(
         f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder. "
         "What was handed in is not looked into; name your course with --course, or call this in its folder"
@@ -299,7 +301,7 @@ def no_course(start: Path) -> CourseError:
 
 
 def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Course]:
-    """All courses that `find_course` may choose from: the nearest first, the one this kit came with last."""
+    """All courses that `find_course` may choose from: the nearest first, the one shipped with this kit last."""
     untrusted = [_folder(path) for path in handed_in]
     for folder in (start, *start.parents):
         if _is_course(folder) and not is_handed_in(folder, untrusted):
@@ -309,7 +311,7 @@ def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Cour
 
 
 def is_around(course: Course, start: Path | None = None) -> bool:
-    """Was a course found around `start`, and is not only the one that this kit came with?"""
+    """True if the course lies at or above `start`; the one shipped with this kit may lie elsewhere."""
     start = (start or Path.cwd()).resolve()
     return course.root in (start, *start.parents)
 
@@ -319,14 +321,14 @@ def _is_course(folder: Path) -> bool:
 
 
 def _folder(path: Path) -> Path:
-    """A folder, or that of a file, with the links on the way to it followed."""
+    """The folder, or the file's folder, with links on the way resolved."""
     return path.resolve() if path.is_dir() else Path(os.path.abspath(path)).parent.resolve()
 
 
-def _in_folder(root: Path, name: str, course: Path) -> Assignment | None:
-    """None if the folder has not one notebook."""
+def _in_folder(root: Path, name: str, course_folder: Path) -> Assignment | None:
+    """None unless the folder has exactly one notebook."""
     notebooks = _notebooks(root / "source" / name)
-    return Assignment(name, notebooks[0], root, course) if len(notebooks) == 1 else None
+    return Assignment(name, notebooks[0], root, course_folder) if len(notebooks) == 1 else None
 
 
 def _not_one(folder: Path) -> str:
@@ -334,10 +336,10 @@ def _not_one(folder: Path) -> str:
 
 
 def _notebooks(folder: Path) -> list[Path]:
-    # JupyterLab saves into `.~name.ipynb`, and renames that.
+    # JupyterLab saves to `.~name.ipynb` first and then renames the file.
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
 
 
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
-    """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
+    """The rubric of each written question: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
     return read_toml(path, dict[str, tuple[tuple[float, str], ...]])

@@ -1,4 +1,4 @@
-"""A word that changes with everything that a mark can depend on: a course's files, and the engine's code."""
+"""A digest of everything that a mark can depend on: a course's files, and the engine's code."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
-RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
+STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
+RUBRIC = "rubric.toml"  # for people who grade; no test's mark depends on it
 
 
 def digest_of(files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",)) -> str:
-    """A digest of `files`, of what the course has for the assignment in `folder` and for all, and of the engine's code.
+    """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
 
-    others: the names of the other assignments, beside it
-    parts: the engine's folders that count; all of it if none is named
+    others: names of the other assignments, whose own content does not count
+    parts: the engine's folders that count; "" is all of it
     """
     digest = hashlib.sha256("".join(map(_kit_version, parts)).encode())
     of_others = {folder.parent / name for name in others}
@@ -27,13 +27,13 @@ def digest_of(files: Sequence[Path], folder: Path, others: Collection[str], part
 
 
 def is_stamped(path: Path) -> bool:
-    """Can a mark depend on this file of a course or of the engine?"""
+    """True if a mark can depend on this file of a course or of the engine."""
     return path.suffix in STAMPED and path.name != RUBRIC
 
 
 @functools.cache
 def _kit_version(part: str) -> str:
-    """A word that changes with a part of the engine's code; read once, as the running code is."""
+    """A digest of a part of the engine's code; read once, since the running code does not change either."""
     digest = hashlib.sha256()
     kit = Path(__file__).parent
     for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):

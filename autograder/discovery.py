@@ -1,4 +1,4 @@
-"""Finding what there is to grade: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb."""
+"""Finds what to grade: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from autograder.errors import SubmissionError
 from autograder.submission import Submission, read_notebook
 from autograder.text import printable, shown_name
 
-# A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
+# formgrader writes a student's id into its pages unescaped: between tags, in attributes, in scripts.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
-ENDS_LINES = ("Cc", "Cs", "Zl", "Zp")  # Unicode's categories of what breaks a line, a terminal or a file of text
-MAX_NOTEBOOKS = 20  # of other names that are looked into for the one that is ours
+ENDS_LINES = ("Cc", "Cs", "Zl", "Zp")  # Unicode categories that break a line, a terminal or a text file
+MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
 
 
 def find_submissions(paths: list[Path], course: Course, only: str | None = None) -> list[Submission]:
-    """What there is to grade below `paths`: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.
+    """The submissions below `paths`: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.
 
-    Raises `SubmissionError` if a path leads to nothing that can be graded.
+    Raises `SubmissionError` if a path holds nothing that can be graded.
     """
     found: list[Submission] = []
     for path in paths:
@@ -39,8 +39,8 @@ def find_submissions(paths: list[Path], course: Course, only: str | None = None)
 
 
 def _single(path: Path, course: Course, only: str | None) -> Submission:
-    """One notebook: its assignment by option, by folder, or by file name; its student by folder."""
-    folder = Path(os.path.abspath(path)).parent  # with `..` taken away, and links left alone
+    """One notebook. The option, the folder or the file name gives its assignment; the folder gives its student."""
+    folder = Path(os.path.abspath(path)).parent  # resolves `..` but no links
     names = course.assignments()
     assignment = course.of_notebook(path.name)
     name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
@@ -51,23 +51,22 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
-    folder, names = Path(os.path.abspath(folder)), course.assignments()  # `.` has a name, too
+    folder, names = Path(os.path.abspath(folder)), course.assignments()  # so that `.` has a name
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
         yield from of_assignment(folder.parent.name, folder, names[folder.name], only)
         return
     children = sorted(p for p in folder.iterdir() if p.is_dir())
-    if any(child.name in names for child in children):  # one student's folder
-        for child in children:
-            if child.name in names:
-                yield from of_assignment(folder.name, child, names[child.name], only)
+    if work := [child for child in children if child.name in names]:  # one student's folder
+        for child in work:
+            yield from of_assignment(folder.name, child, names[child.name], only)
         return
     broken = course.broken()
-    handed_in, closed = dict[str, Assignment](), dict[Path, str]()
+    handed_in, unreadable = dict[str, Assignment](), dict[Path, str]()
     for student in children:
         try:
             inside = sorted(student.iterdir())
         except OSError as error:
-            closed[student] = _closed(student, error)
+            unreadable[student] = _unreadable(student, error)
             continue
         for child in inside:
             if child.name in names and child.is_dir():
@@ -75,8 +74,8 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
                 yield from of_assignment(student.name, child, names[child.name], only)
             elif child.name in broken and child.is_dir() and only in (None, child.name):
                 yield Submission(_id(student.name), child.name, child, broken[child.name])
-    # What is in a folder that cannot be read, nobody knows: it counts as all that the others have handed in.
-    for student, reason in closed.items():
+    # An unreadable folder may hold anything, so it counts as one failed submission of each assignment found.
+    for student, reason in unreadable.items():
         for assignment in handed_in.values():
             if only in (None, assignment.name):
                 path = student / assignment.name / assignment.notebook.name
@@ -96,31 +95,31 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
 
 
 def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
-    """The notebook that a folder holds of an assignment, or why there is none.
+    """The path of an assignment's notebook in a folder, and the problem if there is none.
 
-    If none has the name it should have, it is the one that has cells of the assignment: what a browser has saved
-    twice is called `first (1).ipynb`.
+    If no notebook has the right name, the one with the assignment's cells counts: a browser names a second download
+    `first (1).ipynb`.
     """
     path = folder / assignment.notebook.name
     try:
         if os.path.lexists(path):
             return path, None
-        there = sorted(p.name for p in folder.iterdir())
+        entries = sorted(p.name for p in folder.iterdir())
     except OSError as error:
-        return path, _closed(folder, error)
-    others = [folder / name for name in there if name.endswith(".ipynb")][:MAX_NOTEBOOKS]
-    ours = [other for other in others if _has_cells_of(other, assignment)]
-    if len(ours) == 1:
-        return ours[0], None
-    if ours:
-        names = ", ".join(printable(one.name) for one in ours)
+        return path, _unreadable(folder, error)
+    notebooks = [folder / name for name in entries if name.endswith(".ipynb")][:MAX_NOTEBOOKS]
+    matching = [notebook for notebook in notebooks if _has_cells_of(notebook, assignment)]
+    if len(matching) == 1:
+        return matching[0], None
+    if matching:
+        names = ", ".join(printable(notebook.name) for notebook in matching)
         return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
-    seen = f"the folder holds {', '.join(map(printable, there[:5]))}" if there else "the folder is empty"
-    return path, f"no {path.name}: {seen}"
+    holds = f"the folder holds {', '.join(map(printable, entries[:5]))}" if entries else "the folder is empty"
+    return path, f"no {path.name}: {holds}"
 
 
 def _has_cells_of(path: Path, assignment: Assignment) -> bool:
-    """Is a notebook one of the assignment, by the names of its cells?"""
+    """True if a notebook contains a cell of one of the assignment's exercises."""
     names = {name for exercise in assignment.exercises for name in (exercise.name, CHECK + exercise.name)}
     try:
         return any(cell.grade_id in names for cell in read_notebook(path).cells)
@@ -133,9 +132,9 @@ def _id(folder: str) -> str:
 
 
 def name_problem(student: str) -> str | None:
-    """Why nobody can have the name of this folder as an id; None if somebody can.
+    """Why this folder's name is no valid id of a student; None if it is one.
 
-    A name may hold what cannot be seen, such as a space that does not break, or the joiner in a Persian name.
+    Invisible characters such as a non-breaking space, or the joiner in a Persian name, are valid.
     """
     shown = f"the folder's name '{shown_name(student)}'"
     if student.startswith("."):
@@ -148,14 +147,14 @@ def name_problem(student: str) -> str | None:
 
 
 def closed_folders(submitted: Path) -> Iterator[tuple[str, str]]:
-    """Students whose folder cannot be looked into, each with the reason. Raises `OSError` if `submitted` is such."""
+    """Students whose folder cannot be read, each with the reason. Raises `OSError` if `submitted` cannot be read."""
     for student in sorted(submitted.iterdir()) if submitted.is_dir() else ():
         try:
             if student.is_dir():
                 os.listdir(student)
         except OSError as error:
-            yield student.name, _closed(student, error)
+            yield student.name, _unreadable(student, error)
 
 
-def _closed(folder: Path, error: OSError) -> str:
+def _unreadable(folder: Path, error: OSError) -> str:
     return f"the folder {printable(folder.name)} cannot be read: {error.strerror}"

@@ -1,13 +1,13 @@
-"""What can go wrong, and whose turn it is.
+"""What can go wrong, and who has to act.
 
     AutograderError
     ├── CourseError      the teacher's files are wrong: names file, cell and remedy
     ├── SubmissionError  the student's file cannot be read: becomes a result, never a crash
     └── MachineError     this machine could not run it: never the student's fault
-        └── UnfitMachine it can run nothing: the run ends, and nobody's mark is lower for it
+        └── UnfitMachine it can run nothing: the run ends, and no mark suffers
 
-An `OSError` of a kind that a machine's keeper can mend, and a gradebook that does not answer, are said in words, too
-(`in_words`). Anything else that escapes is a bug of the kit and shows its traceback.
+`in_words` also gives a sentence for each `OSError` that an administrator can fix, and for a gradebook that does not
+answer. Any other error that escapes is a bug of the kit and shows its traceback.
 """
 
 import errno
@@ -32,11 +32,12 @@ REMEDIES = {
 
 
 def in_words(error: Exception) -> str | None:
-    """What is wrong with this machine and what helps, in one sentence; None for an error that nobody expects."""
-    for one in (error, error.__context__):  # nbgrader raises its own in the place of a database's
-        if any(kind.__name__ == "SQLAlchemyError" for kind in type(one).__mro__):  # not imported without a gradebook
-            said = str(getattr(one, "orig", None) or one).strip().splitlines()[0]
-            return f"the gradebook cannot be used: {said}; {_GRADEBOOK}"
+    """A sentence on what is wrong with this machine and what helps; None for an unexpected error."""
+    for cause in (error, error.__context__):  # nbgrader replaces a database's error by its own
+        # By name, since SQLAlchemy is imported only if there is a gradebook.
+        if any(kind.__name__ == "SQLAlchemyError" for kind in type(cause).__mro__):
+            reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
+            return f"the gradebook cannot be used: {reason}; {_GRADEBOOK}"
     if not isinstance(error, OSError) or error.errno not in REMEDIES:
         return None
     place = f"{error.filename}: " if error.filename else ""
@@ -44,10 +45,10 @@ def in_words(error: Exception) -> str | None:
 
 
 class AutograderError(Exception):
-    """The root of every error the kit raises on purpose."""
+    """The base class of all errors that the kit raises on purpose."""
 
     def _render_traceback_(self) -> list[str]:
-        """IPython shows this, and none of our lines, if a notebook runs into it."""
+        """IPython shows this instead of a traceback."""
         return [f"autograder: {self}"]
 
 
@@ -56,13 +57,14 @@ class CourseError(AutograderError):
 
 
 class SubmissionError(AutograderError):
-    """A submission cannot be graded; the message is the reason that stands in the report."""
+    """A submission cannot be graded; the message is the reason given in the report."""
 
 
 class MachineError(AutograderError):
-    """The machine could not run a submission; trying again, or elsewhere, may help.
+    """The machine could not run a submission. Another attempt, or another machine, may help.
 
-    found: what is wrong; remedy: what helps, if that is known
+    found: what is wrong
+    remedy: what helps, if that is known
     """
 
     def __init__(self, found: str = "", remedy: str = "") -> None:
@@ -71,4 +73,4 @@ class MachineError(AutograderError):
 
 
 class UnfitMachine(MachineError):
-    """The machine runs nothing, not even the course's own solution, so a run ends here."""
+    """The machine cannot even run the course's own solution, so the run ends."""

@@ -1,7 +1,7 @@
-"""Pictures as PNG, in NumPy and zlib alone: for a notebook that is opened untrusted, where an SVG is not shown.
+"""Pictures as PNG, with only NumPy and zlib, for untrusted notebooks, where JupyterLab shows no SVG.
 
-JupyterLab takes SVG out of the HTML of a notebook that somebody else has run, and leaves its words behind in a heap. It
-takes out styles that it cannot read, too, which is how `with_fallback` has it show the PNG then and the SVG else.
+JupyterLab removes SVG from the HTML of a notebook that somebody else has run, but leaves the text in it. It also
+removes styles that it does not understand. `with_fallback` uses that to show the PNG there, and the SVG elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from html import escape
 
 import numpy as np
 
-# ASCII from blank to ~, five columns of seven or eight dots each, the lowest bit on top.
+# ASCII from the space to ~: five columns of eight dots for each character, with the lowest bit on top.
 _FONT = bytes.fromhex(
     "00000000 0000005F 00000007 00070014 7F147F14 242A7F2A 12231308 64623649 56205000 05030000 001C2241"
     "00004122 1C002A1C 7F1C2A08 083E0808 00503000 00080808 08080060 60000020 10080402 3E514945 3E00427F"
@@ -28,27 +28,27 @@ _FONT = bytes.fromhex(
     "44281028 441CA0A0 A07C4464 544C4400 08364100 00007F00 00004136 08001008 081008"
 )
 FIRST, LAST = 32, 126
-WIDE, HIGH = 6, 8  # dots of a character, with the gap beside it
-_OTHERS = str.maketrans({"·": ".", "−": "-", "“": '"', "”": '"', "’": "'", "→": ">"})  # the font has no more than ASCII
+WIDE, HIGH = 6, 8  # dots of a character, including the gap beside it
+_OTHERS = str.maketrans({"·": ".", "−": "-", "“": '"', "”": '"', "’": "'", "→": ">"})  # the font is ASCII only
 WHITE, BLACK, GREY = (255, 255, 255), (33, 33, 33), (190, 190, 190)
 
-# By way of a custom property, which a browser understands and JupyterLab's sanitizer drops, with what refers to it.
+# Browsers understand custom properties; JupyterLab's sanitizer drops them and the rules that refer to them.
 _AS_USUAL, _NOT_AT_ALL = "--d:inline;display:var(--d)", "--d:none;display:var(--d)"
 
 
 class Raster:
-    """Dots of red, green and blue on white; places are columns and rows of dots, counted from the upper left."""
+    """An RGB picture on a white ground. Positions are columns and rows of dots, from the upper left."""
 
     def __init__(self, width: float, height: float) -> None:
         self.dots = np.full((max(1, round(height)), max(1, round(width)), 3), 255, dtype=np.uint8)
 
     def fill(self, x: float, y: float, width: float, height: float, colour: tuple[int, int, int]) -> None:
-        """A rectangle."""
+        """Draw a filled rectangle."""
         left, top = max(0, round(x)), max(0, round(y))
         self.dots[top : max(0, round(y + height)), left : max(0, round(x + width))] = colour
 
     def frame(self, x: float, y: float, side: float, colour: tuple[int, int, int], thick: int) -> None:
-        """The four edges of a square."""
+        """Draw the four edges of a square."""
         for left, top, width, height in (
             (x, y, side, thick),
             (x, y + side - thick, side, thick),
@@ -57,19 +57,17 @@ class Raster:
         ):
             self.fill(left, top, width, height, colour)
 
-    def text(
-        self, x: float, y: float, words: str, colour: tuple[int, int, int] = BLACK, size: int = 2, up: bool = False
-    ) -> None:
-        """`words` with the upper left corner there; `up`: from bottom to top."""
+    def text(self, x: float, y: float, words: str, size: int = 2, up: bool = False) -> None:
+        """Draw `words` with their upper left corner there; `up`: from bottom to top."""
         inked = letters(words)
         inked = np.rot90(inked) if up else inked
         inked = inked.repeat(size, axis=0).repeat(size, axis=1)
         left, top = max(0, round(x)), max(0, round(y))
         part = self.dots[top : top + inked.shape[0], left : left + inked.shape[1]]
-        part[inked[: part.shape[0], : part.shape[1]]] = colour
+        part[inked[: part.shape[0], : part.shape[1]]] = BLACK
 
     def png(self) -> bytes:
-        """The picture as a file."""
+        """The picture as the bytes of a PNG file."""
         height, width, _ = self.dots.shape
         rows = np.concatenate([np.zeros((height, 1), np.uint8), self.dots.reshape(height, -1)], axis=1)  # no filter
         head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, red, green and blue
@@ -81,7 +79,7 @@ class Raster:
 
 
 def letters(words: str) -> np.ndarray:
-    """Where `words` have ink, (HIGH, WIDE * len(words)); a question mark for what is no ASCII."""
+    """True where `words` have ink, (HIGH, WIDE * len(words)). Characters outside ASCII become question marks."""
     codes = [ord(c) if FIRST <= ord(c) <= LAST else ord("?") for c in words.translate(_OTHERS)]
     columns = np.zeros((len(codes), WIDE), np.uint8)
     for row, code in enumerate(codes):
@@ -91,14 +89,14 @@ def letters(words: str) -> np.ndarray:
 
 
 def blend(colour: str, share: float) -> tuple[int, int, int]:
-    """A `#rrggbb` on white, as far as `share` of it covers."""
+    """A colour `#rrggbb` on white, with opacity `share`."""
     part = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
     red, green, blue = (255 + (part - 255) * share).round().astype(int).tolist()
     return red, green, blue
 
 
 def with_fallback(svg: str, picture: bytes, aloud: str, width: float) -> str:
-    """HTML that shows `svg`, and in its place `picture` where it is taken out; `aloud` says what is seen."""
+    """HTML that shows `svg`, or the PNG `picture` where SVG is removed. `aloud` describes the picture."""
     data = base64.b64encode(picture).decode()
     hidden = f"{_NOT_AT_ALL};min-width:0;max-width:100%"
     return (

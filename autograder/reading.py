@@ -1,4 +1,4 @@
-"""Reading files: untrusted bytes and JSON, bounded before anything is made of them, and the course's own TOML."""
+"""Reads files: untrusted bytes and JSON, with limits that are checked before parsing, and the course's own TOML."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from autograder.errors import CourseError, SubmissionError
 
 Kind = TypeVar("Kind")
 
-UNTRUSTED = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
+UNTRUSTED = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of submissions
 MAX_DEPTH = 100  # brackets within brackets; a notebook with interactive plots has 20
-MAX_PARTS = 1_000_000  # texts, brackets, commas, colons; ten thousand cells have half of it, and each takes 60 bytes
-# A text ends at the latest where all ends, so that none is looked at twice.
-# Follow no link, wait for no pipe. Windows has neither flag; there, students read files of their own.
+MAX_PARTS = 1_000_000  # strings, brackets, commas, colons, of 60 bytes each; ten thousand cells have half as many
+# Follow no link, wait for no pipe. Windows lacks these flags; students there only read their own files.
 _CAREFULLY = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))
+# An unterminated string ends where the text ends, so that no character is scanned twice.
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^][{}]+")
 
 
 def is_handed_in(folder: Path, untrusted: Iterable[Path] = ()) -> bool:
-    """Does a folder, with no links on the way to it, lie among submissions, or in an untrusted folder?"""
+    """True if a folder (its path resolved) lies among submissions or in an untrusted folder."""
     return not UNTRUSTED.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in untrusted)
 
 
 def read_bytes(path: Path, most: int, question: str) -> bytes:
-    """A file's bytes, of which there are at most so many; follows no link and waits for nobody.
+    """A file's bytes, `most` at most. Follows no link and never blocks.
 
-    question: ends the sentence that says there are more
+    question: ends the message about a file that is too large
     Raises `SubmissionError` with the reason, such as a link, a pipe, or too many bytes.
     """
     try:
@@ -52,24 +52,24 @@ def read_bytes(path: Path, most: int, question: str) -> bytes:
         if status.st_size > most:
             size = f"{status.st_size / 2**20:.1f}".removesuffix(".0")
             raise SubmissionError(f"{path.name} has {size} MB; the limit is {most // 2**20}. {question}")
-        return file.read(most)  # what grew since is cut off
+        return file.read(most)  # what was appended since is cut off
 
 
 def parse_json(text: str) -> Any:
-    """What a JSON text says. Raises `ValueError` if it is none, or would take more memory than a notebook should."""
-    rest, texts = _TEXT.subn("", text)
-    if texts + sum(map(rest.count, "[]{},:")) > MAX_PARTS:
+    """The value of a JSON text. Raises `ValueError` if it is invalid, or too large or too deep for a notebook."""
+    rest, strings = _TEXT.subn("", text)
+    if strings + sum(map(rest.count, "[]{},:")) > MAX_PARTS:
         raise ValueError(f"more than {MAX_PARTS:,} values and brackets")
     depth = 0
-    for sign in _NO_BRACKET.sub("", rest):
-        depth += 1 if sign in "[{" else -1
+    for bracket in _NO_BRACKET.sub("", rest):
+        depth += 1 if bracket in "[{" else -1
         if depth > MAX_DEPTH:
             raise ValueError(f"nested too deeply, more than {MAX_DEPTH} brackets")
     return json.loads(text)
 
 
 def read_toml(path: Path, kind: type[Kind]) -> Kind:
-    """A TOML file of the course's as `kind`, a struct or a map. A file that is not there is empty.
+    """One of the course's TOML files as `kind`, a struct or a map. A missing file counts as empty.
 
     Raises `CourseError` that names the file and the key: `course.toml: ready_made.kernels: expected array, got str`.
     """
@@ -81,7 +81,7 @@ def read_toml(path: Path, kind: type[Kind]) -> Kind:
 
 
 def checked(data: Any, kind: type[Kind], place: str) -> Kind:
-    """What an author wrote as `kind`. Raises `CourseError` that begins with `place` and names the key."""
+    """An author's settings as `kind`. Raises `CourseError` that begins with `place` and names the key."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -93,7 +93,7 @@ def checked(data: Any, kind: type[Kind], place: str) -> Kind:
 def _key(data: Any, kind: type, place: str) -> str:
     """`names.math` of msgspec's `$.names[...]`, where `[...]` stands for any key of a map.
 
-    Which one is found by trying: all other keys of the map are taken out of `data`, and the same is still wrong.
+    The key is found by trial: with all other keys of the map removed from `data`, the error stays the same.
     """
     found, *parts = place.removeprefix("$").split("[...]")
     table = _at(data, found)
@@ -112,7 +112,7 @@ def _key(data: Any, kind: type, place: str) -> str:
 
 
 def _at(value: Any, place: str) -> Any:
-    """What stands at `.ready_made.names[0]`."""
+    """The value at a path such as `.ready_made.names[0]`."""
     for part in re.findall(r"[^.\[\]]+", place):
         value = value[int(part) if isinstance(value, list) else part]
     return value

@@ -1,4 +1,4 @@
-"""One submission's result, as values: what the gradebook, the JSON, the table and the feedback page are made of."""
+"""One submission's result as values, from which gradebook, JSON, table and feedback page are made."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from msgspec import Struct, structs
 
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
-# Between the parts of a visible test's message.
+# Separators in a visible test's message.
 ASKS, WENT_IN = " → ", " What went in: "
 
 
 class CellResult(Struct, frozen=True):
-    """What running one cell gave: printed text, an exception (kind, text, the student's own lines), why it was stopped.
+    """The result of running one cell: its output, its exception, and why it was stopped.
 
-    lines: each (function, number in the cell, text)
-    ran_out_of_time: was it stopped, or interrupted, because it took too long?
+    error, text: type and text of the exception
+    lines: traceback lines in the student's own code, each as (function, line number in the cell, text)
+    ran_out_of_time: it was stopped or interrupted because it took too long
     """
 
     printed: str = ""
@@ -29,7 +30,7 @@ class CellResult(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """A visible test's message in its parts: what happened, a question, and what went in, one text an argument."""
+    """The parts of a visible test's message: what happened, a question, and the inputs, one text per argument."""
 
     happened: str
     question: str = ""
@@ -37,7 +38,7 @@ class Message(Struct, frozen=True):
 
     @property
     def inputs(self) -> str:
-        """What went in, as one text; empty if nothing is told of it."""
+        """The inputs as one text; empty if they are not shown."""
         return f"{WENT_IN}{', '.join(f'`{one}`' for one in self.went_in)}." if self.went_in else ""
 
     def __str__(self) -> str:
@@ -47,8 +48,8 @@ class Message(Struct, frozen=True):
 class TestResult(Struct, frozen=True):
     """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points.
 
-    `stopped` is set if the student's code gave no answer: a loop, an exit, a crash, too much memory. `parts` are those
-    of a visible test's `message`.
+    stopped: the student's code gave no answer: a loop, an exit, a crash, too much memory
+    parts: the parts of a visible test's `message`
     """
 
     __test__ = False
@@ -70,9 +71,9 @@ class TestResult(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """What the student's function gave on a visible example: one matrix or several, with labels.
+    """What the student's function returned for a visible example: one or several matrices, with labels.
 
-    `wanted`: what the example asks for, in two digits; none where it is not said.
+    wanted: the expected matrices, rounded to two digits; empty if the example does not state them
     """
 
     matrices: tuple[Numbers, ...]
@@ -83,7 +84,7 @@ class Picture(Struct, frozen=True):
 
 
 class Cause(Struct, frozen=True):
-    """One thing that is wrong: its name, and what to think about next."""
+    """One thing that is wrong: its name, and a hint on what to think about next."""
 
     name: str
     hint: str
@@ -92,11 +93,11 @@ class Cause(Struct, frozen=True):
 class ExerciseResult(Struct, frozen=True):
     """One exercise's outcome.
 
-    `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
-    early mistake is paid for once. `causes` are what is wrong: mistakes whose answers the student's equal, or
-    relations to the right ones. `evidence` says by what that is known. `known_mistake` is set if a mistake is among the
-    causes, and not relations alone. `withdrawn` is set if the course has withdrawn it: then everybody gets its points,
-    whatever the tests say.
+    causes: known mistakes that give exactly the student's answers, or relations to the right answers
+    with_reference: earlier exercises that the reference replaced here, so that an early mistake is deducted once
+    evidence: how the causes are known
+    withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
+    known_mistake: a known mistake is among the causes, not only relations
     """
 
     name: str
@@ -112,20 +113,20 @@ class ExerciseResult(Struct, frozen=True):
 
     @property
     def diagnosis(self) -> str | None:
-        """The causes' names, joined by `+`; None if nothing can be told."""
+        """The causes' names, joined by `+`; None if no cause is known."""
         return joined_names(self.causes) or None
 
     @property
     def hint(self) -> str:
-        """What to think about next, of all causes; empty without one."""
+        """The hints of all causes; empty without a cause."""
         return joined_hints(self.causes)
 
     @property
     def score(self) -> float:
-        """Points earned; all of them when every test passed."""
+        """Points earned; all of them if every test passed."""
         if self.withdrawn or all(test.state == "passed" for test in self.tests):
             return self.max_score
-        if len(self.tests) == 1:  # a test cell of nbgrader's may give a third
+        if len(self.tests) == 1:  # not rounded: a cell of nbgrader's tests may give a third of a point
             return self.tests[0].score
         return min(self.max_score, round(sum(test.score for test in self.tests), 2))
 
@@ -151,17 +152,17 @@ class ExerciseResult(Struct, frozen=True):
 
 
 def joined_names(causes: Sequence[Cause]) -> str:
-    """`one-too-many+off-by-two`: the names of causes in one."""
+    """The names of causes, such as `one-too-many+off-by-two`."""
     return "+".join(cause.name for cause in causes)
 
 
 def joined_hints(causes: Sequence[Cause]) -> str:
-    """The hints of causes in one."""
+    """The hints of causes, joined."""
     return " And: ".join(cause.hint for cause in causes)
 
 
 class Verdict(Struct, frozen=True):
-    """What a judge gives back on a submission: exercises, what running each cell gave, a sentence beside the marks."""
+    """A judge's verdict on a submission: exercises, the result of each cell, and a sentence beside the marks."""
 
     exercises: tuple[ExerciseResult, ...]
     cells: tuple[CellResult, ...] = ()
@@ -171,7 +172,7 @@ class Verdict(Struct, frozen=True):
 class Report(Struct, frozen=True):
     """One submission of one assignment: graded, or failed with a reason.
 
-    `extra` is a sentence on what brings no points, such as a saved model; empty if there is nothing to say.
+    extra: a sentence on something that gives no points, such as a saved model; may be empty
     """
 
     student: str
@@ -193,16 +194,12 @@ class Report(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
-        result: dict[str, object] = {
+        optional = {"reason": self.reason, "extra": self.extra}
+        return {
             "student": self.student,
             "assignment": self.assignment,
             "status": self.status,
             "score": self.score,
             "max_score": self.max_score,
             "exercises": [exercise.to_dict() for exercise in self.exercises],
-        }
-        if self.reason:
-            result["reason"] = self.reason
-        if self.extra:
-            result["extra"] = self.extra
-        return result
+        } | {key: text for key, text in optional.items() if text}

@@ -1,7 +1,7 @@
-"""A course's secret, by which a submission's inputs are chosen (`testing.variants`). No student gets it.
+"""A course's secret, from which each submission's test inputs are derived (`testing.variants`). No student gets it.
 
-It is made when a course is first graded into a gradebook, and lies beside that. Where it is not (a fresh clone,
-`autograder grade` alone), the secret is empty.
+It is created when a course is first graded into a gradebook, and is stored beside that. Without the file (a fresh
+clone, `autograder grade` alone), the secret is empty.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BYTES = 32
 
 
 def secret_of(root: Path) -> str:
-    """The secret of the course at `root`; empty if it has none that can be read."""
+    """The secret of the course at `root`; empty if there is no readable one."""
     try:
         return (root / FILE).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -24,7 +24,7 @@ def secret_of(root: Path) -> str:
 
 
 def make_secret(root: Path) -> None:
-    """Make the course's secret, readable to its owner alone, if there is none and the folder can be written."""
+    """Create the course's secret, readable only by its owner, unless it exists or the folder is read-only."""
     with contextlib.suppress(OSError):
         descriptor = os.open(root / FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:

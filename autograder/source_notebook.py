@@ -1,4 +1,4 @@
-"""A source notebook as it lies there: its cells, what nbgrader knows of them, and what the course asks for."""
+"""A source notebook: its cells, their nbgrader metadata, and the course's settings in its metadata."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission get
 
 
 class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
+    """What a saved model is loaded into: a class of the solution, and the sizes to construct it with."""
 
     made_of: str = msgspec.field(name="class")
     sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the course wishes for an assignment: its notebook's metadata under `autograder`.
+    """An assignment's settings: the notebook's metadata under `autograder`.
 
-    withdrawn: exercises of which everybody gets all points, each with what it was worth before
+    withdrawn: withdrawn exercises, each with the points it had before; everybody gets full points for them
     """
 
     limits: dict[str, float] = {}
@@ -50,12 +50,12 @@ class _OfNbgrader(msgspec.Struct, frozen=True):
 
     @property
     def is_test(self) -> bool:
-        """Does nbgrader grade it, and no student write in it?"""
+        """True if nbgrader grades the cell and students do not write in it."""
         return self.grade and not self.solution
 
     @property
     def read_only(self) -> bool:
-        """Does nbgrader only keep it as it is?"""
+        """True if nbgrader only protects the cell from edits."""
         return self.locked and not self.grade and not self.solution
 
 
@@ -65,7 +65,7 @@ class _OfCell(msgspec.Struct, frozen=True):
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell of a source notebook; `source` is a text or, as nbformat saves it, a list of lines."""
+    """A cell of a source notebook. `source` is a string or, as nbformat saves it, a list of lines."""
 
     cell_type: str
     source: str | list[str]
@@ -73,17 +73,17 @@ class Cell(msgspec.Struct, frozen=True):
 
     @property
     def nbgrader(self) -> _OfNbgrader:
-        """What nbgrader knows of it."""
+        """Its nbgrader metadata."""
         return self.metadata.nbgrader or _OfNbgrader()
 
     @property
     def grade_id(self) -> str:
-        """Its name; empty if nbgrader knows nothing of it."""
+        """Its nbgrader id; empty if it has none."""
         return self.nbgrader.grade_id
 
     @property
     def text(self) -> str:
-        """What is written in it."""
+        """Its text."""
         return "".join(self.source)
 
 
@@ -103,7 +103,7 @@ class Notebook(msgspec.Struct, frozen=True):
 
 
 def notebook_at(path: Path) -> Notebook:
-    """A notebook of the course's own as it lies there; read once, and again after each edit. To be read, not changed.
+    """One of the course's own notebooks; read once, and again after each edit. Do not modify it.
 
     Raises `CourseError`.
     """
@@ -115,7 +115,7 @@ def notebook_at(path: Path) -> Notebook:
 
 @functools.lru_cache
 def _parsed(path: Path, changed: int) -> Notebook:
-    """Without nbformat: its import takes a second of every worker's start."""
+    """Does without nbformat, whose import would add a second to every worker's start."""
     data = path.read_bytes()
     if msgspec.json.decode(data, type=_Format).nbformat != 4:
         raise ValueError("not of format 4; open it in JupyterLab and save it")
@@ -123,12 +123,12 @@ def _parsed(path: Path, changed: int) -> Notebook:
 
 
 def settings_in(path: Path) -> Settings:
-    """What the metadata of a notebook asks for. Raises `CourseError` that names the key."""
+    """The settings in a notebook's metadata. Raises `CourseError` that names the key."""
     return checked(notebook_at(path).metadata.autograder, Settings, f"{path}: the metadata's autograder")
 
 
 def files_beside(notebook: Path) -> dict[str, bytes]:
-    """The files in a notebook's folder, by name, but for notebooks and what begins with a dot. Raises `CourseError`."""
+    """The files in a notebook's folder, by name, except notebooks and hidden files. Raises `CourseError`."""
     folder = notebook.parent
     paths = [path for path in sorted(folder.rglob("*")) if path.suffix not in (".ipynb", ".pyc") and path.is_file()]
     kept = [path for path in paths if not any(part[0] == "." for part in path.relative_to(folder).parts)]
@@ -138,7 +138,7 @@ def files_beside(notebook: Path) -> dict[str, bytes]:
 
 
 def data_folder(notebook: Path) -> str:
-    """A copy of the files beside a notebook, for the solution's code to run in; empty if there are none."""
+    """A folder with copies of the files beside a notebook, in which the solution runs; empty if there are none."""
     files = files_beside(notebook)
     return _copied(tuple(files.items()), notebook.parent) if files else ""
 
@@ -148,16 +148,19 @@ def _copied(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
     try:
         folder = Path(tempfile.mkdtemp(prefix="autograder-data-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        folder.chmod(0o755)  # a judge is another user than its fork server
+        folder.chmod(0o755)  # a judge runs as another user than its fork server
         put(dict(files), folder)
-    except OSError:  # there is no place to write, or not enough; code then reads the files where they are
+    except OSError:  # no writable place, or not enough room; code then reads the original files
         return str(source)
     return str(folder)
 
 
 @functools.lru_cache
 def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
-    """A paired script as a module. `changed`: when; `folder`: where it runs, if anywhere. Raises `CourseError`."""
+    """A paired script as a module, run in `folder` unless that is empty. Raises `CourseError`.
+
+    changed: the time of its last change, so that an edited script is loaded again
+    """
     name = f"solutions.{path.parent.name}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path.absolute())
     assert spec is not None and spec.loader is not None

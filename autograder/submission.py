@@ -1,6 +1,6 @@
-"""Reading what students hand in. Untrusted bytes: nothing here runs, follows a link, or waits.
+"""Reads what students hand in: untrusted bytes. Nothing here runs code, follows a link, or blocks.
 
-`read_notebook` raises `SubmissionError` with a reason a teacher can act on; it never raises anything else.
+`read_notebook` raises only `SubmissionError`, with a reason that a teacher can act on.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from autograder.text import one_line
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w+[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
-MODEL = "model.safetensors"  # beside the notebook, if an assignment takes one
-MAX_MODEL = 4 * 2**20  # bytes; a small network's has 0.4 MB
+MODEL = "model.safetensors"  # beside the notebook, if the assignment takes a saved model
+MAX_MODEL = 4 * 2**20  # bytes; that of a small network has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")  # of a cell, in formats 1 to 3
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook of one assignment, not yet read. `problem` is set if it cannot be found.
+    """One student's notebook of one assignment, not yet read.
 
-    `student` is the folder's name as it is, since names that look alike are two students. If no student can have that
-    name, it is as `shown_name` writes it; see `name_problem`.
-
-    `takes_model` is set if the assignment takes a saved model beside the notebook.
+    student: the folder's name, unchanged, since names that look alike are different students. If it is not a valid id,
+        it is escaped by `shown_name`; see `discovery.name_problem`.
+    problem: why the notebook cannot be found, if it cannot
+    takes_model: the assignment takes a saved model beside the notebook
     """
 
     student: str
@@ -48,7 +48,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A saved model as it was handed in: its bytes, or why they could not be read."""
+    """A submitted saved model: its bytes, or why they could not be read."""
 
     data: bytes = b""
     problem: str = ""
@@ -56,9 +56,9 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell that will be run; `index` is its place in the notebook, counted from 0.
+    """A code cell to run; `index` is its position in the notebook, counted from 0.
 
-    locked: the grade_id of a cell that students do not write in; empty if it is theirs
+    locked: the grade_id if students must not edit the cell; else empty
     """
 
     index: int
@@ -67,9 +67,9 @@ class Cell:
 
 
 class NotebookCell(Struct, frozen=True):
-    """What matters of a cell: its kind, its text, nbgrader's name for it, and pictures pasted into its text.
+    """The relevant parts of a notebook's cell; `grade_id` is nbgrader's name for it.
 
-    attachments: by name, each picture's data in base64 by its kind
+    attachments: pasted pictures by name: base64 data by media type
     """
 
     cell_type: Literal["code", "markdown", "raw"]
@@ -85,19 +85,19 @@ class NotebookFile(Struct, frozen=True):
 
     @classmethod
     def of(cls, cells: Iterable[Any]) -> NotebookFile:
-        """Of cells as JSON or nbformat have them. Whatever is no cell is left out, and what a cell lacks filled in."""
+        """Built from cells of JSON or nbformat. Invalid cells are left out, and missing parts filled in."""
         return cls(tuple(_tidy(cell) for cell in cells if isinstance(cell, dict)))
 
     def as_nbformat(self) -> dict[str, object]:
-        """The same in the form of nbformat 4.5."""
+        """The notebook in nbformat 4.5."""
         cells = [_as_nbformat(number, cell) for number, cell in enumerate(self.cells)]
         return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
 
 
 def read_notebook(path: Path) -> NotebookFile:
-    """The notebook at `path`, of whatever format.
+    """The notebook at `path`, of any format.
 
-    nbformat, whose import takes a second, is needed for the formats of before 2015 alone.
+    nbformat, whose import takes a second, is only needed for formats from before 2015.
     """
     name = path.name
     try:
@@ -117,23 +117,23 @@ def read_notebook(path: Path) -> NotebookFile:
     except RecursionError:
         raise SubmissionError(f"{name} is nested too deeply to be a notebook") from None
     except Exception as error:
-        said = one_line(str(error))[:120] or type(error).__name__
-        raise SubmissionError(f"{name} is not a Jupyter notebook ({said})") from None
+        reason = one_line(str(error))[:120] or type(error).__name__
+        raise SubmissionError(f"{name} is not a Jupyter notebook ({reason})") from None
 
 
 def _count(cells: int, name: str) -> None:
-    """Refuses a notebook that would become gigabytes: a cell takes hundreds of times its two brackets."""
+    """Refuse a notebook that would become gigabytes: in memory, a cell is hundreds of times larger than `{}`."""
     if cells > MAX_CELLS:
         raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
 
 
 def _old(notebook: Mapping[str, Any], name: str) -> dict[str, object]:
-    """What matters of a notebook of formats 1 to 3, so that converting it takes no more memory than that."""
+    """The relevant parts of a notebook of formats 1 to 3, so that converting them takes little memory."""
     sheets = [notebook.get("cells", []), *(sheet["cells"] for sheet in notebook.get("worksheets", []))]
     _count(max(len(sheets), sum(map(len, sheets))), name)
-    own, *others = [list(map(_old_cell, cells)) for cells in sheets]
+    first, *others = [list(map(_old_cell, cells)) for cells in sheets]
     version = {key: notebook.get(key, 0) for key in ("nbformat", "nbformat_minor")}
-    return version | {"metadata": {"name": ""}, "cells": own, "worksheets": [{"cells": cells} for cells in others]}
+    return version | {"metadata": {"name": ""}, "cells": first, "worksheets": [{"cells": cells} for cells in others]}
 
 
 def _old_cell(cell: Mapping[str, Any]) -> dict[str, object]:
@@ -144,7 +144,7 @@ def _old_cell(cell: Mapping[str, Any]) -> dict[str, object]:
 def _tidy(cell: Mapping[str, Any]) -> NotebookCell:
     source = cell.get("source", "")
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    # Half a character would end in no file; it is no Python either.
+    # A lone surrogate cannot be written to a file, and is not valid Python either.
     text = text.encode("utf-8", "replace").decode("utf-8")
     if cell.get("cell_type") == "code":
         return NotebookCell("code", text, grade_id(cell))
@@ -162,7 +162,7 @@ def _as_nbformat(number: int, cell: NotebookCell) -> dict[str, object]:
 
 
 def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
-    """Pasted pictures of the kinds that only show something."""
+    """Pasted pictures of raster types, which cannot contain scripts."""
     found = {}
     for name, bundle in attachments.items() if isinstance(attachments, dict) else ():
         kinds = bundle.items() if isinstance(bundle, dict) else ()
@@ -173,7 +173,7 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
 
 
 def model_beside(submission: Submission) -> ModelFile | None:
-    """The saved model beside a notebook, not yet looked into; None if there is none, or none is taken."""
+    """The saved model beside a notebook, not yet parsed; None if there is none, or the assignment takes none."""
     path = submission.path.with_name(MODEL)
     if not submission.takes_model or not os.path.lexists(path):
         return None
@@ -184,37 +184,38 @@ def model_beside(submission: Submission) -> ModelFile | None:
 
 
 def stamp(submission: Submission, *words: str) -> str:
-    """A word that changes with what was handed in, and with `words`, such as the course's version."""
+    """A digest of what was handed in and of `words`, such as the course's version."""
+    texts = [submission.student, submission.assignment, str(submission.problem), *words]
+    content = []
     try:
-        content = b"" if submission.problem else read_bytes(submission.path, MAX_BYTES, "")
+        content.append(b"" if submission.problem else read_bytes(submission.path, MAX_BYTES, ""))
     except SubmissionError as error:
-        content = str(error).encode("utf-8", "replace")
-    told = (submission.student, submission.assignment, str(submission.problem), *words)
-    model = model_beside(submission)
-    parts = [*(word.encode("utf-8", "replace") for word in told), content]
-    parts += [model.problem.encode(), model.data] if model else []
+        texts.append(str(error))
+    parts = [text.encode("utf-8", "replace") for text in texts] + content
+    if model := model_beside(submission):
+        parts += [model.problem.encode(), model.data]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) -> list[Cell]:
-    """The cells to run: all code cells but checks, which are for the student's screen.
+    """The cells to run: all code cells except calls of `check`, which only display something to the student.
 
-    locked: texts that students do not write, by grade_id; each is put back where it is met first
+    locked: texts by grade_id that students must not edit; each replaces the first cell with its id
     """
     left, found = dict(locked or {}), []
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue
-        own = left.pop(cell.grade_id, None)
-        if own is not None:
-            found.append(Cell(index, own, cell.grade_id))
+        original = left.pop(cell.grade_id, None)
+        if original is not None:
+            found.append(Cell(index, original, cell.grade_id))
         elif cell.source.strip() and not is_plain_check(cell.source):
             found.append(Cell(index, cell.source))
     return found
 
 
 def is_plain_check(source: str) -> bool:
-    """Does a cell hold nothing but the course's own call of `check`?"""
+    """True if a cell holds nothing except the import of `check` and calls of it."""
     lines = [line for line in source.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     return all(_PLAIN_CHECK.fullmatch(line.strip()) for line in lines)
 

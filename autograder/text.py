@@ -1,4 +1,4 @@
-"""Untrusted text, made safe to show: a student's id, what an error says, the name of a file."""
+"""Makes untrusted text safe to show: a student's id, an error's message, the name of a file."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def printable(text: str) -> str:
-    """One line of `text` that a terminal, a file and a browser show and do not obey.
+    """One line of `text` that terminals, files and browsers display and do not interpret.
 
-    Whatever is no character to be seen becomes the replacement character: a terminal's escape sequences, halves of
-    characters, those that turn others around, those that join, and those that are not assigned. A space of another
-    width becomes a space.
+    Invisible characters become the replacement character: a terminal's escape sequences, lone surrogates, direction
+    marks, joiners and unassigned characters. Every kind of space becomes a plain space.
     """
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def shown_name(name: str) -> str:
-    """A student's name as one line, in which what cannot be seen stands as Python writes it: `A\\xa0B`.
+    """A student's name as one line, with invisible characters escaped as in Python: `A\\xa0B`.
 
-    Two names that are not the same are not shown as the same. (Only the two ways to write an accent look alike.)
+    Different names are shown differently, except that the two ways to write an accent look alike.
     """
     inner = name.strip(" ")
     if inner == name and name.isprintable() and "\\" not in name:
@@ -33,33 +32,34 @@ def shown_name(name: str) -> str:
 
 
 def alike(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Names that look alike, though spaces, accents or what cannot be seen are written in other ways."""
+    """Names that look alike and differ only in spaces, ways to write accents, or invisible characters."""
     found = defaultdict[str, list[str]](list)
     for name in dict.fromkeys(names):
-        seen = "".join(character for character in name if unicodedata.category(character) not in ("Cf", "Cn", "Co"))
-        found[" ".join(unicodedata.normalize("NFKC", seen).split())].append(name)
+        visible = "".join(character for character in name if unicodedata.category(character) not in ("Cf", "Cn", "Co"))
+        found[" ".join(unicodedata.normalize("NFKC", visible).split())].append(name)
     return [tuple(same) for same in found.values() if len(same) > 1]
 
 
 def one_line(text: str) -> str:
-    """The same, and runs of white space, line ends among them, become one space."""
+    """`printable`, with each run of white space, including line ends, as one space."""
     return printable(" ".join(text.split()))
 
 
 def printable_lines(text: str) -> str:
-    """`text` with the line ends that the kit has set, and each line printable."""
+    """`text` with its line ends kept and each line made printable."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def raised(kind: str, text: str) -> str:
-    """What an error says, as a sentence: `raised ValueError: 7 does not divide 64.`"""
+    """An error as a sentence: `raised ValueError: 7 does not divide 64.`"""
     sentence = f"raised {kind}: {text}" if text else f"raised {kind}"
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def _written(character: str) -> str:
-    seen = character.isprintable() and character != "\\"
-    return character if seen else character.encode("unicode_escape").decode("ascii")
+    if character.isprintable() and character != "\\":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def _shown(character: str) -> str:

@@ -1,1 +1,1 @@
-"""For whoever writes assignments: what is in order, what follows from a source notebook, new exercises, pages."""
+"""For authors of assignments: checks of a course, generated files, new exercises and courses, pages."""

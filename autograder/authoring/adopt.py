@@ -1,6 +1,6 @@
-"""`autograder dev adopt`: an nbgrader course as it lies there, notebook by notebook. It changes nothing.
+"""`autograder dev adopt`: what an existing nbgrader course gains and loses, notebook by notebook. It changes nothing.
 
-What works is tried: the source notebook is graded in the sandbox, and ought to have all points.
+Each source notebook is graded in the sandbox, and should get all points.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMIT = (
 
 @dataclass
 class Adopted:
-    """What is to be said of a notebook, each a sentence."""
+    """Sentences on one notebook."""
 
     place: str
     works: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Adopted:
 
 
 def adopt(course: Course) -> Iterator[Adopted]:
-    """What works, what is lost and what is gained, for each folder in source/."""
+    """What works, is lost and is gained, for each folder in source/."""
     with one_worker(course) as worker:
         for name in course.names():
             try:
@@ -51,11 +51,11 @@ def adopt(course: Course) -> Iterator[Adopted]:
 def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     found = Adopted(f"{assignment.name}/{assignment.notebook.name}")
     notebook, tests = notebook_at(assignment.notebook), assignment.assert_cells
-    asked = [assignment.graded_cells[one.grade_id] for one in tests.values()]
-    hidden = sum(bool(one.hidden) for one in tests.values())
-    found.works.append(f"cells of tests: {len(tests)}, with hidden ones: {hidden}, points: {sum(asked):g}")
+    points = sum(assignment.graded_cells[cell.grade_id] for cell in tests.values())
+    hidden = sum(bool(cell.hidden) for cell in tests.values())
+    found.works.append(f"cells of tests: {len(tests)}, with hidden ones: {hidden}, points: {points:g}")
     if by_suite := assignment.by_suite:
-        found.works.append(f"judged by a suite: {', '.join(one.name for one in by_suite)}")
+        found.works.append(f"judged by a suite: {', '.join(exercise.name for exercise in by_suite)}")
     if by_hand := _by_hand(notebook):
         found.works.append(f"graded by a person: {', '.join(by_hand)}")
     if files := list(assignment.beside):
@@ -64,10 +64,10 @@ def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     report = mark(worker, assignment, read_notebook(assignment.notebook))
     if report.reason:
         found.lost.append(f"the source notebook cannot be graded: {report.reason}")
-    wrong = [one for one in report.exercises if one.score < one.max_score]
-    for one in wrong:
-        message = next(test.message for test in one.tests if test.state != "passed") or "part of its points"
-        found.lost.append(f"'{one.name}' does not give the source notebook its points: {message}")
+    wrong = [result for result in report.exercises if result.score < result.max_score]
+    for result in wrong:
+        message = next(test.message for test in result.tests if test.state != "passed") or "part of its points"
+        found.lost.append(f"'{result.name}' does not give the source notebook its points: {message}")
     if not wrong and not report.reason:
         found.works.append(f"the source notebook has all {report.max_score:g} points")
     found.gained += GAINED if tests else []
@@ -80,11 +80,11 @@ def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
 
 def _by_hand(notebook: Notebook) -> list[str]:
     graded = [cell.nbgrader for cell in notebook.cells if cell.grade_id]
-    return [one.grade_id for one in graded if one.task or (one.grade and one.solution)]
+    return [cell.grade_id for cell in graded if cell.task or (cell.grade and cell.solution)]
 
 
 def _lost(notebook: Notebook) -> Iterator[str]:
-    """What cells do that cannot be done when they are graded."""
+    """What the notebook's code does that is impossible when it is graded."""
     code = "\n".join(cell.text for cell in notebook.cells if cell.cell_type == "code")
     if "input(" in code:
         yield "input() has nobody who types: it raises EOFError"
@@ -93,19 +93,19 @@ def _lost(notebook: Notebook) -> Iterator[str]:
 
 
 def _functions(notebook: Notebook) -> list[str]:
-    """Functions and classes that students write and that a suite could call."""
+    """Functions and classes that students write, which a suite could call."""
     found = []
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.nbgrader.solution and not cell.nbgrader.grade:
             with contextlib.suppress(SyntaxError):
                 body = ast.parse(cell.text).body
-                found += [one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+                found += [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     return found
 
 
 def as_lines(found: Adopted) -> Iterator[str]:
-    """The same for a terminal."""
+    """The findings as lines for a terminal."""
     yield found.place
-    for word in ("works", "lost", "gained"):
-        for number, sentence in enumerate(getattr(found, word)):
-            yield f"  {word if number == 0 else '':<7} {sentence}"
+    for label in ("works", "lost", "gained"):
+        for number, sentence in enumerate(getattr(found, label)):
+            yield f"  {label if number == 0 else '':<7} {sentence}"

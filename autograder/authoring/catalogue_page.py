@@ -1,27 +1,34 @@
-"""The catalogue of known mistakes as a page: each mistake against each test of its exercise, and the marks it loses."""
+"""The catalogue page: each known mistake, the tests of its exercise that it fails, and the marks it loses."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from autograder import content
-from autograder.authoring.visible_names import keep_visible_names
-from autograder.course import Assignment, Course
+from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
+from autograder.judge.attempt import attempt
+from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of
-from autograder.report import ExerciseResult
+from autograder.report import Cause, ExerciseResult
+from autograder.sandbox.protocol.calls import Answer
+from autograder.testing.callbacks import parameter_names
+from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
+from autograder.testing.session import Suite
+from autograder.testing.student import has_chance
 
-ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which an answer depends
+ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend
 Row = tuple[Assignment, Mistake, ExerciseResult]
-# What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.
+HEAD_FILE = "catalogue_head.md"  # in the course's folder, replaces this text above the tables
 HEAD = """\
 # Known mistakes
 
@@ -34,7 +41,7 @@ and ✗ marks the tests that it fails.
 
 
 def rows(course: Course) -> Iterator[Row]:
-    """Every mistake of the course with the result of its own exercise."""
+    """Every mistake of the course with the result of its exercise."""
     for assignment in course.assignments().values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
         with material.suite:
@@ -50,36 +57,72 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
 
 
 def keep(course: Course, everything: bool = False) -> Iterator[Path]:
-    """Keep what wrong functions answer, beside the exercises; yields each file written.
+    """Save fingerprints of wrong answers beside the exercises; yields each file written.
 
-    everything: also what was made from the same inputs
+    everything: include those that are up to date
     """
     for assignment in course.assignments().values():
         inputs = assignment.version(*ANSWERED_BY)
         has_names = visible_fingerprints.is_fresh(assignment.content) or not all(map(Path.is_file, assignment.visible))
         if everything or not has_names or fingerprints.made_from(assignment.content) != inputs:
-            yield from keep_visible_names(assignment)
+            yield from _keep_visible(assignment)
             yield fingerprints.write(assignment.content, _fingerprints(assignment), inputs)
 
 
 def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerprints]:
-    """What hypotheses answer to hidden tests."""
+    """The answers of known mistakes and mutants to the hidden tests."""
     material = material_of(assignment, keeps=False)
     assert material.hypotheses is not None
     with material.suite:
         for exercise in material.suite.exercises():
             if "torch" in sys.modules:
-                sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
+                sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
             material.hypotheses.prepare(exercise, asks_all=True)
     return material.hypotheses.fingerprints()
+
+
+def _keep_visible(assignment: Assignment) -> Iterator[Path]:
+    """Save the fingerprints beside the visible tests, if every exercise has some; yields the file."""
+    if all(path.is_file() for path in assignment.visible):
+        yield visible_fingerprints.write(assignment.content, dict(_visible_rows(assignment)))
+
+
+def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
+    """A row for each different set of answers that mistakes give to an exercise's visible tests."""
+    catalogue = read_catalogue(assignment.mistakes)
+    found: dict[tuple[str, bytes], tuple[list[Cause], list[Answer]]] = {}
+    right = vars(assignment.reference())
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)  # for small inputs, threads cost more than they gain
+    exercises = {exercise.name: exercise for exercise in assignment.exercises}
+    with Suite(assignment.visible) as suite:
+        material = Material(suite)
+        for mistake in (*catalogue.mistakes, *catalogue.variants):
+            answers = _visible_answers(material, right, mistake, exercises[mistake.exercise])
+            if answers:
+                place = visible_fingerprints.place_of(mistake.exercise, answers)
+                causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
+                causes.append(Cause(mistake.name, mistake.hint))
+    for (exercise, _), (causes, answers) in found.items():
+        if shared := visible_fingerprints.shared(causes):
+            yield visible_fingerprints.row_of(exercise, answers, shared)
+
+
+def _visible_answers(material: Material, right: Mapping[str, Any], mistake: Mistake, which: Exercise) -> list[Answer]:
+    """A mistake's answers to its visible tests, as `check` receives them; none if they are weak evidence."""
+    names = Here({**right, mistake.exercise: mistake.code})
+    found = attempt(material, names, which, functools.partial(parameter_names, {}))
+    calls = [(recorded.call, read(recorded.answer)) for recorded in found.calls]
+    is_chance = found.non_deterministic or any(has_chance(call, answer) for call, answer in calls)
+    has_value = any(isinstance(outcome.error, Mismatch) for outcome in found.outcomes)
+    return [answer for _, answer in calls] if has_value and not is_chance else []
 
 
 def page(found: Iterable[Row]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     ordered = sorted(found, key=_place)
     accepted = sum(result.score == result.max_score for _, _, result in ordered)
-    head = (ordered and content.own_text(ordered[0][0].course_folder, "catalogue_head.md")) or HEAD
-    parts = [head.format(accepted=accepted, total=len(ordered))]
+    parts = [_head(ordered).format(accepted=accepted, total=len(ordered))]
     for name, group in groupby(ordered, key=lambda row: row[0].name):
         members = list(group)
         parts.append(f"## {name}: {len(members)} known mistakes\n")
@@ -88,13 +131,18 @@ def page(found: Iterable[Row]) -> str:
     return "\n".join([*parts, *_prices(prices(ordered))])
 
 
+def _head(ordered: list[Row]) -> str:
+    own = [path for assignment, _, _ in ordered[:1] if (path := assignment.course_folder / HEAD_FILE).is_file()]
+    return own[0].read_text(encoding="utf-8") if own else HEAD
+
+
 def prices(found: Iterable[Row]) -> dict[str, dict[str, float]]:
-    """What each mistake that several exercises have costs in each of them, in percent of the exercise's points."""
+    """The deductions for each mistake that several exercises have, by exercise, in percent of its points."""
     costs: dict[str, dict[str, float]] = {}
     for _, mistake, result in found:
-        own = costs.setdefault(mistake.name, {})
-        own[mistake.exercise] = max(own.get(mistake.exercise, 0.0), _lost(result))
-    return {name: own for name, own in sorted(costs.items()) if len(own) > 1}
+        by_exercise = costs.setdefault(mistake.name, {})
+        by_exercise[mistake.exercise] = max(by_exercise.get(mistake.exercise, 0.0), _lost(result))
+    return {name: found for name, found in sorted(costs.items()) if len(found) > 1}
 
 
 def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
@@ -102,11 +150,11 @@ def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
         yield "## What one mistake costs in several exercises\n"
         yield "A slip should cost about the same everywhere: `times` is what it costs at most, by what at least.\n"
         yield "| mistake | from | to | times | exercises |\n| --- | --- | --- | --- | --- |"
-    for name, own in several.items():
-        least, most = min(own.values()), max(own.values())
-        times = f"{most / least:.1f}" if least else "∞"
-        yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {', '.join(f'`{exercise}`' for exercise in own)} |"
-    if several:
+        for name, costs in several.items():
+            least, most = min(costs.values()), max(costs.values())
+            times = f"{most / least:.1f}" if least else "∞"
+            exercises = ", ".join(f"`{exercise}`" for exercise in costs)
+            yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {exercises} |"
         yield ""
 
 

@@ -1,7 +1,7 @@
-"""`autograder dev check`: is the course fit for students? Run after every edit.
+"""`autograder dev check`: whether the course is ready for students. Authors run it after every edit.
 
-Each check yields findings, and a finding names the file, the cell and the remedy. What is judged here is trusted: the
-course's own stubs, solutions and known mistakes, through the same marking as a student's work.
+Each check yields findings, which name the file, the cell and the remedy. All code here is trusted: the course's own
+stubs, solutions and known mistakes are marked in the same way as a student's work.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from autograder.worker.worker import Worker, one_worker
 
 FIRST = "Mend this first."
 KNOWN_MARKS = {"exercise", "weight", "watched", "random", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
-MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
+MISTAKES = 3  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One assignment's findings, and what it was looked at for."""
+    """One assignment's findings, with a summary in `about`."""
 
     name: str
     about: str
@@ -51,12 +51,12 @@ class Checked:
 
     @property
     def in_order(self) -> bool:
-        """Can it be given to students, as far as this can tell?"""
+        """True if no finding prevents its release to students."""
         return not any(finding.blocks for finding in self.findings)
 
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
-    """Check the assignments named in `only`, or all. Raises `CourseError` if one of them is not there."""
+    """Check the assignments named in `only`, or all. Raises `CourseError` if one of them does not exist."""
     names = only or course.names()
     if unknown := [name for name in names if name not in course.names()]:
         course.assignment(unknown[0])
@@ -67,14 +67,14 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
                 findings = tuple(dict.fromkeys(_all(assignment, worker)))
                 about = _about(assignment, findings)
             except CourseError as error:
-                findings, about = (Finding(course.root / "source" / name, "", _said(error), FIRST),), "1 to mend"
+                findings, about = (Finding(course.root / "source" / name, "", _reason(error), FIRST),), "1 to mend"
             yield Checked(name, about, findings)
 
 
 def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
-    """Every finding; if the notebook cannot even be read, that one alone."""
+    """All findings; if the notebook cannot be read, only that one."""
     try:
-        _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
+        _ = assignment.exercises  # raises `CourseError` if the notebook cannot be read
         source = nbformat.read(assignment.notebook, as_version=4)
         unreleasable = list(notebook_checks.can_be_released(assignment, source))
         yield from unreleasable
@@ -97,22 +97,22 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, worker)
     except (CourseError, MachineError) as error:
-        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {_said(error)}", FIRST)
+        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {_reason(error)}", FIRST)
 
 
-def _said(error: Exception) -> str:
-    """What stops a run, without what a run would say of it."""
+def _reason(error: Exception) -> str:
+    """An error's message, without the remark that nothing was graded."""
     return str(error).partition(" Nothing was graded")[0].rstrip(".")
 
 
 def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]]) -> Iterator[Finding]:
-    """What `check` finds in a suite of all files; if one of them is no good, in each that is, and that one."""
+    """What `check` finds in a suite of all files. If a file is invalid, the files are checked one by one."""
     try:
         with Suite(paths) as suite:
             found = list(check(suite))
     except (CourseError, MachineError) as error:
         if len(paths) == 1:
-            found = [Finding(paths[0], paths[0].parent.name, f"it cannot be used: {_said(error)}", FIRST)]
+            found = [Finding(paths[0], paths[0].parent.name, f"it cannot be used: {_reason(error)}", FIRST)]
         else:
             found = [finding for path in paths for finding in _in_each([path], check)]
     yield from found
@@ -129,7 +129,7 @@ def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
 
 
 def suite_covers(assignment: Assignment) -> Iterator[Finding]:
-    """Each exercise has hidden tests, in its folder, and no mark is misspelt."""
+    """Each exercise has hidden tests in its folder, and no mark is misspelt."""
 
     def check(suite: Suite) -> Iterator[Finding]:
         yield from _in_their_folders(suite, "hidden tests")
@@ -143,7 +143,7 @@ def suite_covers(assignment: Assignment) -> Iterator[Finding]:
 
 
 def visible_checks(assignment: Assignment) -> Iterator[Finding]:
-    """Each exercise has checks that students can run, in its folder, and the solution passes them."""
+    """Each exercise has visible tests in its folder, and the solution passes them."""
     exercises = {exercise.name: exercise for exercise in assignment.by_suite}
 
     def check(suite: Suite) -> Iterator[Finding]:
@@ -161,7 +161,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
 
 
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
-    """A class's marker says which exercise it judges, the folder where a person looks for it."""
+    """The mark of each test class names the exercise of its folder."""
     for path in suite.paths:
         name, marked = path.parent.name, {test.exercise for test, place in suite.path_of.items() if place == path}
         for other in sorted(marked - {name}):
@@ -175,14 +175,14 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has known mistakes with hints, and its tests accept none of them."""
 
     def check(suite: Suite) -> Iterator[Finding]:
-        for path in (one.with_name("mistakes.py") for one in suite.paths):
+        for path in (tests.with_name("mistakes.py") for tests in suite.paths):
             yield from _mistakes_of(path.parent.name, path, assignment, suite)
 
     yield from _in_each(assignment.suites, check)
-    kept = assignment.content / fingerprints.FILE
-    if kept.exists() and not fingerprints.read(assignment.content):
+    saved = assignment.content / fingerprints.FILE
+    if saved.exists() and not fingerprints.read(assignment.content):
         what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
-        yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
+        yield Finding(saved, "", what, "Run `autograder dev catalogue`.", blocks=False)
     names = assignment.content / visible_fingerprints.FILE
     if names.exists() and not visible_fingerprints.is_fresh(assignment.content):
         what = "is of other catalogues or visible tests than those beside it, so `check` may know fewer names"
@@ -212,22 +212,22 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
 
 
 def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
-    """Does every test pass? The first that does not ends the search, so this takes a quarter of judging it."""
+    """True if every test passes. It stops at the first failure, and so takes a quarter of the time of judging."""
     reference = vars(assignment.reference())
-    words = functools.partial(parameter_names, reference)
-    student = Student(answering(dict(reference) | {mistake.exercise: mistake.code}), words)
-    right = Student(answering(reference), words)
+    names = functools.partial(parameter_names, reference)
+    student = Student(answering(dict(reference) | {mistake.exercise: mistake.code}), names)
+    right = Student(answering(reference), names)
     tests = [test for test in suite.tests if test.exercise == mistake.exercise]
     if any(suite.run(test, student, right).error for test in tests):
         return False
-    # Judging asks some calls again, too: it may keep something between them.
+    # Judging also repeats some calls, which shows mistakes that keep state between calls.
     result = result_of(assignment, Material(suite, reference), mistake)
     return result.score == result.max_score
 
 
 def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worker: Worker) -> Iterator[Finding]:
-    """As they are handed in: the release is not started anywhere, the source notebook has full marks everywhere."""
-    stub, solved = (mark(worker, assignment, NotebookFile.of(one.cells)) for one in (release, source))
+    """Graded like submissions, the release counts as not started, and the source notebook gets full marks."""
+    stub, solved = (mark(worker, assignment, NotebookFile.of(notebook.cells)) for notebook in (release, source))
     for reason in filter(None, (stub.reason, solved.reason)):
         yield Finding(assignment.notebook, "", f"it cannot be graded: {reason.rstrip('.')}", FIRST)
     by_cell, found = assignment.assert_cells, False
@@ -252,12 +252,12 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
             yield Finding(path, result.name, what, "Are all its weights positive?")
 
     if not found:
-        # As in a run, in which the solution's own failure ends all.
+        # As in a real run, which ends if the solution itself fails.
         mark(worker, assignment, NotebookFile.of(source.cells), by_author=False)
 
 
 def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding]:
-    """The solution draws what its picture asks for."""
+    """The solution draws the expected picture."""
     path, drawn = assignment.content / result.name / "picture.toml", result.picture
     if not path.is_file():
         return
@@ -273,20 +273,20 @@ def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding
 
 
 def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The same, each with the line of the suite where the reference fails, if there is any."""
+    """The findings, each with the line of the suite where the reference fails, if it is known."""
     found = list(findings)
     if not found:
         return
     with Suite(assignment.suites) as suite:
         broken = record(suite, vars(assignment.reference())).broken
     lines = {f"{test.exercise}, {test.name}": where for test, where, _ in broken}
-    for one in found:
-        where = lines.get(one.cell, "")
-        yield replace(one, what=f"{one.what[:-1]}; {where})") if where else one
+    for finding in found:
+        where = lines.get(finding.cell, "")
+        yield replace(finding, what=f"{finding.what[:-1]}; {where})") if where else finding
 
 
 def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:
-    """A notebook of the course's own, graded in the sandbox as a submission is, with its pictures."""
+    """The report on one of the course's own notebooks, graded in the sandbox like a submission, with pictures."""
     task = Task("check", assignment.name, assignment.version(), for_page=True, by_author=by_author)
     return worker.mark(task.of(code_cells(notebook, assignment.locked_cells))).report
 
@@ -294,5 +294,5 @@ def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_auth
 def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:
     for test in result.tests:
         if test.state != "passed":
-            said = f"{what} ({test.message.rstrip('.')})"
-            yield Finding(path, f"{result.name}, {test.name}", said, "Mend the solution in source/, or the test.")
+            problem = f"{what} ({test.message.rstrip('.')})"
+            yield Finding(path, f"{result.name}, {test.name}", problem, "Mend the solution in source/, or the test.")

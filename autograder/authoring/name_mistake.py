@@ -1,7 +1,7 @@
-"""`autograder dev name-mistake`: a real submission's wrong answer becomes an entry of the catalogue.
+"""`autograder dev name-mistake`: drafts a catalogue entry from a submission's wrong answer.
 
-The entry is a draft: every line of a student's code stands behind a comment sign, since the catalogue is imported where
-nothing is walled off. Whoever has read it takes the signs away.
+Every line of the student's code is commented out, since the catalogue is imported outside the sandbox. The author reads
+the draft and then uncomments it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NAME = re.compile(r"[\w-]{1,60}")
 
 
 def name_mistake(course: Course, notebook: Path, exercise: str, name: str, hint: str) -> Path:
-    """Write a draft of the mistake `name` into the exercise's catalogue; the file written.
+    """Append a draft of the mistake `name` to the exercise's catalogue, and return that file.
 
-    Raises `CourseError` if there is no such exercise, or the name or the hint is no good; `SubmissionError` if the
-    notebook cannot be read or holds no such cell.
+    Raises `CourseError` if the exercise does not exist or the name or hint is invalid, and `SubmissionError` if the
+    notebook cannot be read or has no such cell.
     """
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} is no name for a mistake. Use letters, digits and dashes, such as no-scaling")

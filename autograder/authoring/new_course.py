@@ -1,8 +1,8 @@
-"""`autograder dev new-course` and `dev new-assignment`: another course, in order from the start, to be rewritten.
+"""`autograder dev new-course` and `dev new-assignment`: the skeleton of a course or an assignment.
 
 A course is a folder with `nbgrader_config.py`, `source/`, and a Python package with `course.toml`, such as
-`statistics_course/`, from which students' package is built. What is begun here has one exercise in one assignment that
-works, so that `autograder dev check` is green before the first edit and says what an edit broke.
+`statistics_course/`, from which students' package is built. The skeleton has one working exercise, so that `autograder
+dev check` passes before the first edit and shows what an edit broke.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FILES = {
 
 
 def begin_course(folder: Path, assignment: str, exercise: str) -> Iterator[Path]:
-    """Make a course in `folder`, with one assignment; yields each file written.
+    """Create a course with one assignment in `folder`; yields each file written.
 
-    Raises `CourseError` if there is something in `folder`, or a name is no good.
+    Raises `CourseError` if `folder` is not empty or a name is invalid.
     """
     new_exercise.must_be_names(assignment, exercise)
     folder = folder.resolve()
@@ -59,7 +59,7 @@ def _package(name: str) -> str:
 def begin_assignment(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
     """Add `assignment` with one exercise, its paired script and its release; yields each file written.
 
-    Raises `CourseError` if there is one of that name, or a name is no good.
+    Raises `CourseError` if the assignment exists or a name is invalid.
     """
     if assignment in course.assignments():
         raise CourseError(

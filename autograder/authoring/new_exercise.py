@@ -1,14 +1,14 @@
-"""`autograder dev new`: the skeleton of an exercise, complete and in order from the start, to be rewritten.
+"""`autograder dev new`: the skeleton of an exercise.
 
-Cells in the source notebook, and a folder: a hidden tests, a visible test, three known mistakes and a hint. It is a
-small exercise that works, so that `autograder dev check` is green before the first edit and says what an edit broke.
+It consists of cells in the source notebook and a folder with hidden tests, a visible test, three known mistakes and a
+hint. It works, so that `autograder dev check` passes before the first edit and shows what an edit broke.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,17 @@ from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates" / "exercise"
 FILES = ("hidden_tests.py", "mistakes.py", "visible_tests.py", "hint.toml")
-MINIMAL = {"hidden_tests.py": "minimal.txt"}
 POINTS = 3
 NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
 IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
 
 
 def add_exercise(course: Course, assignment: str, exercise: str, minimal: bool = False) -> Iterator[Path]:
-    """Add `exercise` to `assignment`, which is begun if there is none; yields each file written.
+    """Add `exercise` to `assignment`, which is created if needed; yields each file written.
 
-    minimal: with one file of tests beside its cells, and nothing else
+    minimal: only its cells and one file of tests
 
-    Raises `CourseError` if a name is no good or taken, or the course does not hold its own suites.
+    Raises `CourseError` if a name is invalid or taken, or the course has no folder of its own.
     """
     _must_be_possible(course, assignment, exercise)
     folder = course.root / "source" / assignment
@@ -47,14 +46,15 @@ def add_exercise(course: Course, assignment: str, exercise: str, minimal: bool =
     yield path
     folder = _home(course) / assignment / exercise
     folder.mkdir(parents=True, exist_ok=True)
-    for name, template in (MINIMAL if minimal else {name: f"{Path(name).stem}.txt" for name in FILES}).items():
+    templates = {"hidden_tests.py": "minimal.txt"} if minimal else {name: f"{Path(name).stem}.txt" for name in FILES}
+    for name, template in templates.items():
         file = folder / name
         file.write_text(fill(template), encoding="utf-8")
         yield file
 
 
 def _home(course: Course) -> Path:
-    """The course's folder. Raises `CourseError` if it has none of its own."""
+    """The course's own folder. Raises `CourseError` if it has none."""
     folder = course_folder(course.root)
     if not folder.is_relative_to(course.root):
         raise CourseError(f"{course.root} has no folder with {COURSE} in it; `autograder dev new-course` makes one")
@@ -62,7 +62,7 @@ def _home(course: Course) -> Path:
 
 
 def must_be_names(assignment: str, exercise: str) -> None:
-    """Raises `CourseError` if one of the names is no good, or there is nothing to make an exercise from."""
+    """Raise `CourseError` if a name is invalid, or the templates are not installed."""
     for name in (assignment, exercise):
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
             raise CourseError(f"{name!r} is no name for Python: letters, digits and _, and no digit in front")
@@ -80,8 +80,8 @@ def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
             raise CourseError(f"{other.notebook}: there is an exercise {exercise!r} already; take another name")
 
 
-def _filler(assignment: str, exercise: str, heading: str) -> Any:
-    """A function that reads a template and puts the names in."""
+def _filler(assignment: str, exercise: str, heading: str) -> Callable[[str], str]:
+    """A function that reads a template and inserts the names."""
     camel = "".join(part.capitalize() for part in exercise.split("_"))
     names = {"my_exercise": exercise, "MyExercise": camel, "my_assignment": assignment, "my_heading": heading}
 
@@ -102,7 +102,7 @@ def _begin(assignment: str) -> Any:
 
 
 def _make_room(notebook: Any) -> int:
-    """The number of a heading that comes at `_place`; headings behind it are counted on."""
+    """The number for a heading at `_place`. Increments the numbers of the headings after it."""
     place, last = _place(notebook), 0
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
@@ -114,12 +114,12 @@ def _make_room(notebook: Any) -> int:
 
 
 def _place(notebook: Any) -> int:
-    """Behind the last check cell: what is written by hand stays at the end."""
+    """The index after the last check cell, so that written questions stay at the end."""
     checks = [index for index, cell in enumerate(notebook.cells) if grade_id(cell).startswith(CHECK)]
     return checks[-1] + 1 if checks else len(notebook.cells)
 
 
-def _cells(exercise: str, fill: Any, kind: str) -> list[Any]:
+def _cells(exercise: str, fill: Callable[[str], str], kind: str) -> list[Any]:
     slug = re.sub("[^a-z0-9]+", "-", exercise.lower())
     data = {"schema_version": 3, "task": False}
     solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": exercise}

@@ -1,4 +1,4 @@
-"""What `autograder dev check` finds by reading: the notebook, its release, its rubric, its hints. Nothing runs here."""
+"""Checks of `autograder dev check` that only read: the notebook, its release, its rubric, its hints."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section", "paper", "link")
 OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
-TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
+TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not in order. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file.
+    """A problem. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file.
 
-    `blocks` is not set for what only waits to be written.
+    blocks: it must be mended before release; False for parts that are not written yet
     """
 
     path: Path
@@ -45,22 +45,28 @@ class Finding:
         return f"{place}: {self.what}. {self.remedy}"
 
 
+def _named_cells(notebook: Any) -> Iterator[tuple[str, Any]]:
+    """Each cell with its grade_id, or else its number, from 1."""
+    return ((grade_id(cell) or f"number {number}", cell) for number, cell in enumerate(notebook.cells, start=1))
+
+
 def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """What nbgrader stumbles over when it releases: a name that two cells have, a marker without its other half."""
+    """What nbgrader fails at when it releases: an id of two cells, a marker without its counterpart."""
     names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
-    for name in [name for name, count in names.items() if count > 1]:
-        remedy = "Give each its own in the Create Assignment panel, or delete the copy."
-        yield Finding(assignment.notebook, name, f"{names[name]} cells have this id", remedy)
-    for number, cell in enumerate(source.cells, start=1):
+    for name, count in names.items():
+        if count > 1:
+            remedy = "Give each its own in the Create Assignment panel, or delete the copy."
+            yield Finding(assignment.notebook, name, f"{count} cells have this id", remedy)
+    for name, cell in _named_cells(source):
         for kind in PAIRS:
             marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)
             if marks != ["BEGIN", "END"] * (len(marks) // 2):
                 what = f"### BEGIN {kind} and ### END {kind} do not come in pairs"
-                yield Finding(assignment.notebook, grade_id(cell) or f"number {number}", what, "Write the missing one.")
+                yield Finding(assignment.notebook, name, what, "Write the missing one.")
 
 
 def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """No heading stands twice, and none has the number of another of its level."""
+    """No heading occurs twice or has the number of another heading of its level."""
     seen: dict[str, str] = {}
     for cell in source.cells:
         for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
@@ -68,50 +74,46 @@ def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
             key = numbered[0] if numbered else line if re.match(r"#+ ", line) else ""
             if key and key in seen:
                 what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
-                yield Finding(
-                    assignment.notebook, "", what, "Number it anew; a hint leads to its heading by these words."
-                )
+                remedy = "Number it anew; a hint leads to its heading by these words."
+                yield Finding(assignment.notebook, "", what, remedy)
             seen.setdefault(key, line)
 
 
 def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Text of `autograder dev new` that waits to be rewritten."""
-    for number, cell in enumerate(source.cells, start=1):
+    """Text of `autograder dev new` that still has to be rewritten."""
+    for name, cell in _named_cells(source):
         if SKELETON in cell.source:
             what = "the text of the skeleton is still there"
-            yield Finding(
-                assignment.notebook, grade_id(cell) or f"number {number}", what, "Write your own.", blocks=False
-            )
+            yield Finding(assignment.notebook, name, what, "Write your own.", blocks=False)
 
 
 def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Each exercise has its cell with a marked solution, a check cell after it that asks for it, and points."""
+    """Each exercise has a cell with a marked solution, points, and then a check cell that checks it."""
     path = assignment.notebook
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
     for exercise in assignment.by_suite:
-        index, check = places[CHECK + exercise.name]
-        if exercise.name in OWN_NAMES:
-            what = f"`student.{exercise.name}` means something else in tests"
-            yield Finding(path, CHECK + exercise.name, what, "Give the exercise another name.")
+        name, check_id = exercise.name, CHECK + exercise.name
+        index, check = places[check_id]
+        if name in OWN_NAMES:
+            what = f"`student.{name}` means something else in tests"
+            yield Finding(path, check_id, what, "Give the exercise another name.")
         if exercise.points <= 0:
-            yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
-        if not check.source.rstrip().endswith(f'check("{exercise.name}")'):
-            yield Finding(
-                path, CHECK + exercise.name, "it checks something else", f'Let it end in check("{exercise.name}").'
-            )
-        if exercise.name not in places or places[exercise.name][0] > index:
-            remedy = f"Name the cell with its solution '{exercise.name}' in the Create Assignment panel."
-            yield Finding(path, CHECK + exercise.name, "no cell of its exercise comes before it", remedy)
-        elif not SOLUTION.search(places[exercise.name][1].source):
+            yield Finding(path, check_id, f"it is worth {exercise.points:g} points", "Give it some.")
+        if not check.source.rstrip().endswith(f'check("{name}")'):
+            yield Finding(path, check_id, "it checks something else", f'Let it end in check("{name}").')
+        if name not in places or places[name][0] > index:
+            remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
+            yield Finding(path, check_id, "no cell of its exercise comes before it", remedy)
+        elif not SOLUTION.search(places[name][1].source):
             remedy = "Put ### BEGIN SOLUTION and ### END SOLUTION around what students write."
-            yield Finding(path, exercise.name, "students would get the solution: no markers", remedy)
+            yield Finding(path, name, "students would get the solution: no markers", remedy)
     for name in assignment.written:
         if assignment.graded_cells[name] <= 0:
             yield Finding(path, name, "a question graded by hand is worth nothing", "Give it points.")
 
 
 def rubrics(assignment: Assignment) -> Iterator[Finding]:
-    """A rubric's lines add up to the points of its question, and there is such a question."""
+    """Each rubric belongs to a written question, and its lines add up to the question's points."""
     path, cells = assignment.content / RUBRIC, assignment.graded_cells
     for name, question in assignment.written.items():
         total = sum(points for points, _ in question.rubric)
@@ -123,7 +125,7 @@ def rubrics(assignment: Assignment) -> Iterator[Finding]:
 
 
 def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
-    """The paired script and the release are what the source notebook gives."""
+    """All generated files are up to date with the source notebook."""
     released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
     wanted = {assignment.solution: paired_scripts.paired_script(assignment), released: release}
     wanted |= dict(visible_files(assignment))
@@ -138,22 +140,17 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
 
 
 def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
-    """No solution, hidden test or private file in what students get."""
-    for number, cell in enumerate(release.cells, start=1):
-        name = grade_id(cell) or f"number {number}"
-        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_told(source, cell.source)]:
+    """The release contains no solution, hidden test or private file."""
+    for name, cell in _named_cells(release):
+        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_leaked(source, cell.source)]:
             yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
     for path in sorted(assignment.notebook.parent.rglob("*")):
         if (path.suffix == ".py" or path.name == MODEL) and path.is_file():
             yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
 
 
-def _lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if not line.strip().startswith("#")]
-
-
 def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
-    """Each folder with an exercise's files is that of an exercise."""
+    """Each folder with an exercise's files belongs to an exercise of the notebook."""
     names = {exercise.name for exercise in assignment.by_suite}
     for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
         if folder.name not in names:
@@ -161,7 +158,7 @@ def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
 
 
 def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Each exercise has two hints, a place to read on, and the heading it stands under; none tells the solution."""
+    """Each exercise has two hints, a reference to read on, and a heading. No hint contains the solution."""
     text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
     headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
     for path in assignment.files("hint.toml"):
@@ -183,11 +180,12 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
         elif table["section"] not in headings:
             what = f"the notebook has no heading {table['section']!r}"
             yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
-        for line in _told(source, "\n".join(map(str, table.values()))):
+        for line in _leaked(source, "\n".join(map(str, table.values()))):
             yield Finding(path, name, f"it tells {line!r}", "Ask, or name a place to look.")
 
 
-def _told(source: Any, text: str) -> list[str]:
-    """The solutions' telling lines that stand in `text`."""
-    hidden = [line.strip() for cell in source.cells for part in SOLUTION.findall(cell.source) for line in _lines(part)]
-    return sorted({line for line in hidden if len(line) > TELLING and line in text})
+def _leaked(source: Any, text: str) -> list[str]:
+    """The characteristic lines of the solutions, without comments, that `text` contains."""
+    solutions = (part for cell in source.cells for part in SOLUTION.findall(cell.source))
+    lines = {line.strip() for part in solutions for line in part.splitlines()}
+    return sorted(line for line in lines if len(line) > TELLING and line[0] != "#" and line in text)

@@ -1,7 +1,8 @@
-"""What is generated from `source/`: the paired scripts in `solutions/`, the releases in `assignments/`."""
+"""Generates files from `source/`: the paired scripts in `solutions/`, the releases in `assignments/`."""
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -10,19 +11,15 @@ from pathlib import Path
 import nbformat
 
 from autograder.authoring.visible_cases import visible_files
-from autograder.course import CHECK, ONLY_SHOWS, Assignment, Course
+from autograder.course import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.submission import MODEL, grade_id
 
 
 def sync(course: Course) -> Iterator[Path]:
-    """Write every paired script, release and file beside one that is not as in `source/`; yields what was written."""
-    for path, text in generated(course):
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            yield path
-    for path, data in copies(course.assignments().values()):
+    """Write every generated file that differs from what `source/` gives; yields each file written."""
+    texts = ((path, text.encode()) for path, text in generated(course))
+    for path, data in itertools.chain(texts, copies(course.assignments().values())):
         if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
@@ -30,15 +27,15 @@ def sync(course: Course) -> Iterator[Path]:
 
 
 def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
-    """The files beside the source notebooks, where students get them: beside the releases."""
+    """The files beside the source notebooks, with their paths beside the releases, where students get them."""
     for assignment in assignments:
         for name, data in assignment.beside.items():
-            if name != MODEL:  # what running the notebook has left
+            if name != MODEL:  # running the notebook creates it
                 yield assignment.root / "assignments" / assignment.name / name, data
 
 
 def generated(course: Course) -> Iterator[tuple[Path, str]]:
-    """Every generated file with the text it should have."""
+    """Path and text of every generated file."""
     for assignment in course.assignments().values():
         yield assignment.solution, paired_script(assignment)
         yield from visible_files(assignment)
@@ -51,7 +48,7 @@ def generated(course: Course) -> Iterator[tuple[Path, str]]:
 def paired_script(assignment: Assignment) -> str:
     """The source notebook as Python text (jupytext's percent format), by the settings in `pyproject.toml`.
 
-    Check cells are left out, as are cells that are tagged so: there is nothing to check.
+    Check cells are left out, as are cells tagged `active-ipynb`: a script has nothing to check.
     """
     import jupytext
     from jupytext.config import load_jupytext_config
@@ -60,13 +57,13 @@ def paired_script(assignment: Assignment) -> str:
     checks = {CHECK + exercise.name for exercise in assignment.by_suite}
     for cell in notebook.cells:
         if grade_id(cell) in checks:
-            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), ONLY_SHOWS})
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), DISPLAY_TAG})
     text: str = jupytext.writes(notebook, fmt="py:percent", config=load_jupytext_config(str(assignment.notebook)))
     return text
 
 
 def release_text(assignment: Assignment, folder: Path) -> str:
-    """What nbgrader releases to students, generated below `folder`, with no gradebook touched."""
+    """The notebook that nbgrader releases to students, generated below `folder` without a gradebook."""
     from autograder.nbgrader import api, error_line
 
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)

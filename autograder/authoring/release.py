@@ -1,8 +1,8 @@
-"""`autograder dev dist`: what stands beside a release for students without a hub.
+"""`autograder dev dist`: a release for students without a hub.
 
-`make dist` builds the wheels first: the engine's, and the course's for students. Beside them come notebooks that begin
-with one more cell, which installs both where they are missing, and a list of what is in the packages, so that anybody
-can see that no hidden test is.
+`make dist` first builds two wheels: the engine's, and the course's for students. This adds notebooks with one more cell
+at the top, which installs the wheels if they are missing, and a list of the wheels' contents, so that anybody can see
+that they contain no hidden tests.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from autograder.course import Course
 from autograder.errors import CourseError
 
 TEMPLATE = Path(__file__).parent / "templates" / "release" / "first_cell.txt"
-ID = "get-the-kit"  # of the first cell; nbgrader knows no such cell and leaves it alone
+ID = "get-the-kit"  # of the first cell; nbgrader ignores it
 LIST = "CONTENTS.txt"
-# What no package for students holds: hidden tests, known mistakes and what they share, and the notebooks' solutions.
+# Files that no student may get: hidden tests, known mistakes, their shared files, and the notebooks' solutions.
 SECRET = re.compile(
     r"^[^/]+_course/([^/]+/([^/]+/)?((\w+_)?(hidden_tests|mistakes)\.py|(rubric|not_shown)\.toml|fingerprints\.npz)$"
     r"|hidden/)|^(solutions|source|assignments|tests)/"
@@ -31,44 +31,45 @@ SECRET = re.compile(
 
 
 def first_cell(wheels: Sequence[str], needed: Mapping[str, str], address: str = "") -> str:
-    """The cell's text.
+    """The text of the first cell.
 
-    wheels: files beside the notebook; address: the folder where pip gets them if they are not there
+    wheels: names of files beside the notebook
     needed: versions by module
+    address: the folder from which pip installs the wheels if they are not beside the notebook
     """
     text = TEMPLATE.read_text(encoding="utf-8").replace("@ADDRESS@", address)
     return text.replace("@WHEELS@", repr(list(wheels))).replace("@NEEDED@", repr(dict(needed))).rstrip()
 
 
 def write_release(course: Course, folder: Path, address: str = "") -> Iterator[Path]:
-    """Write notebooks and list into `folder`, where the wheels are; yields each file written.
+    """Write the notebooks and the list into `folder`, which holds the wheels; yields each file written.
 
-    Raises `CourseError` if a wheel is missing, or one holds what students must not have.
+    Raises `CourseError` if a wheel is missing or contains files that students must not get.
     """
     home = content.course_folder(course.root)
-    held = {path: dict(members(path)) for path in sorted(folder.glob("*.whl"))}
+    wheels = {path: dict(members(path)) for path in sorted(folder.glob("*.whl"))}
     needed = {}
     for package, source in (("autograder", "the engine's repository"), (home.name, str(home))):
-        wheel = next((path for path, files in held.items() if f"{package}/__init__.py" in files), None)
+        wheel = next((path for path, files in wheels.items() if f"{package}/__init__.py" in files), None)
         if wheel is None:
             raise CourseError(
                 f"{folder}: no wheel with {package}; pip wheel --no-deps --wheel-dir {folder} {source} makes it"
             )
         needed[package] = wheel.name.split("-")[1]
     lines = [f"commit {_commit(course.root)}"]
-    for wheel, files in held.items():
-        lines += ["", f"{_digest(wheel.read_bytes())}  {wheel.name}"]
+    for wheel, files in wheels.items():
+        lines += ["", f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel.name}"]
         for name, data in files.items():
             if SECRET.search(name):
                 raise CourseError(f"{wheel}: {name} is in it, which students must not have; see its pyproject.toml")
-            lines.append(f"{_digest(data)}    {name}")
+            lines.append(f"{hashlib.sha256(data).hexdigest()}    {name}")
     path = folder / LIST
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     yield path
     for assignment in course.assignments().values():
         released = course.root / "assignments" / assignment.name / assignment.notebook.name
         notebook = nbformat.read(released, as_version=4)
-        cell = nbformat.v4.new_code_cell(first_cell([path.name for path in held], needed, address), id=ID)
+        cell = nbformat.v4.new_code_cell(first_cell([path.name for path in wheels], needed, address), id=ID)
         notebook.cells.insert(0, cell)
         path = folder / assignment.notebook.name
         nbformat.write(notebook, path)
@@ -77,7 +78,7 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
 
 
 def _beside(course: Course, folder: Path) -> Iterator[Path]:
-    """Write the files beside the notebooks. Raises `CourseError` if two assignments have different ones of a name."""
+    """Copy the files beside the notebooks. Raises `CourseError` if two assignments' files of one name differ."""
     found = dict[str, bytes]()
     for assignment in course.assignments().values():
         for name, data in assignment.beside.items():
@@ -93,19 +94,15 @@ def _beside(course: Course, folder: Path) -> Iterator[Path]:
 
 
 def members(wheel: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of the files in a wheel, in order of names."""
+    """Names and contents of the files in a wheel, sorted by name."""
     with zipfile.ZipFile(wheel) as archive:
         yield from ((name, archive.read(name)) for name in sorted(archive.namelist()))
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 def _commit(root: Path) -> str:
-    """The commit the packages are built from, marked if something was changed since; empty without git."""
-    words = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """The current commit, marked as dirty if files have changed; empty without git."""
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
         return ""

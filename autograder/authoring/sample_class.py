@@ -1,4 +1,4 @@
-"""Sample submissions, for the demo, the tests and the benchmark: a released notebook with code filled in."""
+"""Sample submissions for the demo, the tests and the benchmark: released notebooks with code filled in."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ def model_answers(assignment: Assignment) -> dict[str, str]:
     """The source notebook's solution cells by exercise, as a student would hand them in."""
     notebook = nbformat.read(assignment.notebook, as_version=4)
     names = {exercise.name for exercise in assignment.exercises}
-    return {grade_id(cell): _without_markers(cell.source) for cell in notebook.cells if grade_id(cell) in names}
+    return {
+        grade_id(cell): "\n".join(line for line in cell.source.splitlines() if line.strip() not in MARKERS)
+        for cell in notebook.cells
+        if grade_id(cell) in names
+    }
 
 
 def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> dict[str, str]:
     """A mistake's code by its exercise, as a student would hand it in.
 
-    Raises `KeyError` if there is none of that name, or a set of mutants makes it, so that nobody wrote it down.
+    Raises `KeyError` if no mistake has that name, or it is generated as a mutant and so has no source text.
     """
     found = [m for m in read_catalogue(assignment.mistakes) if m.name == name and exercise in (None, m.exercise)]
     if not found:
@@ -36,19 +40,14 @@ def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> d
         raise KeyError(
             f"{assignment.name}: {name!r} of {found[0].exercise} has no text of its own, a set of mutants makes it"
         )
-    return {found[0].exercise: _source_of(found[0])}
+    lines = textwrap.dedent(inspect.getsource(found[0].code)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))  # after the decorator
+    return {found[0].exercise: "\n".join(lines[start:])}
 
 
 def is_written_out(entry: Mistake) -> bool:
-    """Is a mistake a function or class with a text of its own, and not made by a set of mutants?"""
+    """True if a mistake is a function or class with source text, not a generated mutant."""
     return getattr(entry.code, "__qualname__", "") == entry.exercise
-
-
-def _source_of(entry: Mistake) -> str:
-    """The text of a catalogue entry without its decorator."""
-    lines = textwrap.dedent(inspect.getsource(entry.code)).splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
-    return "\n".join(lines[start:])
 
 
 def fill(released: Path, answers: Mapping[str, str]) -> Any:
@@ -64,12 +63,8 @@ def fill(released: Path, answers: Mapping[str, str]) -> Any:
 
 
 def hand_in(notebook: Any, submitted: Path, student: str, assignment: Assignment) -> Path:
-    """Write a notebook where nbgrader's collect would: STUDENT/ASSIGNMENT/NOTEBOOK.ipynb."""
+    """Write a notebook to the path that nbgrader's collect uses: STUDENT/ASSIGNMENT/NOTEBOOK.ipynb."""
     path = submitted / student / assignment.name / assignment.notebook.name
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
     return path
-
-
-def _without_markers(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if line.strip() not in MARKERS)

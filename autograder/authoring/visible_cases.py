@@ -1,4 +1,4 @@
-"""Visible tests that are the same table as a hidden test, by a flag (`expect.cases(..., visible=True)`)."""
+"""Writes visible tests from the tables of hidden tests with the flag `expect.cases(..., visible=True)`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLAG = "visible=True"
 HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'
 IMPORTS = "import numpy as np\nimport pytest\nfrom numpy import array, inf, nan\n"
 ALLOWED = {"np", "array", "inf", "nan"}
-# What else a case may be written with, and where that comes from.
+# Further names that a case may use, with their imports.
 OTHERS = {
     "pd": "import pandas as pd",
     "datetime": "import datetime",
@@ -29,9 +29,9 @@ OTHERS = {
 
 
 def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
-    """Each file with the text that it should have; one that was written by hand is left alone.
+    """Path and text of each generated file; files written by hand are left alone.
 
-    Raises `CourseError` if something in a table cannot be written down.
+    Raises `CourseError` if a table contains a value that cannot be written as code.
     """
     for hidden, path in zip(assignment.suites, assignment.visible, strict=True):
         by_hand = path.is_file() and not path.read_text(encoding="utf-8").startswith(HEAD)
@@ -56,7 +56,7 @@ def _text(hidden: Path, assignment: Assignment) -> str:
 
 
 def _code(value: Any) -> str:
-    """A value as code; something of pandas' by its columns."""
+    """A value as code; a pandas object by its columns."""
     if type(value) is tuple:
         return f"({''.join(f'{_code(item)}, ' for item in value).rstrip()})"
     if (table := as_table(value)) is None:
@@ -67,20 +67,20 @@ def _code(value: Any) -> str:
     if table.kind == INDEX:
         return rows
     columns = [f"{name!r}: {part.plain!r}" for name, part in zip(table.names, table.parts, strict=True)]
-    held = f"{{{', '.join(columns)}}}" if table.kind == FRAME else repr(table.parts[0].plain)
-    return f"pd.{table.kind}({held}{f', index={rows}' if rows else ''})"
+    data = f"{{{', '.join(columns)}}}" if table.kind == FRAME else repr(table.parts[0].plain)
+    return f"pd.{table.kind}({data}{f', index={rows}' if rows else ''})"
 
 
 def _written(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
-    given, *wanted = case
-    if not wanted:
-        wanted = [right(*given) if isinstance(given, tuple) else right(given)]
-    error = wanted[0] if isinstance(wanted[0], type) else None
-    text = f"({_code(given)}, {error.__name__ if error else _code(wanted[0])})"
+    given, *expected = case
+    if not expected:
+        expected = [right(*given) if isinstance(given, tuple) else right(given)]
+    error = expected[0].__name__ if isinstance(expected[0], type) else ""
+    text = f"({_code(given)}, {error or _code(expected[0])})"
     try:
         names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     except SyntaxError:
         names = {""}
-    if names - ALLOWED - OTHERS.keys() - {error.__name__ if error else ""}:
+    if names - ALLOWED - OTHERS.keys() - {error}:
         raise CourseError(f"{hidden}: a visible case holds what cannot be written down: {text}")
     return text

@@ -1,4 +1,4 @@
-"""The visible side as a page: each known mistake against each visible test and the picture of its exercise."""
+"""The page on visible tests: each known mistake, and the visible tests and picture that show it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ which it differs from what is asked for. What neither shows is a refinement, wit
 
 @dataclass(frozen=True)
 class Seen:
-    """What the visible side says of one mistake, and why it may say nothing; an empty reason is none."""
+    """What students see of one mistake. `reason` is why visible tests need not show it; may be empty."""
 
     assignment: str
     mistake: Mistake
@@ -43,30 +43,30 @@ class Seen:
 
     @property
     def checked(self) -> bool:
-        """Does a visible test fail?"""
+        """True if a visible test fails."""
         return not self.verdict.passed
 
     @property
     def seen(self) -> bool:
-        """Does the picture differ from what is asked for?"""
+        """True if the picture differs from the expected one."""
         return self.verdict.drawn_equal is False
 
     @property
     def named(self) -> str:
-        """The name, or the two, that the check tells; empty if it tells none."""
+        """The one or two names that `check` gives; empty if none."""
         result = self.verdict.result
         return result.diagnosis or "" if result.known_mistake else ""
 
 
 def rows(course: Course) -> Iterator[Seen]:
-    """Every mistake of the assignments that have visible tests here, in the exercises' order."""
+    """Every mistake of the assignments whose exercises all have visible tests."""
     for assignment in course.assignments().values():
         if all(path.is_file() for path in assignment.visible):
             yield from rows_of(assignment)
 
 
 def rows_of(assignment: Assignment) -> Iterator[Seen]:
-    """Every mistake of an assignment."""
+    """Every mistake of an assignment, in the exercises' order."""
     reasons = not_shown(assignment)
     order = [exercise.name for exercise in assignment.exercises]
     right = vars(assignment.reference())
@@ -77,7 +77,7 @@ def rows_of(assignment: Assignment) -> Iterator[Seen]:
 
 
 def not_shown(assignment: Assignment) -> dict[str, dict[str, str]]:
-    """Why the visible side says nothing of some mistakes: a table an exercise, in it a reason a mistake; or no file."""
+    """Why visible tests do not show some mistakes: the reason by exercise and mistake. The file is optional."""
     return read_toml(assignment.content / "not_shown.toml", dict[str, dict[str, str]])
 
 

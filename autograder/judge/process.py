@@ -79,7 +79,7 @@ class _Loaded:
     @classmethod
     def of(cls, assignment: Assignment, secret: str) -> _Loaded:
         """The assignment, read from its files. Raises `CourseError`."""
-        shown, material = display_cells(assignment.only_shows), material_of(assignment)
+        shown, material = display_cells(assignment.display_cells), material_of(assignment)
         recordings = variants(material.suite, material.reference, material.recording, secret)
         for recording in recordings:
             assert recording.plans is not None and recording.right is not None  # computed here, for every child

@@ -1,1 +1,1 @@
-"""Marks to look at: rubric, class report, and the forms that other programs read."""
+"""Shows marks: rubric, class report, and formats for other programs."""

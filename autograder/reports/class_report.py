@@ -1,4 +1,4 @@
-"""`autograder report`: how a class is doing, as a page, a table, JSON, and in the terminal."""
+"""`autograder report`: how a class is doing, as a page, CSV, JSON, or in the terminal."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from autograder.text import printable, shown_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 24  # characters of a full bar in the terminal
-ROWS = 8  # of a list in the terminal; the page has all of it
-SHOWN = 5  # of a list on the page; the rest is folded
+ROWS = 8  # of a list in the terminal; the page shows all
+SHOWN = 5  # entries of a list that the page shows; the rest is folded
 CSV_HEAD = ("assignment", "kind", "exercise", "name", "count", "of", "share", "detail")
 
 
 def percent(share: float) -> str:
-    """A share of 0 to 1 in words: 67 %."""
+    """A share of 0 to 1 as text: 67 %."""
     return f"{100 * share:.0f} %"
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What the page shows beside the numbers, if it is there.
+    """Optional contents of the page beside the statistics.
 
-    scores: points by (assignment, student); None if there are none
+    scores: points by (assignment, student); None for a submission without points
     pages: addresses of feedback pages by (assignment, student)
-    samples: somebody's code by (assignment, exercise, student)
-    told: what the gradebook says of late work and manual grades, by (assignment, student)
+    samples: code by (assignment, exercise, student)
+    told: the gradebook's remarks on late work and manual grades, by (assignment, student)
     """
 
     scores: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
@@ -46,37 +46,37 @@ class Beside:
     told: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def messages_in(self, assignment: str) -> list[tuple[str, str]]:
-        """Students of whom the gradebook tells something in an assignment, and what."""
+        """The gradebook's remarks on an assignment, as (student, remark)."""
         return sorted((student, text) for (name, student), text in self.told.items() if name == assignment)
 
     @property
     def students(self) -> list[str]:
-        """Everybody, by name."""
+        """All students, in order of their names."""
         return sorted({student for _, student in self.scores}, key=str.casefold)
 
     def sample(self, assignment: str, exercise: str, students: Sequence[str]) -> str:
-        """The shortest code of one of `students`, who is not named; empty if there is none."""
+        """The shortest code of any of `students`; empty if there is none."""
         found = [self.samples.get((assignment, exercise, student), "") for student in students]
         return min(filter(None, found), key=len, default="")
 
 
 def as_html(assignments: Sequence[AssignmentRate], beside: Beside | None = None) -> str:
-    """The page, complete in itself: no script, nothing fetched, every text escaped."""
+    """The page, self-contained: it has no script and fetches nothing, and every text is escaped."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["shown_name"] = shown_name
     page = environment.get_template("class_report.html")
-    words = {"bin_names": bin_names(), "points": points, "percent": percent, "shown": SHOWN, "again": again}
-    return page.render(assignments=assignments, beside=beside or Beside(), **words)
+    helpers = {"bin_names": bin_names(), "points": points, "percent": percent, "shown": SHOWN, "again": again}
+    return page.render(assignments=assignments, beside=beside or Beside(), **helpers)
 
 
 def as_json(assignments: Sequence[AssignmentRate]) -> str:
-    """The same numbers for other programs."""
+    """The statistics as JSON."""
     return json.dumps([assignment.to_dict() for assignment in assignments], indent=2, ensure_ascii=False) + "\n"
 
 
 def as_table(assignments: Sequence[AssignmentRate]) -> str:
-    """The same numbers as CSV, one row for each number; `kind` says which."""
+    """The statistics as CSV, with a row for each number; `kind` says which number it is."""
     return as_csv(CSV_HEAD, (row for assignment in assignments for row in _rows(assignment)))
 
 
@@ -100,8 +100,8 @@ def _rows(a: AssignmentRate) -> Iterator[tuple[object, ...]]:
     for alike in a.alike:
         share = _share(alike.count, a.graded)
         yield a.name, "alike", alike.exercise, "", alike.count, a.graded, share, alike.message
-    for one in a.attention:
-        yield a.name, "attention", "", one.student, "", "", "", one.why
+    for row in a.attention:
+        yield a.name, "attention", "", row.student, "", "", "", row.why
 
 
 def _share(count: int, of: int) -> float:
@@ -109,7 +109,7 @@ def _share(count: int, of: int) -> float:
 
 
 def show(assignments: Sequence[AssignmentRate], console: Console) -> None:
-    """The same in a terminal: the distribution, the exercises, the hardest tests, mistakes, and whom to look after."""
+    """Print the statistics to a terminal."""
     for a in assignments:
         console.print(Text(f"\n{a.name}", style="bold"))
         console.print(Text(_numbers(a)))
@@ -152,37 +152,34 @@ def _hardest(a: AssignmentRate) -> Table:
 
 def _mistake_table(a: AssignmentRate) -> Table:
     columns = ("mistake", ""), ("exercise", ""), ("students", "right"), ("who", "")
-    rows = ((Text(one.name), Text(one.exercise), str(one.count), Text(_who(one))) for one in a.mistakes[:ROWS])
+    rows = ((Text(m.name), Text(m.exercise), str(m.count), Text(_who(m))) for m in a.mistakes[:ROWS])
     return _table("Most common mistakes", columns, rows)
 
 
 def again(mistake: MistakeCount) -> str:
-    """`again in row_centred: 9`: where else students with a cause have it; empty if nowhere."""
+    """`again in row_centred: 9`: where else the same students make the mistake; empty if nowhere."""
     elsewhere = ", ".join(f"{exercise}: {count}" for exercise, count in mistake.again)
     return f"again in {elsewhere}" if elsewhere else ""
 
 
 def _who(mistake: MistakeCount) -> str:
-    """One student with a cause, and where else the same have it."""
+    """One student who makes the mistake, and where else the same students make it."""
     return "; ".join(filter(None, (f"such as {shown_name(mistake.students[0])}", again(mistake))))
 
 
 def _alike_table(a: AssignmentRate) -> Table:
     columns = ("exercise", ""), ("students", "right"), ("such as", ""), ("what the first message says", "")
-    rows = (
-        (Text(one.exercise), str(one.count), Text(shown_name(one.students[0])), Text(one.message))
-        for one in a.alike[:ROWS]
-    )
+    rows = ((Text(x.exercise), str(x.count), Text(shown_name(x.students[0])), Text(x.message)) for x in a.alike[:ROWS])
     return _table("Wrong in the same way, without a name", columns, rows)
 
 
 def _attention_table(a: AssignmentRate) -> Table:
-    rows = ((Text(shown_name(one.student)), Text(one.why)) for one in a.attention)
+    rows = ((Text(shown_name(row.student)), Text(row.why)) for row in a.attention)
     return _table("Students who need attention", (("student", ""), ("why", "")), rows)
 
 
 def _table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str | Text]]) -> Table:
-    """Words out of submissions come as `Text`, which is no markup; here they become printable."""
+    """A table. `Text` cells hold text from submissions: rich reads no markup in them, and they are made printable."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, title_style="")
     for name, justify in columns:
         table.add_column(name, justify="right" if justify else "left", overflow="fold")

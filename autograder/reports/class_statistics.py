@@ -1,4 +1,4 @@
-"""How a class is doing, as values: what the report's page, tables and terminal view are made of."""
+"""Statistics of a class as values, from which the report's page, tables and terminal view are made."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from typing import Any
 from autograder.report import ExerciseResult, Report
 from autograder.reports.roster import NOTHING
 
-LOW = 0.5  # of the points: who started everything and has less needs another word than the tests'
-FEW = 5  # from so many students on a correlation says something
-BINS = 10  # the distribution of marks goes by tenths of what can be earned
+LOW = 0.5  # of the points: students with less who started every exercise need attention
+FEW = 5  # with fewer students, a correlation says nothing
+BINS = 10  # of the distribution of marks: tenths of the maximum
 
-
-Causes = Mapping[str, Mapping[str, list[str]]]  # by name and exercise, the students
+Causes = Mapping[str, Mapping[str, list[str]]]  # students by cause and exercise
 
 
 @dataclass(frozen=True)
 class TestRate:
-    """One test over the class. `stopped` are those of `failed` in which the code gave no answer."""
+    """One test over the class. `stopped` counts the failures in which the code gave no answer."""
 
     __test__ = False
 
@@ -34,16 +33,16 @@ class TestRate:
 
     @property
     def share(self) -> float:
-        """Passed, of those with something to judge, 0 to 1; who has not started counts nowhere."""
+        """The share that passed, 0 to 1, without students who have not started."""
         judged = self.passed + self.failed
         return self.passed / judged if judged else 0.0
 
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """A cause, who had it, and how many of these have it elsewhere, too.
+    """A cause in one exercise, and the students who have it.
 
-    again: pairs of an exercise and a count, such as `("row_centred", 9)`
+    again: how many of them have it in another exercise, such as `("row_centred", 9)`
     """
 
     name: str
@@ -56,7 +55,7 @@ class MistakeCount:
 
 @dataclass(frozen=True)
 class Alike:
-    """Answers that are wrong in the same way, to the word, and equal no known mistake's; who gave them."""
+    """Students whose failed tests have the same messages, and for whom no cause is known."""
 
     exercise: str
     count: int
@@ -66,11 +65,13 @@ class Alike:
 
 @dataclass(frozen=True)
 class ExerciseRate:
-    """One exercise over those who started it; `mean` in points, `full` how many have all of them.
+    """One exercise over the students who started it.
 
-    deviation: of the points, standard deviation of the class; None for less than two
-    discrimination: correlation of its points with those of all other exercises, -1 to 1: near 0 or below, who is good
-        at the rest is no better here; None if it cannot be told
+    mean: in points
+    full: how many students have full points
+    deviation: standard deviation of the points; None for fewer than two students
+    discrimination: correlation of its points with those of all other exercises, -1 to 1. Near 0 or below, students who
+        are good at the rest are no better here. None if it is undefined.
     """
 
     name: str
@@ -85,13 +86,13 @@ class ExerciseRate:
 
     @property
     def share(self) -> float:
-        """The mean as a share of the points there are, 0 to 1."""
+        """The mean as a share of the maximum, 0 to 1."""
         return self.mean / self.max_score if self.max_score else 0.0
 
 
 @dataclass(frozen=True)
 class Attention:
-    """A student to look after, and why."""
+    """A student who needs attention, and why."""
 
     student: str
     why: str
@@ -99,7 +100,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class AssignmentRate:
-    """One assignment over the class. Marks are of those that could be graded."""
+    """One assignment over the class. Marks include only graded submissions."""
 
     name: str
     max_score: float
@@ -116,7 +117,7 @@ class AssignmentRate:
     attention: tuple[Attention, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As in the report's JSON."""
+        """The assignment in the report's JSON."""
         found = asdict(self)
         for exercise, values in zip(self.exercises, found["exercises"], strict=True):
             values["share"] = round(exercise.share, 4)
@@ -126,13 +127,16 @@ class AssignmentRate:
 
 
 def bin_names() -> list[str]:
-    """What each bin of the distribution holds, in percent."""
+    """The range of each bin of the distribution, in percent."""
     step = 100 // BINS
     return [f"{step * i} to {step * (i + 1)} %" for i in range(BINS)]
 
 
 def class_statistics(reports: Sequence[Report], roster: Sequence[str] = ()) -> list[AssignmentRate]:
-    """Each assignment's statistics, in the assignments' order of names. `roster` names who else is in the class."""
+    """Each assignment's statistics, in order of names.
+
+    roster: everybody in the class, including students without submissions
+    """
     students = list(dict.fromkeys([*(report.student for report in reports), *roster]))
     names = sorted({report.assignment for report in reports})
     active, causes = {report.student for report in reports}, _causes(reports)
@@ -190,7 +194,7 @@ def _exercises(graded: list[Report]) -> Iterator[ExerciseRate]:
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Of an exercise's points with the rest's; None if one of them does not vary, or there are too few."""
+    """Correlation of an exercise's points with the rest; None if one is constant, or there are too few students."""
     if len(pairs) < FEW:
         return None
     try:
@@ -199,17 +203,17 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
         return None
 
 
-def _tests(results: list[ExerciseResult]) -> Iterator[TestRate]:
-    found = [test for result in results for test in result.tests]
+def _tests(exercises: list[ExerciseResult]) -> Iterator[TestRate]:
+    found = [test for exercise in exercises for test in exercise.tests]
     for name, sentence in dict.fromkeys((test.name, test.sentence) for test in found):
-        mine = [test for test in found if (test.name, test.sentence) == (name, sentence)]
-        states = Counter(test.state for test in mine)
-        stopped = sum(test.stopped for test in mine)
+        results_of_test = [test for test in found if (test.name, test.sentence) == (name, sentence)]
+        states = Counter(test.state for test in results_of_test)
+        stopped = sum(test.stopped for test in results_of_test)
         yield TestRate(name, sentence, states["passed"], states["failed"], states["not known"], stopped)
 
 
 def _causes(reports: Sequence[Report]) -> Causes:
-    """Who had which cause where. A diagnosis of two counts for both."""
+    """The students by cause and exercise. A diagnosis with two causes counts for both."""
     found: dict[str, dict[str, list[str]]] = {}
     for report in reports:
         for exercise in report.exercises if report.status == "graded" else ():
@@ -222,57 +226,55 @@ def _mistakes(graded: list[Report], causes: Causes) -> Iterator[MistakeCount]:
     here = dict.fromkeys(exercise.name for report in graded for exercise in report.exercises)
     hints = {(cause.name, e.name): cause.hint for report in graded for e in report.exercises for cause in e.causes}
     found = [
-        MistakeCount(name, exercise, len(who), hints[name, exercise], tuple(who), tuple(_again(where, exercise, who)))
-        for name, where in causes.items()
-        for exercise, who in where.items()
+        MistakeCount(
+            name, exercise, len(students), hints[name, exercise], tuple(students), _again(by_exercise, exercise)
+        )
+        for name, by_exercise in causes.items()
+        for exercise, students in by_exercise.items()
         if exercise in here
     ]
-    yield from sorted(found, key=lambda one: -one.count)
+    yield from sorted(found, key=lambda mistake: -mistake.count)
 
 
-def _again(where: Mapping[str, list[str]], exercise: str, who: list[str]) -> Iterator[tuple[str, int]]:
-    """Other exercises in which some of the same students had the same cause."""
-    for other, students in where.items():
-        count = len(set(who).intersection(students)) if other != exercise else 0
-        if count:
-            yield other, count
+def _again(by_exercise: Mapping[str, list[str]], exercise: str) -> tuple[tuple[str, int], ...]:
+    """Other exercises with the same cause, each with how many of this exercise's students have it there."""
+    students = set(by_exercise[exercise])
+    counts = {other: len(students.intersection(found)) for other, found in by_exercise.items() if other != exercise}
+    return tuple((other, count) for other, count in counts.items() if count)
 
 
 def _alike(graded: list[Report]) -> Iterator[Alike]:
-    """Two or more who fail the same tests of an exercise with the same words, and whose mistake has no name."""
+    """Groups of two or more who fail the same tests with the same messages and without a known cause."""
     found: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
     for report in graded:
         for e in report.exercises:
             failed = tuple((test.name, test.message) for test in e.tests if test.state == "failed")
             if failed and not e.diagnosis:
                 found.setdefault((e.name, failed), []).append(report.student)
-    for (exercise, failed), students in sorted(found.items(), key=lambda one: -len(one[1])):
+    for (exercise, failed), students in sorted(found.items(), key=lambda group: -len(group[1])):
         if len(students) > 1:
             yield Alike(exercise, len(students), failed[0][1], tuple(students))
 
 
 def _attention(reports: list[Report], students: list[str], active: set[str]) -> Iterator[Attention]:
-    """Who could not be graded, has handed in nothing, has not started, or has code that gives no answer."""
+    """Students without a graded submission, with exercises not started, with few points or unresponsive code."""
     by_student = {report.student: report for report in reports}
     for student in students:
         if student not in by_student:
             elsewhere = "handed in other assignments, but not this one"
             yield Attention(student, elsewhere if student in active else NOTHING)
-            continue
-        reasons = list(_reasons(by_student[student]))
-        if reasons:
+        elif reasons := list(_reasons(by_student[student])):
             yield Attention(student, "; ".join(reasons))
 
 
 def _reasons(report: Report) -> Iterator[str]:
     if report.reason:
         yield f"could not be graded: {report.reason}"
-    undone = [exercise.name for exercise in report.exercises if not exercise.started]
-    if undone:
-        everything = len(undone) == len(report.exercises)
-        yield "nothing started yet" if everything else f"not started: {', '.join(undone)}"
-    tried = bool(report.exercises) and not undone
-    if tried and report.score < LOW * report.max_score:
+    not_started = [exercise.name for exercise in report.exercises if not exercise.started]
+    if not_started:
+        everything = len(not_started) == len(report.exercises)
+        yield "nothing started yet" if everything else f"not started: {', '.join(not_started)}"
+    elif report.exercises and report.score < LOW * report.max_score:
         yield f"started everything, and has {report.score:g} of {report.max_score:g} points"
     stopped = [e.name for e in report.exercises if any(test.stopped for test in e.tests)]
     if stopped:

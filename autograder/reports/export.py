@@ -1,6 +1,6 @@
-"""`autograder export`: marks in the forms that other programs read.
+"""`autograder export`: marks in the formats of other programs.
 
-- CSV: one row for each exercise. nbgrader's own export has totals only.
+- CSV, with a row for each exercise. nbgrader's own export has totals only.
 - JUnit XML, as pytest writes it and Jenkins, GitLab and GitHub read it (junit-10.xsd of Jenkins' xUnit plugin): a test
   suite is one submission; a test that could not be judged is skipped, a submission that could not be graded an error.
 - Gradescope's results.json, https://gradescope-autograders.readthedocs.io/en/latest/specs/
@@ -20,12 +20,12 @@ from autograder.reports.marks_file import as_csv
 from autograder.reports.roster import NOTHING
 
 CSV_HEAD = ("student", "assignment", "exercise", "score", "max_score", "started", "diagnosis", "problem")
-# What XML 1.0 (section 2.2) cannot hold, not even escaped; a student's message may.
+# Characters that XML 1.0 (section 2.2) forbids even escaped; a student's message may contain them.
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def exercises_as_csv(reports: Sequence[Report]) -> str:
-    """One row for each exercise; a submission that could not be graded is one row with its reason."""
+    """A row for each exercise. A submission that could not be graded is one row with the reason."""
     return as_csv(CSV_HEAD, (row for report in reports for row in _rows(report)))
 
 
@@ -38,7 +38,7 @@ def _rows(report: Report) -> Iterator[tuple[object, ...]]:
 
 
 def as_junit(reports: Sequence[Report]) -> str:
-    """One JUnit XML document; the points stand in each suite's properties."""
+    """One JUnit XML document, with the points in each suite's properties."""
     root = ElementTree.Element("testsuites")
     for report in reports:
         root.append(_suite(report))
@@ -86,8 +86,8 @@ def _case(assignment: str, exercise: ExerciseResult, test: TestResult) -> Elemen
     case = ElementTree.Element("testcase", {"classname": _xml(f"{assignment}.{exercise.name}"), "name": test.name})
     if test.state != "passed":
         kind = "failure" if test.state == "failed" else "skipped"
-        told = ElementTree.SubElement(case, kind, {"message": _xml(test.message)})
-        told.text = _xml(f"{test.sentence}\n{test.message}")
+        reason = ElementTree.SubElement(case, kind, {"message": _xml(test.message)})
+        reason.text = _xml(f"{test.sentence}\n{test.message}")
     return case
 
 
@@ -96,17 +96,17 @@ def _xml(text: str) -> str:
 
 
 def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, object]:
-    """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum.
+    """One submission's results.json. `score` is explicit, so that it replaces the rounded sum of the tests.
 
     visibility: when students see it: "visible", "after_due_date", "after_published" or "hidden"
-    messages: say what each test says of the student's code; without a sandbox that could be what it has read
+    messages: include the tests' messages. Without a sandbox, student code could put what it has read into them.
     """
-    summary = [report.reason] if report.reason else [*map(_told, report.exercises), report.extra]
+    summary = [report.reason] if report.reason else [*map(_summary, report.exercises), report.extra]
     return {
         "score": report.score,
         "output": "\n\n".join(text for text in summary if text),
         "visibility": visibility,
-        "stdout_visibility": "hidden",  # the grader's own words are for instructors
+        "stdout_visibility": "hidden",  # the grader's own output is for instructors
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
@@ -114,7 +114,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
     }
 
 
-def _told(exercise: ExerciseResult) -> str:
+def _summary(exercise: ExerciseResult) -> str:
     return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise)])
 
 
@@ -135,13 +135,13 @@ def _gradescope_tests(report: Report, messages: bool) -> Iterator[dict[str, obje
 def gradescope_files(
     reports: Sequence[Report], folder: Path, visibility: str = "visible", messages: bool = True
 ) -> Iterator[tuple[Path, str]]:
-    """Every submission's results.json with its place, FOLDER/STUDENT/ASSIGNMENT/results.json."""
+    """Path and text of every submission's FOLDER/STUDENT/ASSIGNMENT/results.json."""
     for report in reports:
         place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
         yield place, json.dumps(as_gradescope(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
 
 
 def _file_name(name: str) -> str:
-    """One folder's name, whatever a marks file says: nothing leads elsewhere, and no two names become one."""
-    plain_text = name.replace("%", "%25").replace("/", "%2f").replace("\0", "%00")
-    return re.sub(r"^\.", "%2e", plain_text) or "%"
+    """A safe folder name for any text: it cannot lead elsewhere, and different texts give different names."""
+    escaped = name.replace("%", "%25").replace("/", "%2f").replace("\0", "%00")
+    return re.sub(r"^\.", "%2e", escaped) or "%"

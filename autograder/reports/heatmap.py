@@ -1,4 +1,4 @@
-"""Matrices of numbers or truth values as pictures: squares with row and column labels, or the same as text."""
+"""Draws matrices of numbers or booleans as labelled squares, or as text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from autograder.content import word
-from autograder.png import BLACK, GREY, HIGH, WIDE, Raster, blend, with_fallback
+from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
 
 SQUARE = 46  # pixels; room for "-0.00"
-NARROWEST = 260  # pixels of a picture that makes room for another one
+NARROWEST = 260  # pixels to which a picture shrinks to make room for another
 SMALL = 16  # pixels of a square in a matrix of many columns, where a number has no room
-MANY = 16  # columns from which squares are small
-LABEL = 7.5  # pixels a character of a label needs at 13 px
+MANY = 16  # with more columns than this, squares are small
+LABEL = 7.5  # pixels that a label's character needs at 13 px
 INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
 FRAME = (230, 81, 0)  # #e65100, of a marked square
-DOTS = 64  # of a square's side in the PNG; "-0.00" in letters of two dots a dot
-DEEPEST = 0.75  # of the colour in a full square: a number on it has a contrast of 4.5, in light themes and in dark ones
+DOTS = 64  # of a square's side in the PNG; has room for "-0.00" at size 2
+DEEPEST = 0.75  # opacity of a full square: a number on it has a contrast of 4.5 in light and dark themes
 
 
 def heatmap(
@@ -61,10 +61,10 @@ def heatmap(
 
 @dataclass(frozen=True)
 class Heatmap:
-    """What `heatmap` gives back: JupyterLab shows the picture, a plain console the text.
+    """The result of `heatmap`: JupyterLab shows the picture, a plain console the text.
 
-    `full` is the number with full shade, the largest of each matrix where not given. `marked` squares, a boolean
-    array like `weights`, get a frame, and an asterisk in text.
+    full: the number with full colour; by default the largest of each matrix, but at least 1
+    marked: booleans of the shape of `weights`: squares with a frame, or an asterisk in text
     """
 
     weights: np.ndarray
@@ -81,10 +81,13 @@ class Heatmap:
         side = max(map(len, self.rows))
         for number, matrix in enumerate(self.weights):
             parts += [self.names[number]] if self.names[number] else []
-            gap = "" if self.marked is None else " "
+            gap = "" if self.marked is None else " "  # room for the asterisk
+            stars = [[gap] * len(self.columns) for _ in self.rows]
+            for i, j in self._marked_places(number):
+                stars[i][j] = "*"
             parts.append(" " * side + "".join(f"  {label:>{width}}{gap}" for label in self.columns).rstrip())
             for i, label in enumerate(self.rows):
-                values = (f"  {_text(v):>{width}}{self._star(number, i, j)}" for j, v in enumerate(matrix[i]))
+                values = (f"  {_text(v):>{width}}{stars[i][j]}" for j, v in enumerate(matrix[i]))
                 parts.append(f"{label:>{side}}" + "".join(values).rstrip())
         return "\n".join(parts)
 
@@ -101,12 +104,12 @@ class Heatmap:
         return canvas.png()
 
     def plain_html(self) -> str:
-        """The same with the SVG alone, for a page that shows it."""
+        """HTML with only the SVG, for pages where it is shown."""
         return self._page([self._svg(number) for number in range(len(self.weights))])
 
     def _page(self, pictures: list[str]) -> str:
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
-        # Two stand side by side, a little smaller where there is less room.
+        # Two pictures always stand side by side, and shrink where there is less room.
         style = f"display:flex;flex-wrap:{'nowrap' if len(pictures) == 2 else 'wrap'};gap:1.5em;align-items:flex-start"
         return f'<div>{title}<div style="{style}">{"".join(pictures)}</div></div>'
 
@@ -114,11 +117,6 @@ class Heatmap:
         canvas = self._canvas(number)
         width = canvas.dots.shape[1] * SQUARE / DOTS
         return with_fallback(self._svg(number), canvas.png(), self._aloud(number), width)
-
-    def _star(self, number: int, row: int, column: int) -> str:
-        if self.marked is None:
-            return ""
-        return "*" if self.marked[number, row, column] else " "
 
     def _svg(self, number: int) -> str:
         matrix, name = self.weights[number], self.names[number]
@@ -131,7 +129,7 @@ class Heatmap:
         width = max(width, left + 7 * len(name))
         height = top + square * len(self.rows) + 4
         parts = [f'<text x="{left:.0f}" y="14" font-weight="600">{escape(name)}</text>'] if name else []
-        step = self._labelled()
+        step = self._label_step()
         for j in range(0, len(self.columns), step):
             x, y = left + square * (j + 0.5), top - 6
             turn = f'text-anchor="start" transform="rotate(-45 {x:.1f} {y:.1f})"' if slanted else 'text-anchor="middle"'
@@ -143,7 +141,11 @@ class Heatmap:
                 parts.append(f'<text x="{left - 6:.1f}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>')
             for j, value in enumerate(matrix[i]):
                 parts.append(_square(left + square * j, top + square * i, square, value, _shade(value, full)))
-        parts += self._frames(number, left, top)
+        for i, j in self._marked_places(number):  # last, so that no neighbour covers a frame
+            parts.append(
+                f'<rect x="{left + square * j + 2:.1f}" y="{top + square * i + 2:.1f}" width="{square - 4}" '
+                f'height="{square - 4}" fill="none" stroke="#e65100" stroke-width="3" stroke-dasharray="6 3"/>'
+            )
         return (
             f'<svg role="img" aria-label="{escape(self._aloud(number))}" width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="0 0 {width:.0f} {height:.0f}" font-size="13" font-family="sans-serif" fill="currentColor" '
@@ -151,15 +153,15 @@ class Heatmap:
         )
 
     def _canvas(self, number: int) -> Raster:
-        """The picture in dots."""
+        """The picture for the PNG."""
         matrix, name, full = self.weights[number], self.names[number], self.full or _full(self.weights[number])
         small = self._size() == SMALL
-        side, step, letter, line = DOTS // 3 if small else DOTS, self._labelled(), 2 * WIDE, 2 * HIGH
+        side, step, letter, line = DOTS // 3 if small else DOTS, self._label_step(), 2 * WIDE, 2 * HIGH
         longest = max(map(len, self.columns)) * letter
         left, upright = 8 + letter * max(map(len, self.rows)), longest > side
         top = (longest if upright else line) + 10 + (line + 8 if name else 0)
         canvas = Raster(max(left + side * len(self.columns) + 12, letter * len(name)), top + side * len(self.rows) + 8)
-        canvas.text(0, 2, name, BLACK)
+        canvas.text(0, 2, name)
         for j in range(0, len(self.columns), step):
             wide, middle = len(self.columns[j]) * letter, left + side * (j + 0.5)
             at = (middle - line / 2, top - 4 - wide) if upright else (middle - wide / 2, top - line)
@@ -175,8 +177,8 @@ class Heatmap:
                 if not small:
                     number_text = _text(value)
                     inner = x + (side - letter * len(number_text)) / 2 + 1
-                    canvas.text(inner, y + (side - line) / 2 + 1, number_text, BLACK)
-        for i, j in [] if self.marked is None else np.argwhere(self.marked[number]).tolist():
+                    canvas.text(inner, y + (side - line) / 2 + 1, number_text)
+        for i, j in self._marked_places(number):
             canvas.frame(left + side * j + 3, top + side * i + 3, side - 5, FRAME, 4)
         return canvas
 
@@ -184,24 +186,16 @@ class Heatmap:
         """Pixels of a square's side."""
         return SMALL if len(self.columns) > MANY else SQUARE
 
-    def _labelled(self) -> int:
-        """Every how many rows and columns have a label: all, but of numbers beside small squares only each fourth."""
-        if self._size() == SQUARE or any(not label.isdecimal() for label in self.columns):
-            return 1
-        return 4
+    def _label_step(self) -> int:
+        """1 if every row and column has a label; 4 if numbers label small squares, which only fit every fourth."""
+        return 4 if self._size() == SMALL and all(label.isdecimal() for label in self.columns) else 1
 
-    def _frames(self, number: int, left: float, top: float) -> list[str]:
-        """A thick dashed frame around each marked square, drawn last so that no neighbour covers it."""
-        places = [] if self.marked is None else np.argwhere(self.marked[number]).tolist()
-        square = self._size()
-        return [
-            f'<rect x="{left + square * j + 2:.1f}" y="{top + square * i + 2:.1f}" width="{square - 4}" '
-            f'height="{square - 4}" fill="none" stroke="#e65100" stroke-width="3" stroke-dasharray="6 3"/>'
-            for i, j in places
-        ]
+    def _marked_places(self, number: int) -> list[list[int]]:
+        """(row, column) of each marked square."""
+        return [] if self.marked is None else np.argwhere(self.marked[number]).tolist()
 
     def _aloud(self, number: int) -> str:
-        """The picture as a sentence a row, for those who hear the page."""
+        """The picture in words, a row at a time, for screen readers."""
         head = f"{self.title} {self.names[number]}".strip() or "weights"
         rows = (
             f"{label}: " + ", ".join(f"{c} {_text(v)}" for c, v in zip(self.columns, values, strict=True))
@@ -211,7 +205,7 @@ class Heatmap:
 
 
 def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
-    """Several pictures as text, next to each other where that needs no more than `width` characters."""
+    """Several pictures as text, side by side if they fit into `width` characters."""
     blocks = [repr(picture).splitlines() for picture in pictures]
     widths = [max(map(len, block)) for block in blocks]
     if sum(widths) + 5 * len(widths) > width:
@@ -233,13 +227,13 @@ def _square(x: float, y: float, size: int, value: Any, shade: float) -> str:
 
 
 def _full(matrix: np.ndarray) -> float:
-    """Weights as they are, up to 1; where there are larger numbers, up to the largest."""
+    """The number with full colour: the largest magnitude, but at least 1."""
     finite = matrix[np.isfinite(matrix)]
     return max(1.0, float(np.abs(finite.astype(float)).max(initial=0.0)))
 
 
 def _shade(value: Any, full: float) -> float:
-    """How much of a colour a square has, below zero that of `BELOW`."""
+    """A square's opacity; negative for the colour `BELOW`."""
     return DEEPEST * float(np.clip(float(value) / full, -1, 1)) if np.isfinite(value) else 0.0
 
 

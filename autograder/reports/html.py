@@ -1,4 +1,4 @@
-"""Showing something to a student: HTML in a notebook, text in a terminal."""
+"""HTML for students' notebooks and feedback pages."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 
 def name_of(exercise: Any) -> str:
-    """The name of an exercise that was given as `"median"` or as the function itself."""
+    """The name of an exercise, given as `"median"` or as the function itself."""
     return exercise if isinstance(exercise, str) else getattr(exercise, "__name__", str(exercise))
 
 
 def with_code(text: str) -> str:
     """Text as HTML, with `backticks` shown as code."""
     parts = [escape(part) for part in text.split("`")]
-    if len(parts) % 2 == 0:  # an odd backtick is a backtick
+    if len(parts) % 2 == 0:  # an unpaired backtick: show all of them as they are
         return escape(text)
     return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
 
 
 def block(html: str, name: str) -> str:
-    """A part of the page whose words MathJax does not read as formulas. name: what it is, for those who hear the page.
+    """A part of the page in which MathJax looks for no formulas. `name` describes it to screen readers.
 
-    A narrow window scrolls it, so the keyboard reaches it.
+    A narrow window scrolls it, so it can have the keyboard's focus.
     """
     return (
         f'<div class="autograder-rubric tex2jax_ignore mathjax_ignore" style="overflow-x:auto" tabindex="0" '
@@ -31,5 +31,5 @@ def block(html: str, name: str) -> str:
 
 
 def paragraph(html: str) -> str:
-    """One paragraph, near its neighbours."""
+    """One paragraph with small margins."""
     return f'<p style="margin:.3em 0">{html}</p>'

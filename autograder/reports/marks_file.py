@@ -1,4 +1,4 @@
-"""Reading what `autograder grade --json` wrote, and writing tables that a spreadsheet opens."""
+"""Reads what `autograder grade --json` wrote, and writes tables for spreadsheets."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from autograder.errors import AutograderError
 from autograder.report import Cause, ExerciseResult, Report
 from autograder.text import shown_name
 
-# A spreadsheet takes text that begins so for a formula, and runs it (OWASP, "CSV Injection").
+# A spreadsheet runs text that begins with one of these as a formula (OWASP, "CSV Injection").
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read_marks(paths: Sequence[Path]) -> list[Report]:
-    """The reports of all files, in order. Of two on the same student and assignment, the later file's counts.
+    """The reports of all files, in order. If two files have the same student and assignment, the later file counts.
 
-    Raises `AutograderError` if a file is not what `autograder grade --json` writes, or has two such reports itself.
+    Raises `AutograderError` if a file was not written by `autograder grade --json`, or has a submission twice.
     """
     found: dict[tuple[str, str], Report] = {}
     for path in paths:
@@ -46,7 +46,7 @@ def _read(path: Path) -> list[Report]:
 
 
 def report_of(entry: dict[str, object]) -> Report:
-    """The report behind `Report.to_dict`. Raises `ValueError` that names the key if there is none."""
+    """The report that `Report.to_dict` was made from. Raises `ValueError` that names an invalid key."""
     report = msgspec.convert(entry, Report)
     diagnosed = msgspec.convert(entry, _Diagnosed).exercises
     exercises = tuple(map(_with_causes, report.exercises, diagnosed))
@@ -55,7 +55,7 @@ def report_of(entry: dict[str, object]) -> Report:
 
 
 class _Diagnosis(msgspec.Struct):
-    """What an exercise's entry says of a diagnosis, if that is not of several causes."""
+    """The diagnosis in an exercise's entry; `Report.to_dict` lists causes only if there are several."""
 
     diagnosis: str | None
     hint: str = ""
@@ -65,15 +65,15 @@ class _Diagnosed(msgspec.Struct):
     exercises: list[_Diagnosis]
 
 
-def _with_causes(result: ExerciseResult, said: _Diagnosis) -> ExerciseResult:
-    """With its single cause, which stands in the file as the diagnosis and its hint."""
-    if result.causes or not said.diagnosis:
+def _with_causes(result: ExerciseResult, entry: _Diagnosis) -> ExerciseResult:
+    """The result with its single cause, which the file has as `diagnosis` and `hint`."""
+    if result.causes or not entry.diagnosis:
         return result
-    return structs.replace(result, causes=(Cause(said.diagnosis, said.hint),))
+    return structs.replace(result, causes=(Cause(entry.diagnosis, entry.hint),))
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as CSV text. Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """A table as CSV text. Text that a spreadsheet would run as a formula gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(head)
@@ -86,7 +86,7 @@ def _cell(value: object) -> object:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, or say in one sentence why not."""
+    """Write a file and its folders. Raises `AutograderError` if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""An exercise's result in words, for terminals, tables and whoever puts them on a page."""
+"""An exercise's result as plain text."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not 
 
 
 def points(value: float) -> str:
-    """Points without needless zeros: 3, 2.5, 1.67."""
+    """Points without trailing zeros: 3, 2.5, 1.67."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def summary(result: ExerciseResult) -> str:
     """One line on the whole exercise."""
     if result.withdrawn:
-        worth = f"everybody gets its {points(result.max_score)} points" if result.max_score else "it does not count"
-        return f"{result.name}: withdrawn, so {worth}."
+        effect = f"everybody gets its {points(result.max_score)} points" if result.max_score else "it does not count"
+        return f"{result.name}: withdrawn, so {effect}."
     if not result.started:
         state = "its cell does not run" if result.evidence else "not started yet"
         return f"{result.name}: {state}. 0 of {points(result.max_score)} points."
@@ -26,10 +26,8 @@ def summary(result: ExerciseResult) -> str:
 
 
 def notes(result: ExerciseResult) -> list[str]:
-    """What else the student should know about how this exercise was judged."""
-    found = []
-    if said := looks_like(result):
-        found.append(said)
+    """Sentences on what is wrong, and on how this exercise was judged."""
+    found = list(filter(None, [looks_like(result)]))
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
@@ -40,23 +38,20 @@ def notes(result: ExerciseResult) -> list[str]:
 
 
 def looks_like(result: ExerciseResult) -> str:
-    """What is wrong in words, by what it is known, and a question; empty where nothing can be told.
-
-    A known mistake is told by its name. How answers stand to the right ones is told by the evidence, if there is one.
-    """
+    """The diagnosis in words: known mistakes by name, the evidence, and a hint; empty without a diagnosis."""
     names = ", and ".join(name.replace("-", " ") for name in mistakes_in(result))
-    said = f"Known mistake: {names}." if names else ""
-    return " ".join(filter(None, (said, result.evidence, result.hint)))
+    known = f"Known mistake: {names}." if names else ""
+    return " ".join(filter(None, (known, result.evidence, result.hint)))
 
 
 def mistakes_in(result: ExerciseResult) -> list[str]:
-    """The names of the known mistakes that a result was told by; none where relations tell what is wrong."""
+    """The names of the known mistakes in the diagnosis; none if it consists of relations."""
     is_known = result.known_mistake or not result.evidence
     return [cause.name for cause in result.causes if cause.name and is_known]
 
 
 def as_text(result: ExerciseResult) -> str:
-    """All of it: a line for each test, its message below."""
+    """The whole result: summary, notes, and a line for each test with its message below."""
     lines = [summary(result), *notes(result)]
     if result.started:
         for test in result.tests:

@@ -1,7 +1,7 @@
-"""Who is in the class: a CSV file with a header and the columns `id`, `name` and `email`, as a spreadsheet saves it.
+"""The students of a class: a CSV file with a header and the columns `id`, `name` and `email`.
 
 `id` is the name of the student's folder in `submitted/`. A name is `Ada Lovelace`, or `Lovelace, Ada`; the columns
-`first_name` and `last_name` of nbgrader's own import are read as well. Other columns are passed over.
+`first_name` and `last_name` of nbgrader's own import are read as well. Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FORM = "a roster is a CSV file whose first line is: id,name,email"
 
 @dataclass(frozen=True)
 class Person:
-    """A student of the class; all but the id may be empty."""
+    """A student of the class; everything except the id may be empty."""
 
     id: str
     first_name: str = ""
@@ -29,7 +29,7 @@ class Person:
 
 
 def read_roster(path: Path) -> list[Person]:
-    """Everybody in the file, in order. Raises `AutograderError` with the line that is wrong."""
+    """The students in the file, in order. Raises `AutograderError` that names the wrong line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -57,7 +57,7 @@ def read_roster(path: Path) -> list[Person]:
 
 
 def _delimiter(text: str) -> str:
-    """A spreadsheet that writes 3,5 for 3.5 puts semicolons between columns."""
+    """Spreadsheets in countries that write 3,5 for 3.5 separate columns by semicolons."""
     head = text.splitlines()[0]
     return ";" if head.count(";") > head.count(",") else ","
 
@@ -70,7 +70,7 @@ def _person(values: dict[str, str]) -> Person:
 
 
 def names_in(name: str) -> tuple[str, str]:
-    """First and last name of `Ada Lovelace` or `Lovelace, Ada`; one word is a last name."""
+    """First and last name from `Ada Lovelace` or `Lovelace, Ada`; a single word is a last name."""
     last, comma, first = name.partition(",")
     if comma:
         return first.strip(), last.strip()
@@ -79,16 +79,16 @@ def names_in(name: str) -> tuple[str, str]:
 
 
 def with_absent(reports: Sequence[Report], students: Iterable[str] = ()) -> list[Report]:
-    """The reports, and one for each assignment of whoever else is in the class and has handed in nothing there."""
+    """The reports, plus a failed one for each assignment that a student of the class has not submitted."""
     everybody = list(dict.fromkeys([*(report.student for report in reports), *students]))
-    worth: dict[str, float] = {}
+    max_scores: dict[str, float] = {}
     for report in reports:
-        worth[report.assignment] = max(worth.get(report.assignment, 0.0), report.max_score)
-    there = {(report.assignment, report.student) for report in reports}
+        max_scores[report.assignment] = max(max_scores.get(report.assignment, 0.0), report.max_score)
+    submitted = {(report.assignment, report.student) for report in reports}
     absent = [
         Report(student, name, (), points, NOTHING)
-        for name, points in worth.items()
+        for name, points in max_scores.items()
         for student in everybody
-        if (name, student) not in there
+        if (name, student) not in submitted
     ]
     return [*reports, *absent]

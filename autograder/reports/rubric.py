@@ -1,6 +1,6 @@
-"""An exercise's result as a table a student reads: each test's sentence, mark in words, points, message.
+"""An exercise's result as a table for the student: each test's sentence, mark in words, points and message.
 
-HTML is self-contained: no script, no link, styles inline, every text escaped. No colour carries meaning alone.
+The HTML is self-contained: no script, no link, inline styles, every text escaped. Colours repeat what the text says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
 
 
 def as_html(result: ExerciseResult) -> str:
-    """The table as HTML, with points."""
+    """The result as HTML: summary, notes, table with points, and picture."""
     head = paragraph(f"<strong>{escape(summary(result))}</strong>")
     more = "".join(paragraph(escape(note)) for note in notes(result))
     shown = head + more + (table(result, with_points=True) if result.started else "") + _picture(result)
@@ -26,12 +26,12 @@ def as_html(result: ExerciseResult) -> str:
 
 
 def extra_as_html(text: str) -> str:
-    """A report's `extra`, as a paragraph of its own."""
+    """A report's `extra` as a block of its own."""
     return block(paragraph(escape(text)), "Beside the marks")
 
 
 def _picture(result: ExerciseResult) -> str:
-    """What the student's function gave on the visible example, as heat maps."""
+    """Heat maps of what the student's function returned for the visible example."""
     picture = result.picture
     if picture is None:
         return ""
@@ -41,9 +41,9 @@ def _picture(result: ExerciseResult) -> str:
         drawn = heatmap(own, rows=picture.rows, columns=picture.columns).plain_html()
         return paragraph(f"What your {name} gives for a small example:") + drawn
     pictures = beside(own, wanted, picture.rows, picture.columns)
-    said = paragraph(f"{name} on a small example, yours and what it asks for{in_words(differing(pictures))}")
+    head = paragraph(f"{name} on a small example, yours and what it asks for{in_words(differing(pictures))}")
     drawn = "".join(one.plain_html() for one in pictures)
-    return f'{said}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
+    return f'{head}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
 
 
 def table(
@@ -51,11 +51,11 @@ def table(
     with_points: bool,
     message: Callable[[TestResult], str] = lambda test: with_code(test.message),
 ) -> str:
-    """The tests as an HTML table; a student's visible tests have no points. `message` makes HTML of a test's."""
+    """The tests as an HTML table. Visible tests have no points. `message` converts a test's message to HTML."""
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
     rows = "".join(_row(test, with_points, message) for test in result.tests)
-    # JupyterLab gives all columns of a table one width if it is not told otherwise.
+    # Without `table-layout`, JupyterLab gives all columns the same width.
     style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 

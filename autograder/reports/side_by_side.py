@@ -1,4 +1,4 @@
-"""A student's picture beside what is asked for, with the squares marked that differ."""
+"""A student's picture beside the expected one, with the squares that differ marked."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from autograder.report import Picture
 from autograder.reports.heatmap import Heatmap, heatmap
 
-# What is asked for has two digits after the point, rounded: half a hundredth, and float32's own rounding.
+# Expected values are rounded to two digits: half a hundredth, plus the rounding of float32.
 ROUNDED = 0.0051
 
 
 def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> list[Heatmap]:
-    """Yours, where it can be drawn, and what is asked for; both (matrices, rows, columns)."""
+    """The student's picture, if it can be drawn, and the expected one; both of shape (matrices, rows, columns)."""
     full = max(1.0, float(np.abs(wanted.astype(float)).max()))
     right = replace(heatmap(wanted, rows, columns, "asked for"), full=full)
     if own is None:
@@ -27,18 +27,18 @@ def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], colu
 
 
 def drawn_arrays(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
-    """A student's matrices and those that are asked for, as `beside` takes them; empty if nothing is asked for."""
+    """The student's matrices and the expected ones (maybe empty), as `beside` takes them."""
     kind = bool if picture.boolean else float
     return np.array(picture.matrices, dtype=kind), np.array(picture.wanted, dtype=kind)
 
 
 def differing(pictures: Sequence[Heatmap]) -> int:
-    """How many squares are marked."""
+    """The number of marked squares."""
     return sum(int(picture.marked.sum()) for picture in pictures if picture.marked is not None)
 
 
 def in_words(count: int) -> str:
-    """The same as an end of a sentence."""
+    """The number of marked squares, as the end of a sentence."""
     if not count:
         return "."
     return ": 1 square of yours differs (marked)." if count == 1 else f": {count} squares of yours differ (marked)."

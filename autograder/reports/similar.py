@@ -1,4 +1,4 @@
-"""Each exercise as a `.py` for each student, for programs that compare code; nobody is compared here.
+"""Writes each student's code for each exercise as a `.py`, for programs that compare code:
 
     JPlag      java -jar jplag.jar -l python3 code/median/students -bc code/median/base
     Dolos      dolos run -l python code/median/students/*.py --ignore code/median/base/base.py
@@ -21,26 +21,26 @@ from autograder.errors import SubmissionError
 from autograder.reports.marks_file import as_csv
 from autograder.submission import NotebookFile, Submission, read_notebook
 
-FEW = 4  # from so many students on, lines that more than half of them have are nobody's own
+FEW = 4  # students, at least: then lines that more than half of them have count as given code
 
 
 def files(
     assignment: Assignment, released: Path, submissions: Iterable[Submission], folder: Path, anonymous: bool
 ) -> Iterator[tuple[Path, str]]:
-    """Every file with its place below `folder`; if anonymous, who is who beside it. Stubs are left out.
+    """Path and text of every file below `folder`, without untouched stubs; if anonymous, also of a table of names.
 
-    Raises `SubmissionError` if the release cannot be read; a submission that cannot be read is left out.
+    Raises `SubmissionError` if the release cannot be read. Submissions that cannot be read are left out.
     """
-    handed_in = {one.student: notebook for one in submissions if (notebook := _readable(one))}
+    handed_in = {entry.student: notebook for entry in submissions if (notebook := _readable(entry))}
     names = {student: _alias(student) if anonymous else student for student in handed_in}
     stubs = read_notebook(released)
     for exercise in assignment.exercises:
         stub = _code_of(stubs, exercise.name)
         code = {student: _code_of(notebook, exercise.name) for student, notebook in handed_in.items()}
-        own = {student: text for student, text in code.items() if text.strip() and text.strip() != stub.strip()}
-        for student, text in own.items():
+        edited = {student: text for student, text in code.items() if text.strip() not in ("", stub.strip())}
+        for student, text in edited.items():
             yield folder / exercise.name / "students" / f"{names[student]}.py", text.rstrip() + "\n"
-        yield folder / exercise.name / "base" / "base.py", "\n".join([stub.rstrip(), *_shared(own, stub)]) + "\n"
+        yield folder / exercise.name / "base" / "base.py", "\n".join([stub.rstrip(), *_shared(edited, stub)]) + "\n"
     if anonymous:
         rows = sorted((alias, student) for student, alias in names.items())
         yield folder.with_name(f"{folder.name}.names.csv"), as_csv(("file", "student"), rows)
@@ -54,12 +54,12 @@ def _readable(submission: Submission) -> NotebookFile | None:
 
 
 def _alias(student: str) -> str:
-    """The same in each exercise, and in no order that tells something."""
+    """The same alias in each exercise; its order reveals nothing."""
     return "student-" + hashlib.sha256(f"alias {student}".encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def _code_of(notebook: NotebookFile, exercise: str) -> str:
-    """The exercise's own cell, by its name for nbgrader, or else the last one that defines it."""
+    """The source of the cell with the exercise's nbgrader id, else of the last cell that defines it."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     named = [cell.source for cell in cells if cell.grade_id == exercise]
     defined = [cell.source for cell in cells if exercise in _definitions(cell.source)]
@@ -75,7 +75,7 @@ def _definitions(source: str) -> set[str]:
 
 
 def _shared(code: Mapping[str, str], stub: str) -> list[str]:
-    """Lines that more than half of the students have, such as those of the lecture."""
+    """Lines that more than half of the students have, such as code from the lecture."""
     if len(code) < FEW:
         return []
     counts = Counter(line for text in code.values() for line in dict.fromkeys(text.splitlines()) if line.strip())

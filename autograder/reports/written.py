@@ -1,8 +1,7 @@
-"""Written questions for whoever grades them: all answers on one page, those alike together, a rubric to click.
+"""A page for grading written questions: all answers, similar ones grouped, and a rubric to click.
 
-The page is one file that fetches nothing. Its script, which a policy names by digest, is the only one that may run on
-it, so untrusted text stays text. What a grader decides is saved as a small JSON file, and `autograder written
---apply` enters it.
+The page is one file that fetches nothing. Its content security policy allows only its own script, by digest, so
+untrusted text cannot run. The page saves decisions as a JSON file, which `autograder written --apply` reads.
 """
 
 from __future__ import annotations
@@ -29,17 +28,19 @@ from autograder.text import printable
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TEXT = 20_000  # characters of an answer that are shown and compared; six sentences have 800
 MAX_FILE = 20 * 2**20  # bytes of a file of decisions
-MANY = 400  # words from which on an answer is alike only if it is the same: comparing thousands of words takes time
-FEW = 8  # words up to which an answer is alike only if it has the very same words
-ALIKE = 0.75  # share of pairs of neighbouring words that two answers have in common; one word in ten may differ
+MANY = 400  # words: a longer answer is only grouped with equal ones, since comparing thousands of words takes time
+FEW = 8  # words: up to this length, similar answers have exactly the same words
+ALIKE = 0.75  # share of common pairs of neighbouring words in similar answers; about one word in ten may differ
 _WORD = re.compile(r"(\w+)")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one student wrote. `score` and `comment` are a person's; `waits` is set if it is to be looked at (again).
+    """One student's answer.
 
-    pictures: something was pasted into it that this page does not show
+    score, comment: given by a person
+    waits: it still has to be graded, perhaps again
+    pictures: it contains pasted pictures, which this page does not show
     """
 
     student: str
@@ -51,14 +52,16 @@ class Answer:
 
     @property
     def digest(self) -> str:
-        """A word that changes with the answer."""
+        """A short digest of the answer."""
         return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Wording:
-    """An answer, and everybody who wrote it. `parts` is its text in pieces, each with whether it is a word that the
-    group's first wording has not; `lacks` are words of the first that it has not.
+    """One wording of an answer, and the answers that have it.
+
+    parts: its text in pieces, each with whether it is a word that the group's first wording does not have
+    lacks: words of the first wording that it does not have
     """
 
     answers: tuple[Answer, ...]
@@ -67,40 +70,41 @@ class Wording:
 
     @property
     def who(self) -> str:
-        """For the page's script, as JSON: each student, the answer's digest, and the score so far."""
+        """JSON for the page's script: each student, the answer's digest, and the score so far."""
         return json.dumps([[a.student, a.digest, a.score] for a in self.answers])
 
     @property
     def scores(self) -> list[float]:
-        """Points that a person has given for it, each once."""
+        """The different scores that it has been given."""
         return sorted({a.score for a in self.answers if a.score is not None})
 
     @property
     def comments(self) -> list[str]:
-        """What a person has said to it, each once. A new comment takes its place."""
+        """The different comments that it has been given. A new comment replaces them."""
         return sorted({a.comment for a in self.answers if a.comment})
 
 
 @dataclass(frozen=True)
 class Group:
-    """Equal and nearly equal answers, which one decision marks; `done` if a person has graded all of them."""
+    """Equal and similar answers, which are graded together; `done` if all have been graded."""
 
     wordings: tuple[Wording, ...]
     done: bool
-    earlier: tuple[float, ...] = ()  # points that answers like these have been given already
+    earlier: tuple[float, ...] = ()  # scores that answers of this group have already
 
     @property
     def count(self) -> int:
-        """How many students wrote one of them."""
+        """The number of answers."""
         return sum(len(wording.answers) for wording in self.wordings)
 
 
 @dataclass(frozen=True)
 class Question:
-    """One written question. `untouched` counts who left it as it was.
+    """One written question.
 
-    model: the model answer, as HTML of the course's own
-    lines: of the rubric: points, the text as HTML, and the same as Markdown for a comment
+    model: the model answer, as trusted HTML
+    lines: of the rubric: points, the text as HTML, and the text as Markdown for a comment
+    untouched: how many students did not change the cell
     """
 
     name: str
@@ -112,7 +116,7 @@ class Question:
 
 
 def as_html(assignment: str, questions: Sequence[Question]) -> str:
-    """The page: open groups first, the largest on top."""
+    """The page: groups that wait first, largest on top."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     script = (TEMPLATES / "written.js").read_text(encoding="utf-8")
@@ -126,14 +130,14 @@ def as_html(assignment: str, questions: Sequence[Question]) -> str:
 
 
 def grouped(answers: Iterable[Answer]) -> list[Group]:
-    """Equal and nearly equal answers together: those that wait first, then the larger groups."""
+    """Groups of equal and similar answers: those that wait first, then by size."""
     same: dict[object, list[Answer]] = {}
     for answer in answers:
         same.setdefault(_sameness(answer), []).append(answer)
     together: list[tuple[set[Any], list[list[Answer]]]] = []
     for found in sorted(same.values(), key=len, reverse=True):
         pairs = _pairs(found[0])
-        group = next((those for first, those in together if _alike(first, pairs)), None)
+        group = next((members for first, members in together if _alike(first, pairs)), None)
         if group is None:
             together.append((pairs, [found]))
         else:
@@ -143,12 +147,12 @@ def grouped(answers: Iterable[Answer]) -> list[Group]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, without case, and without what stands between them."""
+    """The words of a text, without case and punctuation."""
     return _WORD.findall(unicodedata.normalize("NFKC", text[:MAX_TEXT]).casefold())
 
 
 def _sameness(answer: Answer) -> object:
-    """Equal for answers that are the same but for case and white space; pictures cannot be compared."""
+    """A key that is equal for answers that differ only in case and white space. Pictures cannot be compared."""
     if answer.pictures:
         return answer.student, answer.digest
     return " ".join(unicodedata.normalize("NFKC", answer.text[:MAX_TEXT]).casefold().split())
@@ -157,23 +161,22 @@ def _sameness(answer: Answer) -> object:
 def _pairs(answer: Answer) -> set[Any]:
     words = words_of(answer.text)
     if answer.pictures or not words or len(words) > MANY:
-        return {(answer.student, answer.digest)}  # like nothing else
+        return {(answer.student, answer.digest)}  # similar to no other answer
     return {tuple(words)} if len(words) <= FEW else set(itertools.pairwise(words))
 
 
-def _alike(one: set[Any], other: set[Any]) -> bool:
-    """By Jaccard's index of the pairs; a set that is much smaller need not be looked at."""
-    if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):
-        return False
-    return len(one & other) >= ALIKE * len(one | other)
+def _alike(first: set[Any], second: set[Any]) -> bool:
+    """True if the Jaccard index of two answers' pairs is high enough."""
+    if min(len(first), len(second)) < ALIKE * max(len(first), len(second)):
+        return False  # sets of such different sizes cannot reach it
+    return len(first & second) >= ALIKE * len(first | second)
 
 
 def _group(wordings: list[list[Answer]]) -> Group:
-    """One decision counts for all that wait, and for all if none does."""
+    """A decision applies to all answers that wait, or to all if none waits."""
     every = [answer for found in wordings for answer in found]
     done = not any(answer.waits for answer in every)
-    counting = [[a for a in found if done or a.waits] for found in wordings]
-    kept = [found for found in counting if found]
+    kept = [kept for found in wordings if (kept := [a for a in found if done or a.waits])]
     first = words_of(kept[0][0].text)
     scores = {a.score for a in every if a.score is not None and not a.waits}
     return Group(tuple(_wording(found, first) for found in kept), done, tuple(sorted(scores)))
@@ -181,13 +184,13 @@ def _group(wordings: list[list[Answer]]) -> Group:
 
 def _wording(answers: list[Answer], first: list[str]) -> Wording:
     text, known = shown(answers[0].text), set(first)
-    own = set(words_of(text))
+    words = set(words_of(text))
     parts = tuple((part, bool(words_of(part)) and not known.issuperset(words_of(part))) for part in _WORD.split(text))
-    return Wording(tuple(answers), parts, tuple(dict.fromkeys(word for word in first if word not in own)))
+    return Wording(tuple(answers), parts, tuple(dict.fromkeys(word for word in first if word not in words)))
 
 
 def shown(text: str) -> str:
-    """An answer as a page shows it: line by line, nothing that acts."""
+    """An answer for the page: cut to `MAX_TEXT`, with each line printable."""
     cut = text[:MAX_TEXT] + ("\n…" if len(text) > MAX_TEXT else "")
     return "\n".join(printable(line.expandtabs(4)) for line in cut.splitlines())
 
@@ -197,7 +200,11 @@ def shown(text: str) -> str:
 
 @dataclass(frozen=True)
 class Decision:
-    """A student's points for one question. `answer` is the digest of what was graded, `before` the score until then."""
+    """A student's points for one question.
+
+    answer: the digest of the graded answer
+    before: the previous score
+    """
 
     question: str
     student: str
@@ -211,14 +218,14 @@ FORM = "save it on the page that `autograder written --page` makes"
 
 
 class _File(msgspec.Struct):
-    """What the page saves."""
+    """The file that the page saves."""
 
     assignment: str
     decisions: list[Decision]
 
 
 def read_decisions(path: Path, assignment: str) -> list[Decision]:
-    """What a grader has saved. Raises `AutograderError` if it is something else, or of another assignment."""
+    """The decisions in a saved file. Raises `AutograderError` if it is invalid or of another assignment."""
     try:
         found = msgspec.json.decode(read_bytes(path, MAX_FILE, ""), type=_File)
     except (SubmissionError, ValueError, RecursionError) as error:

@@ -35,7 +35,7 @@ def cells_of(assignment, answers):
 
 def in_their_place(assignment, cells):
     """The same, with every cell edited that could wait, so that none does."""
-    return [f"{source}\n# mine" if source in assignment.only_shows else source for source in cells]
+    return [f"{source}\n# mine" if source in assignment.display_cells else source for source in cells]
 
 
 def works(assignment):
@@ -92,7 +92,9 @@ def attention_scores(Q, K):
 def test_nothing_that_is_drawn_or_shown_can_have_seen_a_hidden_input(sandbox):
     """Notes that an exercise's process leaves reach neither a cell that shows something nor another one's picture."""
     released = cells_of(A1, {})
-    first = next(number for number, source in enumerate(released) if source in A1.only_shows and "softmax(" in source)
+    first = next(
+        number for number, source in enumerate(released) if source in A1.display_cells and "softmax(" in source
+    )
     cells = [*released[:first], NOTES, *released[first:]]
     with Marker(A1, sandbox) as marker:
         report, results = marker.mark_cells("mallory", cells, for_page=True)
@@ -107,7 +109,7 @@ def test_they_run_beside_the_others_and_where_nobody_looks_not_at_all(sandbox):
         page, seen = marker.mark_cells("ana", cells, for_page=True)
         _, in_place = marker.mark_cells("ana", in_their_place(A1, cells), for_page=True)
     assert marks.score == page.score == A1.max_score
-    shows = [number for number, source in enumerate(cells) if source in A1.only_shows]
+    shows = [number for number, source in enumerate(cells) if source in A1.display_cells]
     assert len(shows) >= 5
     assert not any(unseen[number].printed for number in shows)
     assert seen == in_place
@@ -146,11 +148,11 @@ def test_a_process_that_is_lost_by_the_question_costs_no_cell(sandbox, monkeypat
 
     monkeypatch.setattr(Notebook, "_ask", lost)
     cells = ["print('first')", *cells_of(A1, {})]
-    with sandbox.open(cells, showing=display_cells(A1.only_shows)) as running:
+    with sandbox.open(cells, showing=display_cells(A1.display_cells)) as running:
         assert running.results[0].printed == "first\n"
         assert not any(result.stopped for result in running.results)
         assert all(
-            running.results[cells.index(source)].printed for source in A1.only_shows if source.startswith("for ")
+            running.results[cells.index(source)].printed for source in A1.display_cells if source.startswith("for ")
         )
 
 
