@@ -1,8 +1,8 @@
-"""Write the pages of `docs/` that are made from the code, so that they say what it does.
+"""Write the pages of `docs/` that are generated from the code.
 
     python -m tools.docs
 
-The command line's help, the JSON with every key explained, and the sandbox's own list of what it covers.
+These are the help of the command line, the keys of the JSON, the sandbox's list of promises, and the sizes of packages.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ grades, each fork server has a user of its own (`tests/sandbox/test_endings.py`)
 
 
 def pages() -> dict[Path, str]:
-    """Every page that is made, with its text."""
+    """Every generated page with its text."""
     docs = ROOT / "docs"
     return {
         docs / "architecture.md": with_sizes(docs / "architecture.md"),
@@ -192,7 +192,7 @@ def pages() -> dict[Path, str]:
 
 
 def with_sizes(page: Path) -> str:
-    """The page with the lines of each package of the engine at its end, in hundreds. Raises if a package has no row."""
+    """The page, ending with a table of the packages' lines in hundreds. Raises `CourseError` if one has no row."""
     lines: Counter[str] = Counter()
     for path in (ROOT / "autograder").rglob("*.py"):
         place = path.relative_to(ROOT / "autograder").parts
@@ -200,8 +200,8 @@ def with_sizes(page: Path) -> str:
     if lines.keys() != LINES_FOR.keys():
         raise CourseError(f"{__file__}: LINES_FOR and the packages differ in {lines.keys() ^ LINES_FOR.keys()}")
     rows = [
-        f"| {f'`{name}`' if name else 'modules beside them'} | {round(lines[name], -2):,} | {told} |"
-        for name, told in LINES_FOR.items()
+        f"| {f'`{name}`' if name else 'modules beside them'} | {round(lines[name], -2):,} | {purpose} |"
+        for name, purpose in LINES_FOR.items()
     ]
     whole = f"{SIZES}\nIn hundreds, docstrings and blank lines with them: {round(lines.total(), -2):,} in all.\n\n"
     head = page.read_text(encoding="utf-8").partition(SIZES)[0]
@@ -221,7 +221,7 @@ def security() -> str:
 
 
 def _promises() -> str:
-    """Which promise holds with which backend. A tick stands for the test of that name, run there."""
+    """A table of promises and backends. A tick means that the test of that name runs with the backend."""
     lines = [
         "\n## What holds with which backend\n",
         "| promise | what a submission keeps to | bubblewrap | Landlock | process alone |",
@@ -234,7 +234,7 @@ def _promises() -> str:
 
 
 def json_reference() -> str:
-    """An example, and every key of it explained. Raises `CourseError` if a key has no explanation, or too many."""
+    """An example with all keys explained. Raises `CourseError` if an explanation is missing or superfluous."""
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
     two = structs.replace(exercise, causes=(Cause("no-scaling", ""), Cause("softmax-twice", "")))
@@ -306,7 +306,7 @@ def _text(text: str) -> str:
 
 
 def main() -> None:
-    """Write every page that is not what the code says, and name it."""
+    """Write and name every page that is out of date."""
     for path, text in pages().items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

@@ -69,19 +69,19 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
 
 
 def _is_blind_to_order(block: Any) -> bool:
-    """Does the last word get the same whatever order the others stand in, as it must where nothing tells the order?"""
+    """True if the order of the other words does not change the last word's output, so that no rotation is left."""
     words = torch.randn(1, LONGEST, block.W_O.out_features, generator=torch.Generator().manual_seed(0))
-    turned_round = torch.cat([words[:, :-1].flip(1), words[:, -1:]], dim=1)
+    reordered = torch.cat([words[:, :-1].flip(1), words[:, -1:]], dim=1)
     trains = block.training
     block.eval()
     with torch.no_grad():
-        one, other = block(3 * words)[:, -1], block(3 * turned_round)[:, -1]
+        first, second = block(3 * words)[:, -1], block(3 * reordered)[:, -1]
     block.train(trains)
-    return bool(torch.allclose(one, other, rtol=1e-3, atol=1e-3))
+    return bool(torch.allclose(first, second, rtol=1e-3, atol=1e-3))
 
 
 def _back(rotate: Callable[..., Any], d_head: int) -> torch.Tensor:
-    """For each position the matrix that rotates a vector back by it, (LONGEST, d_head, d_head)."""
+    """For each position the matrix that undoes its rotation, (LONGEST, d_head, d_head)."""
     unit = np.repeat(np.eye(d_head)[:, np.newaxis], LONGEST, axis=1)  # (d_head, LONGEST, d_head)
     return torch.tensor(rotate(unit, -np.arange(LONGEST)), dtype=torch.float32).transpose(0, 1)
 
