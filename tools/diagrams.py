@@ -26,32 +26,6 @@ text { font: 13px system-ui, sans-serif; fill: #1f2430 }
 """
 
 
-@dataclass(frozen=True)
-class Box:
-    """A rounded box with a title and lines below it; a flat one has a single line beside its title."""
-
-    kind: str
-    title: str
-    lines: tuple[str, ...]
-    place: tuple[int, int, int]  # x, y, width
-    flat: bool
-
-    @property
-    def height(self) -> int:
-        """As high as its text needs."""
-        return 36 if self.flat else 2 * PADDING + LINE * (1 + len(self.lines)) - 4
-
-    def __str__(self) -> str:
-        x, y, width = self.place
-        left, top = x + PADDING, y + PADDING + 11
-        right, below = (max(88, 9 * len(self.title)), 0) if self.flat else (0, LINE)
-        texts = [_text(left, top, self.title, "title")]
-        texts += [_text(left + right, top + below * n, line, "small") for n, line in enumerate(self.lines, start=1)]
-        size = f'width="{width}" height="{self.height}"'
-        frame = f'<rect class="{self.kind}" x="{x}" y="{y}" {size} rx="8"/>'
-        return "\n".join([frame, *texts])
-
-
 @dataclass
 class Diagram:
     """An SVG with `alternative` as its text for screen readers."""
@@ -62,8 +36,14 @@ class Diagram:
     parts: list[str] = field(default_factory=list)
 
     def box(self, kind: str, title: str, lines: Sequence[str], x: int, y: int, width: int, flat: bool = False) -> None:
-        """Add a box; a flat one has its text beside the title."""
-        self.parts.append(str(Box(kind, title, tuple(lines), (x, y, width), flat)))
+        """Add a rounded box with a title and lines below it; a flat one has a single line beside its title."""
+        height = 36 if flat else 2 * PADDING + LINE * (1 + len(lines)) - 4
+        self.parts.append(f'<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>')
+        left, top = x + PADDING, y + PADDING + 11
+        right, below = (max(88, 9 * len(title)), 0) if flat else (0, LINE)
+        self.parts.append(_text(left, top, title, "title"))
+        for n, line in enumerate(lines, start=1):
+            self.words(left + right, top + below * n, line)
 
     def sandbox(self, x: int, y: int, width: int, height: int, label: str) -> None:
         """Add a dashed frame with a label in its lower left corner."""

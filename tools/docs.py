@@ -65,20 +65,6 @@ KEYS = {
     },
 }
 SIZES = "## How large it is\n"
-# What the lines of each package of the engine are for.
-LINES_FOR = {
-    "sandbox": "two backends, one protocol, and defences against hostile code at their boundary",
-    "nbgrader": "hardened converters, gradebook, regrades, history; Canvas, Moodle and Gradescope",
-    "testing": "what hidden tests use: calls are recorded, compared, and reported in a student's words",
-    "cli": "the commands, the doctor's trial, and what the terminal shows",
-    "diagnosis": "names for wrong answers: known mistakes, mutants of them, relations",
-    "judge": "one submission: cells, attempts, follow-through for mistakes in earlier exercises",
-    "reports": "class report, rubric, pictures, written answers, exports",
-    "authoring": "new courses and exercises, checks of a course, releases",
-    "student": "`check`, `hint`, `explore` and progress in the notebook",
-    "worker": "many submissions in parallel, here or on other machines, and runs that resume",
-    "": "submissions and courses as values, read within limits",
-}
 COMMANDS_HEAD = "`autograder --version` prints the version. Each command explains itself if you add `--help`.\n"
 JSON_HEAD = """\
 # Reference: the JSON of `autograder grade`
@@ -191,20 +177,15 @@ def pages() -> dict[Path, str]:
 
 
 def with_sizes(page: Path) -> str:
-    """The page, ending with a table of the packages' lines in hundreds. Raises `CourseError` if one has no row."""
+    """The page, ending with a table of the packages of the engine by size, in hundreds of lines."""
     lines: Counter[str] = Counter()
     for path in (ROOT / "autograder").rglob("*.py"):
-        place = path.relative_to(ROOT / "autograder").parts
-        lines[place[0] if len(place) > 1 else ""] += len(path.read_text(encoding="utf-8").splitlines())
-    if lines.keys() != LINES_FOR.keys():
-        raise CourseError(f"{__file__}: LINES_FOR and the packages differ in {lines.keys() ^ LINES_FOR.keys()}")
-    rows = [
-        f"| {f'`{name}`' if name else 'modules beside them'} | {round(lines[name], -2):,} | {purpose} |"
-        for name, purpose in LINES_FOR.items()
-    ]
+        package, *rest = path.relative_to(ROOT / "autograder").parts
+        lines[f"`{package}`" if rest else "modules beside them"] += len(path.read_text(encoding="utf-8").splitlines())
+    rows = [f"| {name} | {round(count, -2):,} |" for name, count in lines.most_common()]
     whole = f"{SIZES}\nIn hundreds, docstrings and blank lines with them: {round(lines.total(), -2):,} in all.\n\n"
     head = page.read_text(encoding="utf-8").partition(SIZES)[0]
-    return head + whole + "\n".join(["| package | lines | for |", "| --- | --- | --- |", *rows, ""])
+    return head + whole + "\n".join(["| package | lines |", "| --- | --- |", *rows, ""])
 
 
 def security() -> str:
