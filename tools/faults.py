@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import ctypes
 import json
+import operator
 import os
 import random
 import shutil
@@ -48,6 +49,8 @@ MARKS = """
     JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
     JOIN student ON submitted_assignment.student_id = student.id
 """
+
+Fault = Callable[[subprocess.Popen[str]], object]  # takes the running grader
 
 
 @dataclass
@@ -119,7 +122,7 @@ class Day:
     def run(self, root: Path, way: str, jobs: int) -> str:
         return self.start(root, way, jobs).communicate(timeout=300)[0]
 
-    def disturb(self, way: str, jobs: int, fault: Callable[[subprocess.Popen[str]], None], wait: float) -> list[str]:
+    def disturb(self, way: str, jobs: int, fault: Fault, wait: float) -> list[str]:
         """Disturb a run, start it again, and return a list of problems, which is empty if there are none."""
         root = self.course()
         before = set(psutil.Process().children(recursive=True))
@@ -159,10 +162,6 @@ def left_over(before: set[psutil.Process], scratch: Path, pids: set[int]) -> lis
     return left + [f"control group {name}" for name in sorted(groups) if int(name.split("-")[1]) in pids]
 
 
-def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:
-    return lambda running: running.send_signal(number)
-
-
 def a_zygote_is_killed(running: subprocess.Popen[str]) -> None:
     """Kill a zygote of the sandbox, as the kernel does if memory runs out."""
     with contextlib.suppress(psutil.NoSuchProcess):  # the run or the zygote has already ended
@@ -171,22 +170,18 @@ def a_zygote_is_killed(running: subprocess.Popen[str]) -> None:
             random.choice(zygote).kill()
 
 
-def a_second_grader(day: Day, way: str) -> Callable[[subprocess.Popen[str]], None]:
-    def begin(running: subprocess.Popen[str]) -> None:
-        root = Path(psutil.Process(running.pid).cwd()) if running.poll() is None else None
-        if root is not None:
-            day.run(root, way, 1)
-
-    return begin
-
-
-def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]], None]]]:
+def faults(day: Day) -> Iterator[tuple[str, str, Fault]]:
     """Each fault's name, the way of grading that it disturbs, and a function that does it."""
+
+    def a_second_grader(running: subprocess.Popen[str]) -> None:
+        if running.poll() is None:
+            day.run(Path(psutil.Process(running.pid).cwd()), "grade --gradebook", 1)
+
     for way in ACCEPTED:
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-            yield f"{number.name} in `{way}`", way, a_signal(number)
+            yield f"{number.name} in `{way}`", way, operator.methodcaller("send_signal", number)
         yield f"a zygote killed in `{way}`", way, a_zygote_is_killed
-    yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
+    yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader
 
 
 def tried(count: int, seed: int, keep: Path | None = None, size: int = 8, times: int = 0) -> dict[str, Found]:

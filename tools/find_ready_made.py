@@ -25,7 +25,7 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -114,10 +114,10 @@ def _is_hidden(place: str, patterns: Sequence[str]) -> bool:
 # ---------------------------------------------------------------- suspects
 
 
-def import_all(packages: Iterable[str] = PACKAGES) -> Iterator[str]:
-    """The names of all modules of `packages` that can be imported here."""
+def import_all() -> Iterator[str]:
+    """The names of all modules of PyTorch and NumPy that can be imported here."""
     warnings.simplefilter("ignore")
-    for package in map(importlib.import_module, packages):
+    for package in map(importlib.import_module, PACKAGES):
         yield package.__name__
         for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=lambda name: None):
             if not NOT_IMPORTED.search(info.name):

@@ -16,9 +16,9 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 BOUND = re.compile(r"(?P<name>[\w.-]+)(?:\[[^]]*\])?>=(?P<lowest>[\w.]+)")
 
 
-def promised(project: Path = PROJECT) -> list[str]:
+def promised() -> list[str]:
     """The requirements of the engine and its extras, without those that name the engine itself."""
-    stated = tomllib.loads(project.read_text())["project"]
+    stated = tomllib.loads(PROJECT.read_text())["project"]
     extras = stated["optional-dependencies"].values()
     requirements = [*stated["dependencies"], *(one for extra in extras for one in extra)]
     return [one for one in requirements if not one.startswith(f"{stated['name']}[")]

@@ -1,8 +1,8 @@
-"""Takes a part out of a decoder block of assignment 8 from outside, whoever wrote the block: an ablation in training.
+"""Take a part out of any decoder block of assignment 8 from outside: an ablation in training.
 
     block_parts.without("norm", ModernDecoderBlock(64, 4, 2, 80), rotate, d_head=16)
 
-The block goes on as it is written. Hooks on its layers undo what the part does, just before or after it matters.
+The block's code stays as it is. Hooks on its layers undo what the part does.
 `ours()` and `ours_on_the_novel()` have the losses of our own runs; `python -m tools.block_losses` writes them.
 """
 
