@@ -1,8 +1,8 @@
-"""How long a class takes, against stock nbgrader in the same run: `make bench` writes docs/benchmark.md.
+"""Measure how long a class takes, compared with stock nbgrader: `make bench` writes docs/benchmark.md.
 
-Every figure is a whole command in a fresh process, start-up included. The class is drawn by a seed from what different
-people wrote: a right submission has another accepted answer in each exercise, a wrong one has a known mistake or an
-independent wrong answer in one of them. Copies of the model answers have a row of their own, for they are the quickest.
+Every figure is for a whole command in a fresh process, start-up included. A seed draws the class from what different
+people wrote. A right submission has an accepted answer in each exercise, a wrong one has a known mistake or an
+independent wrong answer in one of them. Copies of the model answers are the fastest and have a row of their own.
 """
 
 from __future__ import annotations
@@ -44,27 +44,29 @@ GOALS = {
     COPIES: 85,
 }
 MOST = {"copy of the model answers": None, "right, in another style": 38, "wrong": 60}  # ms for one more
+FEW, MORE = 4, 24  # submissions of each assignment, to measure the cost of one more
+USUAL = 7  # the median of the first assignments, with which all are compared
 
 
-FEW, MORE = 4, 24  # submissions of each assignment, for what one more costs
-USUAL = 7  # assignments, with whose median those after them are compared
+def same_scores(stock_few: Timed, rows: dict[str, Timed], our_few: Timed) -> str:
+    """A sentence on how many scores agree. Raises `SystemExit` if two rows differ.
 
-
-def same_scores(them: Timed, rows: dict[str, Timed], few: Timed) -> str:
-    """One sentence; raises `SystemExit` if two rows do not agree. `few`: our own scores of what stock graded."""
-    all_of = next(iter(rows.values())).scores
+    stock_few, our_few: the scores of stock nbgrader and our own for the same submissions
+    """
+    expected = next(iter(rows.values())).scores
     for name, row in rows.items():
-        if row.scores != all_of:
+        if row.scores != expected:
             raise SystemExit(f"{name}: other scores than the row above")
-    other = [key for key, score in them.scores.items() if few.scores[key] != score]
-    same = len(them.scores) - len(other)
-    for key in other:
-        print(key, "stock:", them.scores[key], "ours:", few.scores[key])
-    return f"{len(all_of):,} scores of exercises are the same in every row; {same} of {len(them.scores)} in stock's."
+    different = [key for key, score in stock_few.scores.items() if our_few.scores[key] != score]
+    for key in different:
+        print(key, "stock:", stock_few.scores[key], "ours:", our_few.scores[key])
+    count = len(stock_few.scores)
+    same = f"{count - len(different)} of {count}"
+    return f"{len(expected):,} scores of exercises are the same in every row; {same} in stock's."
 
 
 def as_otter(other: Timed, our_few: Timed) -> list[str]:
-    """How many of Otter-Grader's scores are ours."""
+    """Lines on how many of Otter-Grader's scores agree with ours."""
     compared = {key: score for key, score in other.scores.items() if key in our_few.scores}
     same = sum(abs(score - our_few.scores[key]) < 0.01 for key, score in compared.items())
     return [
@@ -77,7 +79,7 @@ def as_otter(other: Timed, our_few: Timed) -> list[str]:
 
 
 def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
-    """Draw the seconds that one submission takes, ten, and all; the others' from their mean, for they only add up."""
+    """Draw the seconds for 1, 10, 100 and all submissions. Those of the other graders are multiples of their mean."""
     notebooks = [str(one.path) for one in find_submissions([course.root / "submitted"], course)]
     counts = [n for n in (1, 10, 100) if n < count] + [count]
     command = ("autograder", "grade", "--json", "marks.json", "--quiet", "--jobs", "2")
@@ -88,14 +90,14 @@ def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
         "autograder grade --json, 2 workers": ours,
     }
     CURVE.write_text(drawn(lines, "submissions", "seconds"), encoding="utf-8")
-    said = "; ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in ours)
+    measured = "; ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in ours)
     return [
         "",
         f"## From 1 to {count:,}",
         "",
         f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
         "",
-        f"Our own were measured, start-up included ({said}).",
+        f"Our own were measured, start-up included ({measured}).",
         "The others start anew for each notebook, so theirs are multiples of one notebook's mean.",
     ]
 
@@ -147,9 +149,11 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def one_more(folder: Path, each: int) -> list[str]:
-    """What one more submission of each kind costs with two workers, start-up left out."""
-    lines = ["", "## One more submission", ""]
-    lines += [
+    """Measure the cost of one more submission of each kind with two workers, without start-up."""
+    lines = [
+        "",
+        "## One more submission",
+        "",
         "Two workers, start-up left out; the median of three.",
         "",
         "| | one more | goal |",
@@ -229,7 +233,7 @@ def growth(small: Timed, few: int, course: Course, many: int) -> list[str]:
 
 
 def of_each(folder: Path) -> list[str]:
-    """What one more right submission of each assignment costs with one worker, start-up left out."""
+    """Measure the cost of one more right submission of each assignment with one worker, without start-up."""
     course, cost = Course(ROOT), {}
     for name, assignment in course.assignments().items():
         seconds = []
@@ -260,7 +264,7 @@ def of_each(folder: Path) -> list[str]:
 
 
 def simulation(count: int) -> list[str]:
-    """Time and memory of the bookkeeping for a tenth of `count` tasks, and for all."""
+    """Measure time and memory of the bookkeeping for a tenth of `count` tasks, and for all of them."""
     from distributed import LocalCluster
 
     lines = [

@@ -1,7 +1,7 @@
-"""A picture of each notebook's best moment, for the student's guide: `python -m tools.best_moments [a8 a9 ...]`.
+"""Make a picture of each notebook's best moment for the student's guide: `python -m tools.best_moments [a8 a9 ...]`.
 
-The solved notebook runs in a real kernel, down to the cell that is named here, and the picture is that cell's own
-output. a6 trains for it, which takes a minute.
+The solved notebook runs in a kernel up to the cell that is named here, whose output is the picture. For a6 this trains
+a model, which takes a minute.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Our own runs of assignment 8, section 13, as data: `python -m tools.block_losses`, some ten minutes on one core.
+"""Record the losses of our own runs of assignment 8, section 13: `python -m tools.block_losses`.
 
-The cells are those of the notebook, with its solutions; a run for each part and each seed.
+This runs the notebook's cells with its solutions, once for each part and seed. It takes some ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from autograder.course import Course
 from tests.conftest import ROOT
 
 SEEDS = (0, 1, 2)
-CELLS = ("block-trained", "block-reads")  # of the notebook: a model and its training, on the news and on the novel
-A5 = "assignment 5"  # its decoder, which reads the novel, too
+CELLS = ("block-trained", "block-reads")  # cells that define and train a model, on the news and on the novel
+A5 = "assignment 5"  # whose decoder is trained on the novel for comparison
 
 
 def notebook_names() -> dict[str, Any]:
-    """What the notebook has defined before it trains: the solutions, and the function that trains without a part."""
+    """The notebook's names before it trains: the solutions, and the functions that train without a part."""
     assignment = Course(ROOT).assignment("a8_modern_attention")
     cells = {cell["id"]: cell["source"] for cell in nbformat.read(assignment.notebook, as_version=4).cells}
     names = dict(vars(assignment.reference())) | {"torch": torch, "nn": nn, "grading": False}
@@ -34,7 +34,7 @@ def notebook_names() -> dict[str, Any]:
 
 
 def of_assignment_5(seed: int) -> float:
-    """What assignment 5's decoder loses on held-out chapters, trained in the same way."""
+    """The held-out loss of assignment 5's decoder, trained in the same way."""
     torch.manual_seed(seed)
     model = Course(ROOT).assignment("a5_transformer_decoder").reference().TransformerDecoder(**trained_decoder.SIZES)
     novel_training.train(model, notebook_names()["READ"], seed)
@@ -42,7 +42,7 @@ def of_assignment_5(seed: int) -> float:
 
 
 def main() -> None:
-    """Train without each part, once for each seed, and write the losses."""
+    """Train without each part for each seed, and write the losses."""
     names = notebook_names()
     train, read = names["train_without"], names["read_without"]
     of_novel = {part: [round(read(part, seed), 4) for seed in SEEDS] for part in block_parts.PARTS}

@@ -1,4 +1,4 @@
-"""Do two versions of the kit give the same reports? Says what differs by submission; exit code 1 if something does.
+"""Compare the reports of two versions of the kit, and print the differences. The exit code is 1 if there are any.
 
 python -m tools.every_submission class
 autograder grade class --json before.json       # then again with the other version, as after.json
@@ -13,19 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-SHOWN = 20  # differences; those after them are counted
+SHOWN = 20  # differences; the others are only counted
 
 
 def differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Iterator[str]:
-    """A sentence for each exercise that has another report, and for each submission that is in one file alone."""
+    """A sentence for each exercise whose reports differ, and for each submission that is in only one of the files."""
     first, second = ({(one["student"], one["assignment"]): one for one in reports} for reports in (before, after))
     for who in sorted(first.keys() ^ second.keys()):
         yield f"{', '.join(who)}: only {'before' if who in first else 'after'}"
     for who in sorted(first.keys() & second.keys()):
-        one, other = first[who], second[who]
-        if one.get("reason") != other.get("reason"):
-            yield f"{', '.join(who)}: {one.get('reason') or 'graded'}, then {other.get('reason') or 'graded'}"
-        for was, now in zip(one["exercises"], other["exercises"], strict=False):
+        old, new = first[who], second[who]
+        if old.get("reason") != new.get("reason"):
+            yield f"{', '.join(who)}: {old.get('reason') or 'graded'}, then {new.get('reason') or 'graded'}"
+        for was, now in zip(old["exercises"], new["exercises"], strict=False):
             if was != now:
                 yield f"{', '.join(who)}: {was['name']}: {_words(was, now)}"
 
@@ -40,7 +40,7 @@ def _words(was: dict[str, Any], now: dict[str, Any]) -> str:
 
 
 def main(before: str, after: str) -> int:
-    """Print what differs; the exit code."""
+    """Print the differences and return the exit code."""
     found = list(differences(*(json.loads(Path(path).read_text(encoding="utf-8")) for path in (before, after))))
     print("\n".join(found[:SHOWN]) or "no difference")
     if len(found) > SHOWN:

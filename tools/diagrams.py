@@ -1,7 +1,7 @@
-"""Pictures of `docs/`, drawn from what they show: the processes of the sandbox, and the packages of the code.
+"""Draw the pictures of the processes and of the packages for `docs/`.
 
-`python -m tools.docs` writes them as SVG. They need no network, no font and no script, and keep their own background,
-so that they can be read on a dark page, too.
+`python -m tools.docs` writes them as SVG. They need no network, font or script. They have a background of their own, so
+that they are readable on a dark page, too.
 """
 
 from __future__ import annotations
@@ -26,52 +26,32 @@ text { font: 13px system-ui, sans-serif; fill: #1f2430 }
 """
 
 
-@dataclass(frozen=True)
-class Box:
-    """A rounded box with a title and lines below it, or a single line beside it if it is flat."""
-
-    kind: str
-    title: str
-    lines: tuple[str, ...]
-    place: tuple[int, int, int]  # x, y, width
-    flat: bool
-
-    @property
-    def height(self) -> int:
-        """As high as its text needs."""
-        return 36 if self.flat else 2 * PADDING + LINE * (1 + len(self.lines)) - 4
-
-    def __str__(self) -> str:
-        x, y, width = self.place
-        left, top = x + PADDING, y + PADDING + 11
-        right, below = (max(88, 9 * len(self.title)), 0) if self.flat else (0, LINE)
-        texts = [_text(left, top, self.title, "title")]
-        texts += [_text(left + right, top + below * n, line, "small") for n, line in enumerate(self.lines, start=1)]
-        size = f'width="{width}" height="{self.height}"'
-        frame = f'<rect class="{self.kind}" x="{x}" y="{y}" {size} rx="8"/>'
-        return "\n".join([frame, *texts])
-
-
 @dataclass
 class Diagram:
-    """An SVG; `says` is what somebody hears who cannot see it."""
+    """An SVG with `alternative` as its text for screen readers."""
 
     width: int
     height: int
-    says: str
+    alternative: str
     parts: list[str] = field(default_factory=list)
 
     def box(self, kind: str, title: str, lines: Sequence[str], x: int, y: int, width: int, flat: bool = False) -> None:
-        """Add a box; `flat` is with its words beside the title."""
-        self.parts.append(str(Box(kind, title, tuple(lines), (x, y, width), flat)))
+        """Add a rounded box with a title and lines below it; a flat one has a single line beside its title."""
+        height = 36 if flat else 2 * PADDING + LINE * (1 + len(lines)) - 4
+        self.parts.append(f'<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>')
+        left, top = x + PADDING, y + PADDING + 11
+        right, below = (max(88, 9 * len(title)), 0) if flat else (0, LINE)
+        self.parts.append(_text(left, top, title, "title"))
+        for n, line in enumerate(lines, start=1):
+            self.words(left + right, top + below * n, line)
 
-    def sandbox(self, x: int, y: int, width: int, height: int, says: str) -> None:
-        """Add a dashed frame, named in its upper left corner."""
+    def sandbox(self, x: int, y: int, width: int, height: int, label: str) -> None:
+        """Add a dashed frame with a label in its lower left corner."""
         self.parts.append(f'<rect class="sandbox" x="{x}" y="{y}" width="{width}" height="{height}" rx="12"/>')
-        self.words(x + PADDING, y + height - PADDING, says)
+        self.words(x + PADDING, y + height - PADDING, label)
 
     def way(self, *points: int | str) -> None:
-        """Add an arrow through points (x, y, x, y, ...); with words, if they come last, to the right of its middle."""
+        """Add an arrow through points (x, y, x, y, ...). A text at the end is written to the right of its middle."""
         numbers = [point for point in points if isinstance(point, int)]
         steps = " ".join(f"{x},{y}" for x, y in zip(numbers[::2], numbers[1::2], strict=True))
         self.parts.append(f'<polyline class="way" points="{steps}" marker-end="url(#end)"/>')
@@ -79,16 +59,16 @@ class Diagram:
             x, y, to_x, to_y = numbers
             self.words((x + to_x) // 2 + 8, (y + to_y) // 2 + 4, str(points[-1]))
 
-    def words(self, x: int, y: int, says: str) -> None:
+    def words(self, x: int, y: int, text: str) -> None:
         """Add a small text."""
-        self.parts.append(_text(x, y, says, "small"))
+        self.parts.append(_text(x, y, text, "small"))
 
     def __str__(self) -> str:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" role="img">'
         tip = '<marker id="end" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
         tip += 'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" fill="#475066"/></marker>'
         paper = f'<rect width="{self.width}" height="{self.height}" fill="#fff" rx="12"/>'
-        title = f"<title>{escape(self.says)}</title>"
+        title = f"<title>{escape(self.alternative)}</title>"
         return "\n".join([head, title, f"<style>{STYLE}</style><defs>{tip}</defs>", paper, *self.parts, "</svg>\n"])
 
 
@@ -97,7 +77,7 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 
 
 def processes() -> str:
-    """Who takes part when a submission is graded, and what each knows."""
+    """The processes that grade a submission, and what each of them knows."""
     says = "The supervisor starts a zygote, which forks two fork servers: one forks judges, the other notebooks."
     picture = Diagram(860, 560, says)
     known = ["submissions as bytes, the gradebook", "reads nothing that student code wrote"]
@@ -131,7 +111,7 @@ def processes() -> str:
     return str(picture)
 
 
-# A few words for each package; which lies above which is read from pyproject.toml, where `make lint` holds it.
+# A short description of each package. The order of the layers comes from pyproject.toml, as `make lint` checks it.
 PACKAGES = {
     "cli": "the command line",
     "authoring": "for whoever writes assignments: checks, releases, new exercises",
@@ -162,7 +142,7 @@ PACKAGES = {
 
 
 def packages(project: Path) -> str:
-    """The packages of the code, top down. Raises `CourseError` if one has no words here."""
+    """The packages of the code in layers. Raises `CourseError` if one has no description here."""
     layers = _layers(project)
     nameless = sorted({name for layer in layers for name in layer} - set(PACKAGES))
     if nameless:

@@ -1,8 +1,8 @@
-"""Write the pages of `docs/` that are made from the code, so that they say what it does.
+"""Write the pages of `docs/` that are generated from the code.
 
     python -m tools.docs
 
-The command line's help, the JSON with every key explained, and the sandbox's own list of what it covers.
+These are the help of the command line, the keys of the JSON, the sandbox's list of promises, and the sizes of packages.
 """
 
 from __future__ import annotations
@@ -65,20 +65,6 @@ KEYS = {
     },
 }
 SIZES = "## How large it is\n"
-# What the lines of each package of the engine are for.
-LINES_FOR = {
-    "sandbox": "two backends, one protocol, and all that hostile code may try at their boundary",
-    "nbgrader": "its converters made careful, gradebook, regrades, history; Canvas, Moodle and Gradescope",
-    "testing": "what a suite says: calls are recorded, compared, and told in a student's words",
-    "cli": "the commands, the doctor's trial, and what the terminal shows",
-    "diagnosis": "names for wrong answers: known mistakes, mutants of them, relations",
-    "judge": "one submission: cells, attempts, credit where an earlier exercise was wrong",
-    "reports": "class report, rubric, pictures, written answers, exports",
-    "authoring": "new courses and exercises, checks of a course, releases",
-    "student": "`check`, `hint`, `explore` and progress in the notebook",
-    "worker": "a class side by side, here or on other machines, and runs that go on after an interruption",
-    "": "submissions and courses as values, read within bounds",
-}
 COMMANDS_HEAD = "`autograder --version` prints the version. Each command explains itself if you add `--help`.\n"
 JSON_HEAD = """\
 # Reference: the JSON of `autograder grade`
@@ -90,57 +76,56 @@ but none is renamed or taken away.
 SECURITY_HEAD = """\
 # Security
 
-Student code is judged from outside. It runs in a process of its own, gets inputs and gives back
-arrays. It cannot reach tests, solutions, marks or other students' work.
+Student code is judged from another process. It runs in a sandbox, gets inputs and returns values.
+It cannot reach tests, solutions, marks or other students' work.
 
 ![The worker, the zygote, and the two backends with the processes behind them](processes.svg)
 
-[A table](#what-holds-with-which-backend) says what a submission keeps to. Each promise has a test
-of its name in `tests/sandbox/test_promises_*.py`, which runs with each backend that has a tick.
-[The sandbox's own page](#what-the-sandbox-says-of-itself) says how it is done and what is not
-covered. `tests/sandbox/test_red_team.py` attacks both backends.
-`tests/sandbox/test_fork_server.py` says how processes are forked, ended and started again.
+[A table](#what-holds-with-which-backend) lists the promises. Each has a test of its name in
+`tests/sandbox/test_promises_*.py`, which runs with each backend that has a tick. [The sandbox's own
+page](#what-the-sandbox-says-of-itself) describes how they are kept and what is not covered.
+`tests/sandbox/test_red_team.py` attacks both backends. `tests/sandbox/test_fork_server.py` tests
+how processes are forked, ended and started again.
 
 **People see text afterwards.** Feedback pages, formgrader and the class report show no HTML, no
 script and no fetched picture of a submission (`tests/nbgrader/test_sanitise.py`,
-`tests/engine/test_report.py`). nh3 cleans what Markdown became, with a list of elements and
-addresses. A spreadsheet gets no formula from a submission.
+`tests/engine/test_report.py`). nh3 cleans the HTML made from Markdown, with a list of allowed
+elements and addresses. A spreadsheet gets no formula from a submission.
 
 **One submission never touches another's mark, page or machine** (`tests/nbgrader/test_collect.py`,
-`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). We follow no link in a hand-in, and
-open no archive in it. Formgrader opens the configured course alone.
+`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). We follow no link in a submission,
+and open no archive in it. Formgrader opens only the configured course.
 
 **Nobody looks for a course among submissions** (`tests/nbgrader/test_planted.py`), since a course's
-own Python runs outside the sandbox. No Python is imported from the current folder either. What is
-read of a submission is limited in bytes, depth and count (`tests/engine/test_submission.py`).
+own Python runs outside the sandbox. No Python is imported from the current folder either.
+Submissions are read within limits on bytes, depth and count (`tests/engine/test_submission.py`).
 
 **A model file** (`model.safetensors`) may be handed in if the assignment takes one. It never
 reaches student code. The worker reads at most 4 MB of a plain file, and follows no link. The judge
-reads them as numbers, with the parser of safetensors. Names, shapes and dtype must fit the
-solution's decoder, or the notebook's decoder of PyTorch's own layers. That decoder then runs with
-them (`tests/sandbox/test_saved_model.py`).
+parses them as arrays with safetensors. Names, shapes and dtype must fit the solution's decoder, or
+the notebook's decoder of PyTorch's own layers, which then runs with these weights
+(`tests/sandbox/test_saved_model.py`).
 
-**What student code asks the reference** is answered in the judge, if it is small
-(`testing/callback_cost.py`). Text in a question may not become a program there: meanwhile `eval`,
-`exec` and pandas' `query` are refused for text, and the question has no answer
-(`testing/callbacks.py`, `tests/sandbox/test_callbacks.py`).
+**Calls of student code to the reference** are answered in the judge, if they are small
+(`testing/callback_cost.py`). Text in such a call must not become code there: `eval`, `exec` and
+pandas' `query` refuse text during the call, which then gets no answer (`testing/callbacks.py`,
+`tests/sandbox/test_callbacks.py`).
 
-**Which backend works here?** `autograder doctor` says it, and what helps if none does. In
-containers (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners,
-Gradescope) bubblewrap rarely works. Landlock works if the kernel has it.
-`tests/sandbox/test_containers.py` grades a class in such a place, as root and as an ordinary user.
+**Which backend works here?** `autograder doctor` tells, and what helps if none does. In containers
+(Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope)
+bubblewrap rarely works. Landlock works if the kernel has it. `tests/sandbox/test_containers.py`
+grades a class in such a place, as root and as an ordinary user.
 
 **Cells of plain asserts** ([an nbgrader course](existing-course.md)) run in the sandbox, beside the
 code that they test. Of the promises [below](#what-holds-with-which-backend), three are not theirs:
 *data only*, since an assert compares the student's own objects; *no state*, since all cells share a
-process; *nothing watched*. What comes back of such a cell is how it ended, and some words. [A
-table](existing-course.md#what-such-tests-cannot-promise) says what can be attempted, and what comes
-of it.
+process; *nothing watched*. Only the outcome of such a cell and a short message come back. [A
+table](existing-course.md#what-such-tests-cannot-promise) lists attacks and their results.
 
 **In three places there is no sandbox.**
 
 - `check` runs in the student's own kernel, with the visible tests alone.
-- nbgrader without this kit's plugin grades in the kernel, so the code could look at the judge.
+- nbgrader without this kit's plugin grades in the kernel, where student code can inspect the tests.
 - If neither backend works (a kernel before 5.13), grading goes on with limits alone. Student code
   could then read the suites. `autograder grade`, `regrade`, `demo` and `nbgrader autograde` warn.
   `autograder grade --sandbox landlock` refuses. If you need the sandbox, grade elsewhere.
@@ -149,23 +134,23 @@ Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 
 ## What all submissions share
 
-All processes of a run share the kernel. It counts some things for each user or for the whole
-machine, and keeps some where everybody can look. For each of these the table says what separates
-students from judges, judges from one another, and one submission from the next.
+All processes of a run share the kernel, which counts some resources for each user or for the whole
+machine, and makes some visible to all. For each of these the table says what separates students
+from judges, judges from one another, and one submission from the next.
 `tests/sandbox/test_shared_resources.py` tries each row with both backends. *Users* means: if root
 grades, each fork server has a user of its own (`tests/sandbox/test_endings.py`).
 
 | resource | what separates them |
 | --- | --- |
 | descriptors in flight | student code sends none (no `sendmsg`); judges may hold as many as the machine allows; users |
-| inotify | refused, so nobody learns which library another one opens |
-| keys | refused; each notebook has a session keyring of its own |
+| inotify | refused, so no process learns which library another one opens |
+| keys | refused; each notebook has its own session keyring |
 | processes | 32 in a submission by its control group, or 8 by `RLIMIT_NPROC`; users |
 | pending signals | 64 (`RLIMIT_SIGPENDING`); users |
 | message queues | refused, and none allowed (`RLIMIT_MSGQUEUE`) |
 | pages of pipes | the kernel gives a user 64 MiB, and then smaller pipes; judges use no pipes; users |
 | locked memory | none allowed (`RLIMIT_MEMLOCK`) |
-| page cache | `preadv2` without waiting, `mincore` and `cachestat` are refused; how long a read takes tells still |
+| page cache | `preadv2` without waiting, `mincore` and `cachestat` are refused; the time of a read remains visible |
 | semaphores and System V | refused; named semaphores lie in scratch |
 | locks on files | refused, also on `/dev/null`, which all share |
 | leases, notices and hints of files | refused |
@@ -179,7 +164,7 @@ grades, each fork server has a user of its own (`tests/sandbox/test_endings.py`)
 
 
 def pages() -> dict[Path, str]:
-    """Every page that is made, with its text."""
+    """Every generated page with its text."""
     docs = ROOT / "docs"
     return {
         docs / "architecture.md": with_sizes(docs / "architecture.md"),
@@ -192,20 +177,15 @@ def pages() -> dict[Path, str]:
 
 
 def with_sizes(page: Path) -> str:
-    """The page with the lines of each package of the engine at its end, in hundreds. Raises if a package has no row."""
+    """The page, ending with a table of the packages of the engine by size, in hundreds of lines."""
     lines: Counter[str] = Counter()
     for path in (ROOT / "autograder").rglob("*.py"):
-        place = path.relative_to(ROOT / "autograder").parts
-        lines[place[0] if len(place) > 1 else ""] += len(path.read_text(encoding="utf-8").splitlines())
-    if lines.keys() != LINES_FOR.keys():
-        raise CourseError(f"{__file__}: LINES_FOR and the packages differ in {lines.keys() ^ LINES_FOR.keys()}")
-    rows = [
-        f"| {f'`{name}`' if name else 'modules beside them'} | {round(lines[name], -2):,} | {told} |"
-        for name, told in LINES_FOR.items()
-    ]
+        package, *rest = path.relative_to(ROOT / "autograder").parts
+        lines[f"`{package}`" if rest else "modules beside them"] += len(path.read_text(encoding="utf-8").splitlines())
+    rows = [f"| {name} | {round(count, -2):,} |" for name, count in lines.most_common()]
     whole = f"{SIZES}\nIn hundreds, docstrings and blank lines with them: {round(lines.total(), -2):,} in all.\n\n"
     head = page.read_text(encoding="utf-8").partition(SIZES)[0]
-    return head + whole + "\n".join(["| package | lines | for |", "| --- | --- | --- |", *rows, ""])
+    return head + whole + "\n".join(["| package | lines |", "| --- | --- |", *rows, ""])
 
 
 def security() -> str:
@@ -221,7 +201,7 @@ def security() -> str:
 
 
 def _promises() -> str:
-    """Which promise holds with which backend. A tick stands for the test of that name, run there."""
+    """A table of promises and backends. A tick means that the test of that name runs with the backend."""
     lines = [
         "\n## What holds with which backend\n",
         "| promise | what a submission keeps to | bubblewrap | Landlock | process alone |",
@@ -234,7 +214,7 @@ def _promises() -> str:
 
 
 def json_reference() -> str:
-    """An example, and every key of it explained. Raises `CourseError` if a key has no explanation, or too many."""
+    """An example with all keys explained. Raises `CourseError` if an explanation is missing or superfluous."""
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
     two = structs.replace(exercise, causes=(Cause("no-scaling", ""), Cause("softmax-twice", "")))
@@ -306,7 +286,7 @@ def _text(text: str) -> str:
 
 
 def main() -> None:
-    """Write every page that is not what the code says, and name it."""
+    """Write and name every page that is out of date."""
     for path, text in pages().items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A class of submissions that different people wrote, drawn by a seed; and one of copies, to compare it with."""
+"""Classes for the benchmark: submissions that different people wrote, drawn by a seed, and copies for comparison."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def build(folder: Path, count: int, draw: Draw, loops: int = 0) -> Course:
 
 
 def copies(assignment: Assignment, _: random.Random, count: int) -> Iterator[Answers]:
-    """The model answers, told apart by a comment."""
+    """The model answers, each with another comment."""
     for number in range(count):
         yield {name: f"# student {number}\n{code}" for name, code in model_answers(assignment).items()}
 
 
 def right(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[Answers]:
-    """In each exercise one of the accepted answers."""
+    """Submissions with an accepted answer in each exercise."""
     own, others = model_answers(assignment), _of_kinds(assignment, "right")
     for number in range(count):
         styles = {name: drawn.choice(others.get(name, [code])) for name, code in own.items()}
@@ -61,14 +61,14 @@ def wrong(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[
 
 
 def of_different_people(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[Answers]:
-    """One of three is right."""
+    """Submissions of which one in three is right."""
     everybody = [*right(assignment, drawn, count // 3), *wrong(assignment, drawn, count - count // 3)]
     drawn.shuffle(everybody)
     yield from everybody
 
 
 def _of_kinds(assignment: Assignment, *kinds: str) -> dict[str, list[str]]:
-    """What `every_submission` has of these kinds, by exercise."""
+    """The answers of these kinds in `every_submission`, by exercise."""
     found: dict[str, list[str]] = {}
     for student, exercise, code in every_answer(assignment):
         if student.split("-")[1] in kinds:

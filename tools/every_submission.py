@@ -1,4 +1,4 @@
-"""A class of all that the tests know: each accepted submission, known mistake and independent wrong answer.
+"""Write a class of all accepted submissions, known mistakes and independent wrong answers in the tests.
 
     python -m tools.every_submission FOLDER
 
@@ -26,7 +26,7 @@ KINDS = "mistake", "right", "wrong"
 
 
 def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
-    """A student's name, the exercise, and its code."""
+    """For each answer the student's name, the exercise, and the code."""
     entries = [
         [(one.exercise, _text(one.code, one.exercise)) for one in read_catalogue(assignment.mistakes)],
         [(one.exercise, _text(one.code, one.exercise)) for one in accepted_submissions(assignment)],
@@ -39,7 +39,7 @@ def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
 
 
 def _text(code: Any, exercise: str) -> str:
-    """The code without its decorator; empty if it has no text, or one that defines something else."""
+    """The source without its decorator; empty if there is none, or if it defines something else."""
     try:
         lines = textwrap.dedent(inspect.getsource(code)).splitlines()
     except (OSError, TypeError):

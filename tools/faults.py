@@ -1,9 +1,9 @@
-"""A bad day many times over: `make faults` disturbs runs at random moments, and writes docs/reliability.md.
+"""Disturb grading runs at random moments, and write docs/reliability.md: `make faults`.
 
-Each fault is put into a run on a small class; the run is started again, and then the marks must be those of a run that
-nobody disturbed, nothing may be left behind, and nobody may have seen a traceback. Moments come from a seed that is
-printed, so that a day can be had again. With `--keep FILE` every outcome is written down as it comes, and a day that
-was interrupted goes on where it stopped.
+Each run grades a small class, is disturbed by one fault, and is started again. Then the marks must equal those of an
+undisturbed run, no process, folder or control group may be left over, and no traceback may be printed. The printed seed
+determines the moments, so that a result can be reproduced. `--keep FILE` records every outcome, and an interrupted
+series continues after the last recorded one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import ctypes
 import json
+import operator
 import os
 import random
 import shutil
@@ -36,8 +37,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 NAME = "a1_first"
 WRONG = "def row_centred(X):\n    return X - X.mean()\n"
 KINDS = ("right", "wrong", "untouched", "unreadable")
-SUBREAPER = 36
-TIMES, BUSY = 5, 4
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
+TIMES, BUSY = 5, 4  # undisturbed runs of each kind, and busy loops beside half of them
 ACCEPTED = {
     "grade --json": ("submitted", "--json", "marks.json"),
     "grade --gradebook": ("--gradebook",),
@@ -49,10 +50,12 @@ MARKS = """
     JOIN student ON submitted_assignment.student_id = student.id
 """
 
+Fault = Callable[[subprocess.Popen[str]], object]  # takes the running grader
+
 
 @dataclass
 class Found:
-    """What came of the runs of one fault."""
+    """Counts of problems in the runs with one kind of fault."""
 
     tried: int = 0
     other_marks: int = 0
@@ -65,7 +68,7 @@ class Found:
 
 
 class Day:
-    """A small class, graded once in peace, and then with faults."""
+    """A small class, graded without faults first, for comparison."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self.folder = folder
@@ -73,26 +76,24 @@ class Day:
         self.scratch.mkdir()
         self.begun = folder / "begun"
         self._class(size)
-        self.pids: set[int] = set()  # of the graders started here
-        self.peace: dict[str, object] = {}
+        self.pids: set[int] = set()  # of the graders that were started here
+        self.undisturbed: dict[str, object] = {}
         self.seconds: dict[str, float] = {}
         for way in ACCEPTED:
             root = self.course()
             before = time.monotonic()
             self.run(root, way, 1)
             self.seconds[way] = time.monotonic() - before
-            self.peace[way] = marks(root, way)
+            self.undisturbed[way] = marks(root, way)
 
     def _class(self, size: int) -> None:
-        for words in (("autograder", "dev", "new-course", self.begun), ("nbgrader", "generate_assignment", NAME)):
+        for command, *words in (
+            ("autograder", "dev", "new-course", self.begun),
+            ("nbgrader", "generate_assignment", NAME),
+        ):
             cwd = self.begun if self.begun.is_dir() else self.folder
-            subprocess.run(
-                [Path(sys.executable).with_name(words[0]), *words[1:]],
-                cwd=cwd,
-                check=True,
-                env=self.env(),
-                capture_output=True,
-            )
+            line = [Path(sys.executable).with_name(command), *words]
+            subprocess.run(line, cwd=cwd, check=True, env=self.env(), capture_output=True)
         assignment = Course(self.begun).assignment(NAME)
         answers = {"right": model_answers(assignment), "wrong": {"row_centred": WRONG}}
         released = self.begun / "assignments" / NAME / assignment.notebook.name
@@ -121,27 +122,27 @@ class Day:
     def run(self, root: Path, way: str, jobs: int) -> str:
         return self.start(root, way, jobs).communicate(timeout=300)[0]
 
-    def disturb(self, way: str, jobs: int, fault: Callable[[subprocess.Popen[str]], None], wait: float) -> list[str]:
-        """What is wrong after one run that was disturbed and one that went on; nothing, if all is well."""
+    def disturb(self, way: str, jobs: int, fault: Fault, wait: float) -> list[str]:
+        """Disturb a run, start it again, and return a list of problems, which is empty if there are none."""
         root = self.course()
         before = set(psutil.Process().children(recursive=True))
         running = self.start(root, way, jobs)
         time.sleep(wait)
         fault(running)
-        said = running.communicate(timeout=300)[0]
-        said += self.run(root, way, jobs)
-        wrong = ["a traceback: " + said[said.index("Traceback") :]] if "Traceback" in said else []
-        if marks(root, way) != self.peace[way]:
+        output = running.communicate(timeout=300)[0]
+        output += self.run(root, way, jobs)
+        wrong = ["a traceback: " + output[output.index("Traceback") :]] if "Traceback" in output else []
+        if marks(root, way) != self.undisturbed[way]:
             wrong.append(f"other marks: {marks(root, way)}")
         deadline = time.monotonic() + 5
-        while (left := leavings(before, self.scratch, self.pids)) and time.monotonic() < deadline:
+        while (left := left_over(before, self.scratch, self.pids)) and time.monotonic() < deadline:
             time.sleep(0.1)
         shutil.rmtree(root.parent)
         return wrong + [f"left over: {one}" for one in left]
 
 
 def marks(root: Path, way: str) -> object:
-    """Who has which mark."""
+    """Each student's mark."""
     if way == "grade --json":
         path = root / "marks.json"
         return path.is_file() and {
@@ -151,50 +152,42 @@ def marks(root: Path, way: str) -> object:
         return Counter(book.execute(MARKS).fetchall())
 
 
-def leavings(before: set[psutil.Process], scratch: Path, pids: set[int]) -> list[str]:
-    """Processes that were not there before, folders, and control groups of those `pids`."""
+def left_over(before: set[psutil.Process], scratch: Path, pids: set[int]) -> list[str]:
+    """New processes, folders in `scratch`, and control groups of the graders `pids`."""
     alive = [one for one in set(psutil.Process().children(recursive=True)) - before if one.is_running()]
     left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
     left += [f"folder {path.name}" for path in scratch.iterdir()]
-    # `os.walk` goes on if a folder goes away meanwhile, as another grader's do.
+    # `os.walk` ignores folders that vanish meanwhile, as those of another grader do.
     groups = {name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("autograder-")}
     return left + [f"control group {name}" for name in sorted(groups) if int(name.split("-")[1]) in pids]
 
 
-def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:
-    return lambda running: running.send_signal(number)
-
-
-def a_host_is_killed(running: subprocess.Popen[str]) -> None:
-    """A zygote of the sandbox goes, as if the machine had no memory left."""
-    with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
+def a_zygote_is_killed(running: subprocess.Popen[str]) -> None:
+    """Kill a zygote of the sandbox, as the kernel does if memory runs out."""
+    with contextlib.suppress(psutil.NoSuchProcess):  # the run or the zygote has already ended
         below = psutil.Process(running.pid).children(recursive=True)
         if zygote := [one for one in below if one.name().startswith("python")]:
             random.choice(zygote).kill()
 
 
-def a_second_grader(day: Day, way: str) -> Callable[[subprocess.Popen[str]], None]:
-    def begin(running: subprocess.Popen[str]) -> None:
-        root = Path(psutil.Process(running.pid).cwd()) if running.poll() is None else None
-        if root is not None:
-            day.run(root, way, 1)
+def faults(day: Day) -> Iterator[tuple[str, str, Fault]]:
+    """Each fault's name, the way of grading that it disturbs, and a function that does it."""
 
-    return begin
+    def a_second_grader(running: subprocess.Popen[str]) -> None:
+        if running.poll() is None:
+            day.run(Path(psutil.Process(running.pid).cwd()), "grade --gradebook", 1)
 
-
-def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]], None]]]:
-    """Name, way of grading, and what is done to the run."""
     for way in ACCEPTED:
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-            yield f"{number.name} in `{way}`", way, a_signal(number)
-        yield f"a zygote killed in `{way}`", way, a_host_is_killed
-    yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
+            yield f"{number.name} in `{way}`", way, operator.methodcaller("send_signal", number)
+        yield f"a zygote killed in `{way}`", way, a_zygote_is_killed
+    yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader
 
 
 def tried(count: int, seed: int, keep: Path | None = None, size: int = 8, times: int = 0) -> dict[str, Found]:
-    """`count` faults, kinds in turn, moments drawn from `seed`; what stands in `keep` is not tried again."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, should this run in the background
-    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become ours, and are seen
+    """Try `count` faults at moments drawn from `seed`, except those whose outcome is in the file `keep`."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored in the background
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become children of this process, so they are found
     draw = random.Random(seed)
     random.seed(seed)
     found: dict[str, Found] = {}
@@ -219,12 +212,12 @@ def tried(count: int, seed: int, keep: Path | None = None, size: int = 8, times:
                 print(f"fault {number} ({name}): {text}", flush=True)
             if number % 50 == 49:
                 print(f"{number + 1} of {count}", flush=True)
-        again_in_peace(day, found, times)
+        without_faults(day, found, times)
     return found
 
 
 def _kept(keep: Path | None, seed: int) -> dict[int, list[str]]:
-    """What was wrong after each fault of a seed, by its number."""
+    """The recorded problems of each fault of a seed, by the fault's number."""
     lines = keep.read_text().splitlines() if keep is not None and keep.is_file() else []
     return {one["number"]: one["wrong"] for one in map(json.loads, lines) if one["seed"] == seed}
 
@@ -235,18 +228,18 @@ def _keep(keep: Path | None, outcome: dict[str, object]) -> None:
             file.write(json.dumps(outcome) + "\n")
 
 
-def again_in_peace(day: Day, found: dict[str, Found], times: int) -> None:
-    """The same class again and again with one and two workers, alone and with four busy loops beside."""
+def without_faults(day: Day, found: dict[str, Found], times: int) -> None:
+    """Grade the class `times` times with one and with two workers, alone and beside four busy loops."""
     for loops in (0, BUSY) if times else ():
         beside = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
         one = found[f"none, {loops} busy loops beside" if loops else "none"] = Found()
         for way in ACCEPTED:
             for jobs in (1, 2) * times:
                 root = day.course()
-                said = day.run(root, way, jobs)
+                output = day.run(root, way, jobs)
                 one.tried += 1
-                one.tracebacks += "Traceback" in said
-                one.other_marks += marks(root, way) != day.peace[way]
+                one.tracebacks += "Traceback" in output
+                one.other_marks += marks(root, way) != day.undisturbed[way]
                 shutil.rmtree(root.parent)
         for busy in beside:
             busy.kill()
@@ -255,7 +248,7 @@ def again_in_peace(day: Day, found: dict[str, Found], times: int) -> None:
 
 
 def tried_at_once(count: int, seed: int, at_once: int, keep: Path | None) -> dict[str, Found]:
-    """The faults shared out among some processes, the first of which draws from `seed`, the next from `seed + 1`."""
+    """Share the faults among `at_once` processes. The first draws from `seed`, the next from `seed + 1`, and so on."""
     shares = [len(range(number, count, at_once)) for number in range(at_once)]
     with ProcessPoolExecutor(at_once) as pool:
         parts = [pool.submit(tried, share, seed + number, keep) for number, share in enumerate(shares)]
@@ -266,15 +259,14 @@ def tried_at_once(count: int, seed: int, at_once: int, keep: Path | None) -> dic
 
 
 def page(found: dict[str, Found], seed: int) -> str:
-    """The table."""
+    """The page, with a row for each kind of fault."""
     total = sum(one.tried for name, one in found.items() if not name.startswith("none"))
     lines = [
         "# What a bad day does to a run",
         "",
-        f"Written by `python -m tools.faults --count N`: {total} runs disturbed at moments drawn from seed",
-        f"{seed} on. Each run was started again; then the marks were compared with those of a run that",
-        "nobody disturbed. Half had one worker, half had two. Runs without a fault show that marks are the",
-        "same each time.",
+        f"Written by `python -m tools.faults --count N`: {total} runs were disturbed at random moments (seeds from",
+        f"{seed}) and started again. Then the marks were compared with those of an undisturbed run. Half of the",
+        "runs had one worker, half had two. Runs without a fault show that marks are the same each time.",
         "",
         "| fault | tried | marks lost or different | tracebacks | something left behind |",
         "| --- | ---: | ---: | ---: | ---: |",
@@ -283,18 +275,18 @@ def page(found: dict[str, Found], seed: int) -> str:
             for name, one in found.items()
         ),
         "",
-        "What is told in one sentence with its remedy, while everybody else is graded (a test each, in",
-        "`tests/engine/test_faults.py`): a folder or a notebook that cannot be read, a course or a gradebook that",
-        "cannot be written, a gradebook that is no database, a server that is away, a lock that is somebody",
-        "else's, limits that are lower than the kit's own or too low, a terminal that takes nothing more, an",
-        "odd `TMPDIR`, signals that are ignored, `python -O`, and endless loops without a sandbox.",
+        "These are reported in one sentence with a remedy, and everybody else is graded. Each has a test in",
+        "`tests/engine/test_faults.py`: a folder or a notebook that cannot be read, a course or a gradebook",
+        "that cannot be written, a gradebook that is not a database, a server that does not answer, a lock",
+        "that another user owns, limits that are lower than the kit's own or too low, a terminal that takes no",
+        "more output, an odd `TMPDIR`, ignored signals, `python -O`, and endless loops without a sandbox.",
         "",
     ]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Try, write the page, and end with 1 if anything was lost."""
+    """Try the faults and write the page. The exit code is 1 if there was a problem."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(time.time()))

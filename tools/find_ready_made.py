@@ -1,13 +1,13 @@
-"""What of attention and convolution the installed PyTorch and NumPy bring along, and does `course.toml` take it out?
+"""Find implementations of attention and convolution in PyTorch and NumPy that `course.toml` does not remove.
 
     python -m tools.find_ready_made
 
-It takes half a minute, and ends with code 1 if something is not taken out. Nobody remembers every name. So all modules
-that can be imported here are walked, and all operators of PyTorch's dispatcher. Whatever a name, a module's name or a
-signature makes suspect is called with small inputs; what gives attention, or a convolution, is ready-made. Then the
-same is done again where `course.toml` has taken its share away. What still gives it there is not covered.
+This takes half a minute. The exit code is 1 if something is not removed. Nobody remembers every name, so the search
+walks all modules that can be imported, and all operators of PyTorch's dispatcher. Whatever has a suspect name, module
+or signature is called with small inputs, and is a built-in implementation if it computes attention or a convolution.
+The calls are then repeated in a process in which `course.toml` has removed what it names.
 
-Suspects that cannot be called here (other devices, packed weights) are counted, and taken out by their names alone.
+Suspects that cannot be called here (other devices, packed weights) are counted, and removed by their names alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -39,18 +39,18 @@ from autograder.sandbox.sandboxed import removal
 from tools.ready_made_worlds import World, attention_worlds, convolution_worlds
 
 PACKAGES = ("numpy", "torch")
-# Importing these does something: they are programs, or want a graphics card.
+# Importing these has effects: they are programs, or need a graphics card.
 NOT_IMPORTED = re.compile(r"\.__main__|\.tests?\.|torch\.distributed\.(launch|run)$|\.f2py\.|\.distutils\.|hipify")
 SUSPECT = re.compile(r"attention|attn|mha|sdp|encoder_?layer|decoder_?layer|conv(?!e[rx])|correlat|polymul", re.I)
 QUERY_KEY_VALUE = re.compile(r"^(q|query|querys|queries)\W.*\b(k|key|keys)\W.*\b(v|value|values)\b", re.I)
 SECONDS = 10  # for all calls of one suspect
 AT_ONCE = 32  # suspects that share a process
-MOST = 64  # calls of one suspect in one world
+MOST = 64  # calls of one suspect with the arguments of one world
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """Something to call: in a module, or an operator of the dispatcher."""
+    """Something to call: a member of a module, or an operator of the dispatcher."""
 
     place: str
     name: str
@@ -60,13 +60,13 @@ class Suspect:
 
     @property
     def full(self) -> str:
-        """By which name to find it."""
+        """The qualified name."""
         return f"{self.place}::{self.name}" if self.place in _spaces() else f"{self.place}.{self.name}"
 
 
 @dataclass(frozen=True)
 class Found:
-    """What is ready-made, and whether it still is after `course.toml` has taken its share away."""
+    """A built-in implementation, and whether `course.toml` removes it."""
 
     name: str
     what: str  # "attention" or "convolution"
@@ -74,7 +74,7 @@ class Found:
 
 
 def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
-    """What is found by behaviour, and how many suspects there are. Takes half a minute.
+    """The built-in implementations, found by their behaviour, and the number of suspects. Takes half a minute.
 
     setting: see `autograder.content.sandbox_setting`
     """
@@ -97,7 +97,7 @@ def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
 
 
 def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[str, str]:
-    """What they do in a process that is like the students'."""
+    """The behaviour of `suspects` in a process without the forbidden functions, as students have it."""
     forbidden = msgspec.convert(setting["forbidden"], Forbidden)
     removal.remove_forbidden(forbidden)
     for what in forbidden.where_watched.values():
@@ -106,7 +106,7 @@ def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[st
 
 
 def _is_hidden(place: str, patterns: Sequence[str]) -> bool:
-    """Does a module lie in a file that student code finds empty?"""
+    """True if the file of a module is empty for student code."""
     path = getattr(sys.modules[place], "__file__", None) or ""
     return any(fnmatch(path, "*/site-packages/" + pattern) for pattern in patterns)
 
@@ -114,10 +114,10 @@ def _is_hidden(place: str, patterns: Sequence[str]) -> bool:
 # ---------------------------------------------------------------- suspects
 
 
-def import_all(packages: Iterable[str] = PACKAGES) -> Iterator[str]:
-    """The names of all modules of `packages` that can be imported here."""
+def import_all() -> Iterator[str]:
+    """The names of all modules of PyTorch and NumPy that can be imported here."""
     warnings.simplefilter("ignore")
-    for package in map(importlib.import_module, packages):
+    for package in map(importlib.import_module, PACKAGES):
         yield package.__name__
         for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=lambda name: None):
             if not NOT_IMPORTED.search(info.name):
@@ -127,7 +127,7 @@ def import_all(packages: Iterable[str] = PACKAGES) -> Iterator[str]:
 
 
 def _in_modules(places: Sequence[str]) -> Iterator[Suspect]:
-    """Functions, `nn.Module`s and methods that a name, a module's name or a signature makes suspect, each once."""
+    """Each function and `nn.Module` with a suspect name, module or signature, once."""
     import torch
 
     seen = set[int]()
@@ -174,7 +174,7 @@ def _spaces() -> frozenset[str]:
 
 
 def _parameters(value: Any) -> tuple[tuple[str, Any], ...]:
-    """Names and defaults; C functions mostly tell none."""
+    """Names and defaults; empty for most C functions, which have no signature."""
     try:
         listed = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
@@ -186,7 +186,7 @@ def _parameters(value: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _in_child(work: Callable[[], dict[str, str]]) -> dict[str, str] | None:
-    """What `work` gives in a process of its own, which may change all it likes; None if it crashes."""
+    """The result of `work` in a forked process, which may change anything; None if it crashes."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -201,7 +201,7 @@ def _in_child(work: Callable[[], dict[str, str]]) -> dict[str, str] | None:
 
 
 def _behaviour(suspects: Sequence[Suspect]) -> dict[str, str]:
-    """What each suspect does, if that is attention or convolution."""
+    """ "attention" or "convolution" for each suspect that computes it."""
     found: dict[str, str] = {}
     for start in range(0, len(suspects), AT_ONCE):
         found |= _of_some(suspects[start : start + AT_ONCE])
@@ -209,7 +209,7 @@ def _behaviour(suspects: Sequence[Suspect]) -> dict[str, str]:
 
 
 def _of_some(suspects: Sequence[Suspect]) -> dict[str, str]:
-    """To fork takes longer than to call, so many are called in one process. If it crashes, half of them in another."""
+    """Call many suspects in one process, because forking takes longer than calling. After a crash, try each half."""
     found = _in_child(lambda: _silently(suspects))
     if found is not None or len(suspects) == 1:
         return found or {}
@@ -218,35 +218,38 @@ def _of_some(suspects: Sequence[Suspect]) -> dict[str, str]:
 
 
 def _silently(suspects: Sequence[Suspect]) -> dict[str, str]:
-    """What they do, in a process that says nothing, and ends if one of them takes too long."""
+    """Call `suspects` in this process, without output. The process ends if one of them takes too long."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     warnings.simplefilter("ignore")
-    return {one.full: what for one in suspects if (what := _asked(one))}
+    return {one.full: what for one in suspects if (what := _computes(one))}
 
 
-def _asked(suspect: Suspect) -> str:
+def _computes(suspect: Suspect) -> str:
     signal.alarm(SECONDS)
-    return _layer_does(suspect) if suspect.is_class else _function_does(suspect)
+    return _layer_computes(suspect) if suspect.is_class else _function_computes(suspect)
 
 
-def _function_does(suspect: Suspect) -> str:
-    """Does a function give the numbers of attention, or of a convolution, in whatever order?"""
+def _function_computes(suspect: Suspect) -> str:
+    """ "attention" or "convolution" if a function returns its numbers, in whatever order; else empty."""
     import torch
 
     for world in (*attention_worlds(), *convolution_worlds()):
         for args, kwargs in itertools.islice(_arguments(suspect, world), MOST):
-            # Here an error says that these were not the right arguments.
+            # An error only means that these were not the right arguments.
             with contextlib.suppress(Exception), torch.no_grad():
                 if any(_same(one, wanted) for one in _arrays(suspect.call(*args, **kwargs)) for wanted in world.wanted):
                     return world.what
     return ""
 
 
-def _layer_does(suspect: Suspect) -> str:
-    """Does an `nn.Module` let a place hear from others? Its weights are its own, so that its numbers are not known."""
+def _layer_computes(suspect: Suspect) -> str:
+    """ "attention" or "convolution" if positions of an `nn.Module` influence each other.
+
+    Its weights are random, so its output cannot be compared with known numbers.
+    """
     import torch
 
     convolves = re.search("conv", suspect.name, re.I) is not None
@@ -265,22 +268,22 @@ def _layer_does(suspect: Suspect) -> str:
 
 
 def _arguments(suspect: Suspect, world: World) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Ways to call it: with what comes first alone, or with every parameter that has no default by its name."""
+    """Ways to call it: with the first arguments alone, or with a value for each parameter that has no default."""
     yield world.first, {}
     needed = [name for name, default in suspect.parameters if default is inspect.Parameter.empty]
-    choices = [_meant(name, world) for name in needed]
+    choices = [_values_for(name, world) for name in needed]
     for values in itertools.product(*choices):
         yield values, {}
     for values in itertools.product(*choices[len(world.first) :]):
         yield (*world.first, *values), {}
 
 
-def _meant(name: str, world: World) -> tuple[Any, ...]:
+def _values_for(name: str, world: World) -> tuple[Any, ...]:
     return next((values for pattern, values in world.by_name if re.search(pattern, name, re.I)), (None,))
 
 
 def _arrays(value: Any) -> list[Any]:
-    """The tensors or arrays in an answer, as NumPy's arrays."""
+    """The tensors and arrays in an answer, as NumPy arrays."""
     import numpy as np
 
     values = list(value) if isinstance(value, tuple | list) else [value]
@@ -289,7 +292,7 @@ def _arrays(value: Any) -> list[Any]:
 
 
 def _same(got: Any, wanted: Any) -> bool:
-    """Are they the same numbers, whichever axis comes first?"""
+    """True if both hold the same numbers, whatever the order of the axes."""
     import numpy as np
 
     wanted = np.asarray(wanted, dtype=float)
@@ -299,7 +302,7 @@ def _same(got: Any, wanted: Any) -> bool:
 
 
 def main() -> int:
-    """Print what is found; the exit code."""
+    """Print the findings and return the exit code."""
     found, suspects = search(sandbox_setting(course_folder(Path(__file__).resolve().parents[1])))
     for one in found:
         print(f"{'taken out' if one.covered else 'NOT TAKEN OUT':<15}{one.what:<13}{one.name}")

@@ -1,8 +1,8 @@
-"""The lowest versions that pyproject.toml promises, as constraints for pip: `make floors` installs these.
+"""Print the lowest versions that pyproject.toml promises as constraints for pip; `make floors` installs them.
 
     python -m tools.floors > build/floors.txt
 
-What those need in turn is for pip to choose. The group `dev` is promised to nobody, so it is not among them.
+Pip chooses the versions of their dependencies. The group `dev` is left out, since it is not for users.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 BOUND = re.compile(r"(?P<name>[\w.-]+)(?:\[[^]]*\])?>=(?P<lowest>[\w.]+)")
 
 
-def promised(project: Path = PROJECT) -> list[str]:
-    """The requirements of the engine and its extras, but for those that name the engine itself."""
-    stated = tomllib.loads(project.read_text())["project"]
+def promised() -> list[str]:
+    """The requirements of the engine and its extras, without those that name the engine itself."""
+    stated = tomllib.loads(PROJECT.read_text())["project"]
     extras = stated["optional-dependencies"].values()
     requirements = [*stated["dependencies"], *(one for extra in extras for one in extra)]
     return [one for one in requirements if not one.startswith(f"{stated['name']}[")]

@@ -1,4 +1,4 @@
-"""A class graded by commands in fresh processes: seconds a submission, memory and scores, for `tools.benchmark`."""
+"""Time, memory and scores of commands that grade a class, each in a fresh process; for `tools.benchmark`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from tools.drawn_class import GRADED
 ROOT = Path(__file__).resolve().parents[1]
 STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
 
-
 Scores = dict[tuple[str, str, str], float]  # by student, assignment and exercise
 
 
@@ -49,7 +48,7 @@ class Timed:
 
 
 def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tuple[float, float]:
-    """Seconds of a command, and its tree's largest memory (proportional shares added up)."""
+    """Run a command. Returns its seconds and the peak memory (PSS) of its process tree in MiB."""
     start = time.perf_counter()
     process = subprocess.Popen(words, cwd=course.root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with watched(process.pid) as peak:
@@ -59,7 +58,7 @@ def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tup
 
 @contextlib.contextmanager
 def watched(pid: int) -> Iterator[list[float]]:
-    """Memory of a process tree, looked at twice a second."""
+    """Sample the memory of a process tree twice a second, in MiB."""
     sizes: list[float] = []
     done = threading.Event()
 
@@ -81,7 +80,7 @@ def watched(pid: int) -> Iterator[list[float]]:
 
 
 def stock(course: Course) -> list[tuple[str, ...]]:
-    """Commands that grade the class with nbgrader's own preprocessors and kernel."""
+    """Commands that grade the class with nbgrader alone, in its kernel."""
     (course.root / CONFIG).write_text(STOCK)
     return [("nbgrader", "autograde", name, "--force") for name in GRADED]
 
@@ -116,14 +115,14 @@ def with_otter(course: Course, folder: Path) -> Timed:
 
 
 def floor(course: Course) -> float:
-    """Seconds a submission where its cells, the reference and the suite's calls run in one process, nothing between."""
+    """Seconds a submission if cells, reference and hidden tests all run in one process, without a sandbox."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tools.measure import floor_here; floor_here()"
     done = subprocess.run([sys.executable, "-c", code], cwd=course.root, capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
 
 def floor_here() -> None:
-    """The body of `floor`."""
+    """Grade the class in this process for `floor`, and print the seconds a submission."""
     import numpy as np
     import torch
 
@@ -177,12 +176,12 @@ def scores_in_gradebook(course: Course) -> Scores:
 
 
 def no_work(task: Task) -> Marked:
-    """What a worker of the simulation does."""
+    """Replace marking by an empty report."""
     return Marked(Report(task.student, task.assignment))
 
 
 def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]:
-    """Seconds and MiB that handing out `count` tasks without work adds to this process, through the usual path."""
+    """Seconds for `count` empty tasks through the usual path, and the MiB that this process grows by."""
     executor = DaskExecutor(ROOT, "auto", scheduler) if scheduler else LocalExecutor(ROOT, "auto", jobs)
     executor.work = no_work
     workers = WorkerPool(ROOT, executor)

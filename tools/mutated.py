@@ -1,9 +1,9 @@
-"""Valid notebooks, changed in their structure, through both paths: `autograder grade` and `nbgrader autograde`.
+"""Compare how `autograder grade` and `nbgrader autograde` read notebooks whose structure was mutated.
 
     python -m tools.mutated --count 10000
 
-Both must judge the same cells, or refuse with the same words. What marking itself would give is left out: no sandbox is
-opened, so a notebook costs what reading it and nbgrader's bookkeeping cost.
+Both must judge the same cells, or refuse with the same message. Nothing is marked and no sandbox is opened, so the time
+goes into reading notebooks and nbgrader's bookkeeping.
 """
 
 from __future__ import annotations
@@ -34,17 +34,8 @@ ODD: list[Any] = [
     ["a", "b\n"], [1, "x"], {"text": ["x"]}, "x" * 5000, [{}] * 50,
 ]  # fmt: skip
 KEYS = (
-    "cell_type",
-    "source",
-    "metadata",
-    "outputs",
-    "execution_count",
-    "id",
-    "attachments",
-    "input",
-    "collapsed",
-    "extra",
-)
+    "cell_type", "source", "metadata", "outputs", "execution_count", "id", "attachments", "input", "collapsed", "extra",
+)  # fmt: skip
 OUTPUTS: list[Any] = [
     {"output_type": "stream", "name": "stdout", "text": ["a", "b"]}, {"output_type": "stream"}, {"output_type": "odd"},
     {"output_type": "execute_result", "data": {"text/html": "<b>x</b>", "image/png": 3}, "metadata": None},
@@ -55,7 +46,7 @@ ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp037")
 
 
 def one_of(rng: random.Random, notebook: Notebook) -> Notebook | None:
-    """A cell of it, if there is one that is one."""
+    """A random cell; None if the notebook has no cell that is a dict."""
     cells = notebook.get("cells")
     found = [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
     return rng.choice(found) if found else None
@@ -92,7 +83,7 @@ def change_cells(rng: random.Random, notebook: Notebook) -> None:
 
 
 def change_name(rng: random.Random, notebook: Notebook) -> None:
-    """What nbgrader knows a cell by, and what it believes of it."""
+    """Change nbgrader's metadata of a cell."""
     if (cell := one_of(rng, notebook)) is None or not isinstance(cell.get("metadata"), dict):
         return
     own = cell["metadata"].setdefault("nbgrader", {})
@@ -140,7 +131,7 @@ CHANGES: tuple[Callable[[random.Random, Notebook], None], ...] = (
 
 
 def mutated(rng: random.Random, notebook: Notebook) -> bytes:
-    """A changed notebook as a file's bytes."""
+    """A mutated notebook as the bytes of a file."""
     changed: Any = copy.deepcopy(notebook)
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         rng.choice(CHANGES)(rng, changed)
@@ -156,7 +147,7 @@ def mutated(rng: random.Random, notebook: Notebook) -> bytes:
 
 
 class Unmarked:
-    """Workers that mark nothing: every task comes back with no points, and is kept."""
+    """A worker pool that marks nothing: it keeps each task and gives it no points."""
 
     def __init__(self) -> None:
         self.tasks: dict[str, Task] = {}
@@ -175,7 +166,7 @@ class Unmarked:
 
 
 def disagreements(folder: Path, count: int, seed: int) -> tuple[list[str], Counter[str]]:
-    """Students whose notebook the two paths read differently, in words; and what became of all."""
+    """A sentence for each notebook that the two commands read differently; how many were read and refused."""
     rng = random.Random(seed)
     course = small_course.small_course(folder / "course")
     assignment = course.assignment(small_course.NAME)
@@ -187,10 +178,10 @@ def disagreements(folder: Path, count: int, seed: int) -> tuple[list[str], Count
         path.write_bytes(data)
     version, locked = assignment.version(), assignment.locked_cells
     here = {one.student: as_task(one, version, locked) for one in find_submissions([course.root / "submitted"], course)}
-    said, found, workers = [], Counter[str](), Unmarked()
+    differences, found, workers = [], Counter[str](), Unmarked()
 
     def marked_now(self: Mark, task: Task, _: Any) -> Marked:
-        said.append(f"{task.student}: nbgrader's steps changed the cells to {task.cells!r:.300}")
+        differences.append(f"{task.student}: nbgrader's steps changed the cells to {task.cells!r:.300}")
         return next(iter(workers.mark([task])))[1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -201,11 +192,11 @@ def disagreements(folder: Path, count: int, seed: int) -> tuple[list[str], Count
     for student in files:
         task, reason = here[student], reasons.get(student, "no outcome at all")
         if (task.problem or None) != reason:
-            said.append(f"{student}: {task.problem!r} here, {reason!r} in nbgrader")
+            differences.append(f"{student}: {task.problem!r} here, {reason!r} in nbgrader")
         elif not reason and workers.tasks[student].cells != task.cells:
-            said.append(f"{student}: other cells")
+            differences.append(f"{student}: other cells")
         found["refused" if reason else "read"] += 1
-    return said, found
+    return differences, found
 
 
 def main() -> None:
@@ -216,9 +207,9 @@ def main() -> None:
     seed, began, total, wrong = asked.seed or random.randrange(1, 10**6), time.monotonic(), Counter[str](), 0
     for start in range(0, asked.count, 500):
         with tempfile.TemporaryDirectory() as folder:
-            said, found = disagreements(Path(folder), min(500, asked.count - start), seed + start)
-        total, wrong = total + found, wrong + len(said)
-        for line in said:
+            differences, found = disagreements(Path(folder), min(500, asked.count - start), seed + start)
+        total, wrong = total + found, wrong + len(differences)
+        for line in differences:
             print(f"seed {seed + start}: {line}")
     seconds = time.monotonic() - began
     print(f"{asked.count} notebooks from seed {seed}: {dict(total)}, {wrong} read differently, {seconds:.0f} s")

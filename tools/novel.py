@@ -1,11 +1,11 @@
-"""The real text of the course, out of a package of Debian: `python -m tools.novel` writes it anew.
+"""Extract the novel that the course uses from a Debian package.
 
     python -m tools.novel                                    # with `apt-get download`
-    python -m tools.novel r-cran-janeaustenr_1.0.0-1_all.deb  # from a file that is here
+    python -m tools.novel r-cran-janeaustenr_1.0.0-1_all.deb  # from a local file
 
 Jane Austen died in 1817, so her novels are in the public domain. `r-cran-janeaustenr` carries them as Project
-Gutenberg typed them, without its header; `novel.LICENCE.md` beside the text says all that. R keeps a package's data as
-a row of compressed blocks, and each of them holds one list of lines.
+Gutenberg typed them, without its header; see `novel.LICENCE.md`. R stores a package's data as a sequence of compressed
+blocks, each with one list of lines.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from attention_course.helpers import novel
 PACKAGE = "r-cran-janeaustenr"
 DATA = "usr/lib/R/site-library/janeaustenr/data/Rdata.rdb"
 TITLE = "PRIDE AND PREJUDICE"
-STRINGS = struct.pack(">i", 16)  # what R writes before a list of strings; its length follows
+STRINGS = struct.pack(">i", 16)  # R's type tag of a list of strings; its length follows
 TYPED = {"_": "", "“": '"', "”": '"', "‘": "'", "’": "'", "—": "--", "à": "a", "é": "e", "ê": "e"}
 
 
 def main() -> None:
-    """Write the text, and say how long it is."""
+    """Write the novel's text and print its length."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("package", type=Path, nargs="?", help=f"the file of {PACKAGE}; downloaded where not given")
     parser.add_argument("--to", type=Path, default=novel.FILE)
@@ -38,19 +38,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         package = options.package or downloaded(Path(folder))
         text = paragraphs(book(data_of(package, Path(folder) / "unpacked"), TITLE))
-    options.to.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))  # no time: the same file each time
+    # Without a time stamp the file is the same each time.
+    options.to.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
     print(f"{options.to}: {len(text):,} characters, {text.count(chr(10)):,} paragraphs")
 
 
 def downloaded(folder: Path) -> Path:
-    """The package's file, fetched by Debian's own client into `folder`."""
+    """Download the package into `folder` with apt-get."""
     subprocess.run(["apt-get", "download", PACKAGE], cwd=folder, check=True)
     (package,) = folder.glob("*.deb")
     return package
 
 
 def data_of(package: Path, folder: Path) -> bytes:
-    """The data that the package carries; unpacked, not installed."""
+    """The package's data file. The package is unpacked, not installed."""
     subprocess.run(["dpkg-deb", "--extract", package, folder], check=True)
     return (folder / DATA).read_bytes()
 
@@ -74,7 +75,7 @@ def blocks(data: bytes) -> Iterator[bytes]:
 
 
 def strings(block: bytes) -> list[str]:
-    """A list of strings as R serialises it: how many, then for each of them flags, a length and its bytes."""
+    """Read R's serialised list of strings: a count, then flags, a length and the bytes of each string."""
     at = block.index(STRINGS) + 4
     (count,) = struct.unpack_from(">i", block, at)
     at, found = at + 4, []
@@ -86,7 +87,7 @@ def strings(block: bytes) -> list[str]:
 
 
 def paragraphs(lines: list[str]) -> str:
-    """Plain ASCII, a paragraph a line, from the first chapter to the end; headings of chapters are left out."""
+    """The book in ASCII from the first chapter on, one line a paragraph, without chapter headings."""
     body = "\n".join(lines[lines.index("Chapter 1") :]).translate(str.maketrans(TYPED))
     parts = [" ".join(part.split()) for part in re.split(r"\n\s*\n", body)]
     text = "\n".join(part for part in parts if part and not re.fullmatch(r"Chapter \d+", part)) + "\n"

@@ -16,14 +16,14 @@ from tests.helpers.classes import class_with_pages
 A1, UNSCALED = "a1_scaled_dot_product", "no-scaling"
 WIDTH = 940  # pixels, as wide as a page of documentation
 DOCS = ROOT / "docs"
-# Who has made which mistakes; None has begun nothing. What they wrote in their own words: in turn these.
+# The mistakes of each student; None has not started. Their written answers are those below, in turn.
 CLASS = {
     "ada": {}, "ben": {}, "chloe": {UNSCALED: "attention_scores"}, "dmitri": {UNSCALED: "attention_scores"},
     "elif": {"axis-ignored": "softmax"}, "farid": {}, "ines": {"softmax-twice": "scaled_dot_product_attention"},
     "grace": {"axis-ignored": "softmax", "keys-blended": "scaled_dot_product_attention"}, "juno": None,
     "hugo": {"scale-by-d_k": "attention_scores"}, "sam": {UNSCALED: "attention_scores"},
 }  # fmt: skip
-SAID = (
+WRITTEN = (
     "*Belong* asks: what can be owned, and who owns it? *Keys* and *Sarah* answer. With one vector for both, a word "
     "would look for words like itself.",
     "*Belong* asks: what can be owned, and who owns it? *Keys* and *Sarah* answer. With one vector for both, each word "
@@ -33,7 +33,7 @@ SAID = (
 
 
 def main() -> None:
-    """Write every picture of `docs/` anew but those that are drawn as SVG."""
+    """Write all pictures of `docs/` except the SVGs."""
     with tempfile.TemporaryDirectory() as folder:
         course = copy_course(Path(folder) / "course")
         graded_class(course)
@@ -47,21 +47,21 @@ def main() -> None:
 
 
 def graded_class(course):
-    """The class has handed in; marks, feedback, the class report and the page of written answers are made."""
+    """Grade a class, and make its feedback, class report and page of written answers."""
     assignment, handed_in = course.assignment(A1), {}
     right = model_answers(assignment)
     for number, (student, mistakes) in enumerate(CLASS.items()):
         answers = {} if mistakes is None else dict(right)
         for name, exercise in (mistakes or {}).items():
             answers |= mistake(assignment, name, exercise)
-        handed_in[student] = answers, SAID[number % len(SAID)], (), ""
+        handed_in[student] = answers, WRITTEN[number % len(WRITTEN)], (), ""
     class_with_pages(course, assignment, handed_in)
     released = course.root / "assignments" / A1 / assignment.notebook.name
     nbformat.write(fill(released, right | mistake(assignment, UNSCALED, "attention_scores")), course.root / "tab.ipynb")
 
 
 def submission_of(course, student):
-    """The number by which formgrader knows a student's notebook."""
+    """Formgrader's id of a student's notebook."""
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         return book.find_submission_notebook("scaled_dot_product", A1, student).id
 
@@ -79,7 +79,7 @@ def in_the_notebook(tab):
     for code, name in (('check("attention_scores")', "check"), ("explore(at_width", "slider")):
         cell, _ = tab.run(code)
         tab.page.wait_for_timeout(1000)  # the slider's picture comes after its cell is done
-        tab.page.mouse.move(0, 0)  # no row is lit up
+        tab.page.mouse.move(0, 0)  # so that no row is highlighted
         cell.locator(".jp-OutputArea").first.screenshot(path=DOCS / f"{name}.png")
     tab.close()
 

@@ -1,4 +1,4 @@
-"""What `tools.find_ready_made` calls suspects with: arguments that belong together, and what should come out."""
+"""Arguments with which `tools.find_ready_made` calls suspects, and the results of attention and convolution on them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-Names = tuple[tuple[str, tuple[Any, ...]], ...]  # a pattern of names, and what may be meant by them
+Names = tuple[tuple[str, tuple[Any, ...]], ...]  # a pattern of parameter names, and values for them
 
 
 @dataclass(frozen=True)
 class World:
-    """Arguments that belong together: what comes first, what a name stands for, the numbers that should come out."""
+    """Matching arguments: the first ones, values by parameter name, and the possible right results."""
 
     what: str
     first: tuple[Any, ...]
@@ -55,7 +55,7 @@ def attention_worlds() -> Iterator[World]:
 
 
 def _no_blocks(q: Any, k: Any) -> tuple[Any, ...]:
-    """For flex attention: every query may attend to every key. Nothing if it has other names."""
+    """A block mask of flex attention that hides nothing; None if this PyTorch does not have it."""
     with contextlib.suppress(ImportError, AttributeError):
         flex = importlib.import_module("torch.nn.attention.flex_attention")
         return (flex._create_empty_block_mask(q, k).as_tuple(),)
@@ -63,7 +63,7 @@ def _no_blocks(q: Any, k: Any) -> tuple[Any, ...]:
 
 
 def _attention(q: Any, k: Any, v: Any) -> Iterator[Any]:
-    """Attention along either axis that may be the words', scaled or not, with what comes later seen or not."""
+    """Attention along each axis that may be the sequence, with and without scaling, causal and not."""
     import torch
 
     for axis in range(max(0, q.ndim - 3), q.ndim - 1):
@@ -96,7 +96,7 @@ def convolution_worlds() -> Iterator[World]:
         wanted = (*_convolved(x, kernel), *back)
         yield World("convolution", (words, weight), (*known, (r"", (words,))), wanted)
         yield World("convolution", (words, turned), (*known, (r"", (words,))), wanted)
-        if axes == 2 and dtype == torch.float32:  # a layout of its own, for which the dispatcher has other kernels
+        if axes == 2 and dtype == torch.float32:  # MKLDNN's layout, which has its own kernels
             for first in ((words.to_mkldnn(), weight), (words, weight.to_mkldnn())):
                 meant = (("weight|^w$", first[1:]), *known, (r"", first[:1]))
                 yield World("convolution", first, meant, wanted)
@@ -111,7 +111,7 @@ def convolution_worlds() -> Iterator[World]:
 
 
 def _rest(axes: int) -> Names:
-    """What else a convolution may be told."""
+    """Values for the other parameters of a convolution."""
     return (
         (r"bias_sizes", ([3],)),
         (r"bias", (None,)),
@@ -130,7 +130,7 @@ def _rest(axes: int) -> Names:
 
 
 def _convolved(x: Any, kernel: Any) -> Iterator[Any]:
-    """x (L, d_in) with kernel (k, d_in, d_out), turned around and not: in full, as long as x, where both overlap."""
+    """x (L, d_in) convolved and correlated with kernel (k, d_in, d_out); modes full, same and valid."""
     import numpy as np
 
     length, k = len(x), len(kernel)

@@ -33,24 +33,20 @@ def word_by_word(model: Any, items: Sequence[news.Item]) -> dict[str, float]:
     """
     import torch
 
-    articles = [[*news.encode(item.article), news.SEPARATOR_ID] for item in items]
-    summaries = [[*news.encode(item.summary), news.END_ID] for item in items]
-    longest = max(len(article) + len(summary) for article, summary in zip(articles, summaries, strict=True))
-    ids = torch.full((len(items), longest), news.PADDING_ID)  # filled up at the end, where no real token looks
-    for row, (article, summary) in enumerate(zip(articles, summaries, strict=True)):
-        ids[row, : len(article) + len(summary)] = torch.tensor(article + summary)
+    from .news_training import tensors
+
+    ids, counted = tensors(items)  # padded at the end, where no real token looks
     with torch.inference_mode():
-        likeliest = model(ids).argmax(-1)  # (B, L): what follows each place
+        is_right = model(ids)[:, :-1].argmax(-1) == ids[:, 1:]  # (B, L - 1): for the token after each place
     right: dict[str, list[bool]] = {"who": [], "what": [], "where": [], "end": []}
-    for row, (article, summary) in enumerate(zip(articles, summaries, strict=True)):
-        said = likeliest[row, len(article) - 1 : len(article) + len(summary) - 1].tolist()
-        for part, one, wanted in zip(_parts(items[row].summary), said, summary, strict=True):
-            right[part].append(one == wanted)
+    for item, row, in_summary in zip(items, is_right, counted[:, 1:], strict=True):
+        for part, correct in zip(_parts(item.summary), row[in_summary].tolist(), strict=True):
+            right[part].append(correct)
     return {part: sum(found) / max(1, len(found)) for part, found in right.items()}
 
 
 def _parts(summary: str) -> list[str]:
-    """What each word of a summary says, and its end."""
+    """Which part of the news each word of a summary tells, and "end" for the token after them."""
     words = summary.split()
     has_place = words[-2] in ("in", "to")
     return ["who", *["what"] * (len(words) - 1 - has_place), *["where"] * has_place, "end"]

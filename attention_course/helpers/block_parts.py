@@ -1,8 +1,8 @@
-"""Takes a part out of a decoder block of assignment 8 from outside, whoever wrote the block: an ablation in training.
+"""Take a part out of any decoder block of assignment 8 from outside: an ablation in training.
 
     block_parts.without("norm", ModernDecoderBlock(64, 4, 2, 80), rotate, d_head=16)
 
-The block goes on as it is written. Hooks on its layers undo what the part does, just before or after it matters.
+The block's code stays as it is. Hooks on its layers undo what the part does.
 `ours()` and `ours_on_the_novel()` have the losses of our own runs; `python -m tools.block_losses` writes them.
 """
 
@@ -69,19 +69,19 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
 
 
 def _is_blind_to_order(block: Any) -> bool:
-    """Does the last word get the same whatever order the others stand in, as it must where nothing tells the order?"""
+    """True if the order of the other words does not change the last word's output, so that no rotation is left."""
     words = torch.randn(1, LONGEST, block.W_O.out_features, generator=torch.Generator().manual_seed(0))
-    turned_round = torch.cat([words[:, :-1].flip(1), words[:, -1:]], dim=1)
+    reordered = torch.cat([words[:, :-1].flip(1), words[:, -1:]], dim=1)
     trains = block.training
     block.eval()
     with torch.no_grad():
-        one, other = block(3 * words)[:, -1], block(3 * turned_round)[:, -1]
+        first, second = block(3 * words)[:, -1], block(3 * reordered)[:, -1]
     block.train(trains)
-    return bool(torch.allclose(one, other, rtol=1e-3, atol=1e-3))
+    return bool(torch.allclose(first, second, rtol=1e-3, atol=1e-3))
 
 
 def _back(rotate: Callable[..., Any], d_head: int) -> torch.Tensor:
-    """For each position the matrix that rotates a vector back by it, (LONGEST, d_head, d_head)."""
+    """For each position the matrix that undoes its rotation, (LONGEST, d_head, d_head)."""
     unit = np.repeat(np.eye(d_head)[:, np.newaxis], LONGEST, axis=1)  # (d_head, LONGEST, d_head)
     return torch.tensor(rotate(unit, -np.arange(LONGEST)), dtype=torch.float32).transpose(0, 1)
 

@@ -104,20 +104,26 @@ class Copycat:
         import torch
 
         stream = torch.from_numpy(x)[:, None]  # (B, 1, L, d_model), the same for all heads
-        query, key, value = (stream @ self._heads(W[layer]) for W in (self.W_Q, self.W_K, self.W_V))  # (B, h, L, d)
-        # Values that say where they stand: what comes back for them are the weights themselves.
-        place = torch.eye(x.shape[1], dtype=value.dtype).expand(*value.shape[:-1], -1)  # (B, h, L, L)
-        both = torch.nn.functional.scaled_dot_product_attention(
-            query, key, torch.cat([value, place], dim=-1), is_causal=True
-        )
-        found, weights = both.split([value.shape[-1], x.shape[1]], dim=-1)
-        return found.numpy(), weights.numpy()
+        return attend(*(stream @ self._heads(W[layer]) for W in (self.W_Q, self.W_K, self.W_V)))
 
     def _heads(self, W: np.ndarray) -> Any:
         """Each head's columns as a tensor, (h, d_model, d)."""
         import torch
 
         return torch.stack(torch.tensor(W).chunk(self.num_heads, dim=-1))
+
+
+def attend(query: Any, key: Any, value: Any) -> tuple[np.ndarray, np.ndarray]:
+    """PyTorch's own causal attention on (..., h, L, d) tensors: output and weights, (..., h, L, L)."""
+    import torch
+
+    L, d = value.shape[-2:]
+    # Each value is extended by a one-hot vector of its position. The outputs for these are the weights.
+    place = torch.eye(L, dtype=value.dtype).expand(*value.shape[:-1], -1)  # (..., h, L, L)
+    values = torch.cat([value, place], dim=-1)
+    both = torch.nn.functional.scaled_dot_product_attention(query, key, values, is_causal=True)
+    output, weights = both.split([d, L], dim=-1)
+    return output.numpy(), weights.numpy()
 
 
 def _same_shape(changed: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -210,7 +216,7 @@ def history() -> History:
 
 @cache
 def _numbers() -> Mapping[str, np.ndarray]:
-    """All arrays of the file, in float64; nobody may write into them."""
+    """All arrays of the file, read-only, in float64."""
     found = {name: array.astype(float) for name, array in read_safetensors(FILE.read_bytes()).items()}
     for array in found.values():
         array.flags.writeable = False

@@ -75,7 +75,7 @@ class Learning(nn.Module):  # type: ignore[misc]
         return x @ W["unembedding"]
 
     def as_copycat(self) -> copycat.Copycat:
-        """What it is now, for NumPy."""
+        """The model with its present numbers, as NumPy arrays."""
         return copycat.Copycat(**{name: W.detach().double().numpy() for name, W in self.weights().items()})
 
 
@@ -86,7 +86,6 @@ def _by_head(projected: torch.Tensor) -> torch.Tensor:
 def train(
     paces: Sequence[Sequence[float]],
     steps: int,
-    seed: int = SEED,
     at_step: Callable[[int, Learning], None] | None = None,
 ) -> Learning:
     """A model after so many steps.
@@ -94,8 +93,8 @@ def train(
     paces: how fast each head learns, a row for each layer, (n, h)
     at_step: is called before each step, and once at the end, with the steps made so far and the model
     """
-    torch.manual_seed(seed)
-    random = np.random.default_rng(seed)
+    torch.manual_seed(SEED)
+    random = np.random.default_rng(SEED)
     model = Learning(paces)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _pace(step, steps))
@@ -114,5 +113,5 @@ def train(
 
 
 def _pace(step: int, steps: int) -> float:
-    """Slowly at first, and more and more slowly in the last third."""
+    """The factor of the learning rate: a linear warm-up, and a linear decay in the last third."""
     return min(1.0, step / 100, 3 * max(0, steps - step) / steps)

@@ -1,9 +1,9 @@
-"""How `copycat` came by its numbers: trained from nothing, in about a minute on one core.
+"""Train the model of `copycat`, in about a minute on one core.
 
     python -m attention_course.helpers.copycat_training            # writes copycat.safetensors anew
     python -m attention_course.helpers.copycat_training --steps 400 --to /tmp/short.safetensors
 
-What students install does not hold this file, for it knows how heads are scored.
+Students do not get this file, because it scores heads as assignment 9 asks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .copycat_learning import Learning
 from .copycat_learning import train as learn
 
 STEPS = 1600
-# A look at it every so many steps, at so many texts.
+# Steps between two measurements, the texts that are read for one, and the words in each list.
 LOOK_EVERY, LOOKED_AT, PERIOD = 20, 100, 12
 
 
@@ -37,7 +37,7 @@ def train(steps: int = STEPS) -> tuple[Learning, dict[str, np.ndarray]]:
 
 
 def look(model: copycat.Copycat) -> dict[str, Any]:
-    """Loss and scores of heads at this moment, as `copycat.History` has them."""
+    """Measure losses and scores of heads, as in `copycat.History`."""
     ids = copycat.texts(LOOKED_AT, PERIOD, seed=1)
     reading = model.read(ids)
     losses = copycat.losses(reading.logits, ids).mean(axis=0)
@@ -52,7 +52,7 @@ def look(model: copycat.Copycat) -> dict[str, Any]:
 
 
 def write(model: Learning, history: dict[str, np.ndarray], path: Path) -> None:
-    """All of it as one safetensors file of float32."""
+    """Write weights and history as one safetensors file of float32."""
     from safetensors.numpy import save
 
     weights = {name: np.ascontiguousarray(W.detach().numpy()) for name, W in model.weights().items()}
@@ -61,7 +61,7 @@ def write(model: Learning, history: dict[str, np.ndarray], path: Path) -> None:
 
 
 def main() -> None:
-    """Train, write, and say how it went."""
+    """Train the model, write it, and print its scores."""
     parser = argparse.ArgumentParser(description="Train the model of `copycat` from nothing.")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--to", type=Path, default=copycat.FILE, help="where the numbers go")

@@ -84,7 +84,7 @@ MOVED = (
     "after ten years in {there} , {who} moved to {where} .",
     "on {day} {who} left {there} . {she} moved to {where} .",
 )
-# How each kind of news is told, its summary, and the one in how many items it is; the first is all the others.
+# For each kind of news: its templates, its summary, and n if one of n items is of this kind (0: all the others).
 KINDS = (
     (DONE, "{who} {headline} {what} in {where}", 0),
     (WHERE_UNTOLD, "{who} {headline} {what}", 10),
@@ -131,15 +131,15 @@ def items(train: int = TRAIN, held_out: int = HELD_OUT, seed: int = SEED) -> tup
 
 
 def _facts(random: np.random.Generator, summary: str, count: int) -> list[tuple[int, int, int]]:
-    """So many of person, thing and place, no two of which have the same summary."""
+    """`count` triples of person, thing and place, no two of which have the same summary."""
     everything = (PEOPLE, THINGS, PLACES)
     fields = ("{who}", "{what}", "{where}")
     sizes = [len(of) if name in summary else 1 for of, name in zip(everything, fields, strict=True)]
     if count > np.prod(sizes):
         raise ValueError(f"there are {np.prod(sizes)} different facts for `{summary}`, not {count}")
-    said = np.array(np.unravel_index(random.choice(np.prod(sizes), size=count, replace=False), sizes))  # none twice
-    free = np.array([random.integers(len(of), size=count) for of in everything])  # what the summary does not say
-    chosen = np.where(np.array(sizes)[:, np.newaxis] == 1, free, said)
+    summarised = np.array(np.unravel_index(random.choice(np.prod(sizes), size=count, replace=False), sizes))
+    free = np.array([random.integers(len(of), size=count) for of in everything])  # not part of the summary
+    chosen = np.where(np.array(sizes)[:, np.newaxis] == 1, free, summarised)
     return [(person, thing, place) for person, thing, place in chosen.T.tolist()]
 
 
@@ -149,10 +149,10 @@ def _item(random: np.random.Generator, kind: int, person: int, thing: int, place
     people, things, places = (
         _others_after(random, *pair) for pair in ((PEOPLE, person), (THINGS, thing), (PLACES, place))
     )
-    told = ways[random.integers(len(ways))]
-    # Two to four sentences; news of two leave room for one aside fewer.
-    asides = random.choice(len(ASIDES), size=random.integers(1, 4 if told.count(" .") == 1 else 3), replace=False)
-    templates = [told, *(ASIDES[i] for i in asides)]
+    main = ways[random.integers(len(ways))]
+    # Two to four sentences in all, so there is one aside fewer if the news itself takes two.
+    asides = random.choice(len(ASIDES), size=random.integers(1, 4 if main.count(" .") == 1 else 3), replace=False)
+    templates = [main, *(ASIDES[i] for i in asides)]
     there = PLACES[(place + 1 + random.integers(len(PLACES) - 1)) % len(PLACES)]
     sentences = [_fill(random, there, *facts) for facts in zip(templates, people, things, places, strict=False)]
     return Item(" ".join(random.permutation(sentences)), _fill(random, there, summary, people[0], things[0], places[0]))
@@ -183,7 +183,7 @@ def _fill(
 
 
 def _words() -> list[str]:
-    """Every word there can be, each once: the three marks first, then by letter."""
+    """All words of the vocabulary: the three special tokens, then the others in alphabetical order."""
     texts: list[str] = [*ASIDES, *(text for ways, summary, _ in KINDS for text in (*ways, summary))]
     texts += [what for _, what in THINGS]
     texts += [form for deed in DEEDS for form in (deed.past, deed.participle, deed.headline, deed.infinitive)]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .byte_pairs import ALPHABET, Tokenizer
-from .copycat import read_safetensors
+from .copycat import attend, losses, read_safetensors
 
 FILE = Path(__file__).with_name("trained_decoder.safetensors")
 MERGES = "merges"  # an array of the file that is no weight: the pairs of the tokenizer, as ids
@@ -49,10 +49,7 @@ class Reading:
 
     def loss(self) -> float:
         """How surprised the model is by the text's tokens from the second on: the mean of -log of their probability."""
-        largest = self.logits.max(axis=-1, keepdims=True)
-        log_sum = np.log(np.exp(self.logits - largest).sum(axis=-1)) + largest[:, 0]  # (L,)
-        of_next = self.logits[np.arange(len(self.ids) - 1), self.ids[1:]]
-        return float((log_sum[:-1] - of_next).mean())
+        return float(losses(self.logits[np.newaxis], self.ids[np.newaxis]).mean())
 
     def next_tokens(self, count: int = 5) -> list[tuple[str, float]]:
         """The tokens that the model holds for likeliest after the text, and their probabilities."""
@@ -106,7 +103,7 @@ def _run(ids: np.ndarray, attention: Attention) -> tuple[np.ndarray, np.ndarray]
 
 
 def _checked(given: Any, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What an attention has given, as two arrays of the right shapes."""
+    """Output and weights of an attention as arrays. Raises `ValueError` if their shapes are wrong."""
     output, weights = (np.asarray(array, dtype=np.float32) for array in given)
     wanted = V.shape, (*V.shape[:2], V.shape[1])
     if (output.shape, weights.shape) != wanted:
@@ -120,17 +117,11 @@ def _ready_made(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray
     """PyTorch's own attention under a causal mask."""
     import torch
 
-    query, key = torch.from_numpy(Q), torch.from_numpy(K)
-    # Values that say where they stand: what comes back for them are the weights themselves.
-    places = torch.eye(Q.shape[1]).expand(len(Q), -1, -1)
-    values = torch.cat([torch.from_numpy(V), places], dim=-1)
-    both = torch.nn.functional.scaled_dot_product_attention(query, key, values, is_causal=True)
-    output, weights = both.split([V.shape[-1], Q.shape[1]], dim=-1)
-    return output.numpy(), weights.numpy()
+    return attend(*map(torch.from_numpy, (Q, K, V)))
 
 
 def _shown(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Tokens as a picture names them: without the space of a word, and with a hyphen where they go on inside one."""
+    """Tokens as labels of a picture: without leading spaces, and with a hyphen before a token inside a word."""
     before = ["", *tokens[:-1]]
     inside = [token[:1].isalpha() and last[-1:].isalpha() for last, token in zip(before, tokens, strict=True)]
     plain = [token.replace("\n", "¶").strip(" ") or "␣" for token in tokens]
@@ -153,7 +144,7 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def _numbers() -> Mapping[str, np.ndarray]:
-    """All arrays of the file, in float32; nobody may write into them."""
+    """All arrays of the file, read-only, in float32."""
     found = {name: array.astype(np.float32) for name, array in read_safetensors(FILE.read_bytes()).items()}
     for array in found.values():
         array.flags.writeable = False

@@ -1,8 +1,8 @@
 """Cells that only display something. No mark depends on them, so they run after the other cells, or not at all.
 
-The author marks such cells (`Assignment.display_cells`), and the reference does without them. In a submission such a cell
-may be deferred if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table or a
-comparison with PyTorch takes a third of a notebook's time, and is not repeated when an exercise is judged again.
+The author marks such cells (`Assignment.display_cells`), and the reference does without them. In a submission such a
+cell may be deferred if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table
+or a comparison with PyTorch takes a third of a notebook's time, and is not repeated when an exercise is judged again.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from autograder.messages import FromJudge
 from autograder.sandbox.protocol import frames
 from autograder.worker.verdict import BadVerdict, read_message
 from tests.helpers.messages import anything
-from tools import fuzz
+from tools import fuzz, fuzz_changes
 
-EXERCISES = fuzz._Verdicts.exercises
+EXERCISES = fuzz.EXERCISES
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def targets():
 
 @pytest.fixture(scope="module")
 def honest():
-    return frames.parse(fuzz._Verdicts.seeds()[0])["verdict"]
+    return frames.parse(fuzz.verdicts()[0])["verdict"]
 
 
 def test_an_honest_verdict_comes_back_as_it_was(honest):
@@ -61,8 +61,8 @@ def test_no_data_makes_the_reader_raise_anything_else(data):
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_one_field_of_anything_is_refused_or_of_its_form(data):
-    tree = [frames.parse(fuzz._Verdicts.seeds()[0])["verdict"]]
-    place, key = data.draw(st.sampled_from(list(fuzz._places(tree))))
+    tree = [frames.parse(fuzz.verdicts()[0])["verdict"]]
+    place, key = data.draw(st.sampled_from(list(fuzz_changes.places(tree))))
     place[key] = data.draw(anything)
     try:
         verdict = read_message({"verdict": tree[0]}, EXERCISES, 3).verdict
