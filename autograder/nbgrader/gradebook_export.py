@@ -22,6 +22,7 @@ from nbgrader.plugins import ExportPlugin
 from autograder.course import CHECK, Assignment, course_at
 from autograder.discovery import of_assignment
 from autograder.errors import SubmissionError
+from autograder.nbgrader.gradebook_rows import is_graded
 from autograder.reports.marks_file import as_csv, write
 from autograder.reports.roster import NOTHING
 from autograder.submission import read_notebook
@@ -85,7 +86,7 @@ def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]
         max_score = assignment.max_score
         for student in students:
             submission = submissions.get(student.id)
-            if submission is not None and not any(notebook.grades for notebook in submission.notebooks):
+            if submission is not None and not is_graded(submission):
                 submission = None  # only an extension was granted
             problem = _problem(coursedir, student.id, ours.get(assignment.name), submission is not None)
             yield GradingStatus(student, assignment.name, max_score, submission, problem)

@@ -37,17 +37,17 @@ class Beside:
     scores: points by (assignment, student); None for a submission without points
     pages: addresses of feedback pages by (assignment, student)
     samples: code by (assignment, exercise, student)
-    told: the gradebook's remarks on late work and manual grades, by (assignment, student)
+    remarks: the gradebook's remarks on late work and manual grades, by (assignment, student)
     """
 
     scores: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
     pages: Mapping[tuple[str, str], str] = field(default_factory=dict)
     samples: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    told: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    remarks: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def messages_in(self, assignment: str) -> list[tuple[str, str]]:
         """The gradebook's remarks on an assignment, as (student, remark)."""
-        return sorted((student, text) for (name, student), text in self.told.items() if name == assignment)
+        return sorted((student, text) for (name, student), text in self.remarks.items() if name == assignment)
 
     @property
     def students(self) -> list[str]:

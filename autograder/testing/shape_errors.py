@@ -20,8 +20,8 @@ def reworded(text: str) -> str:
     """`text` with what it says about shapes in plain words; unchanged if it says nothing known."""
     for pattern, message in KNOWN:
         if found := pattern.search(text):
-            said = found.expand(message) if isinstance(message, str) else message(*found.groups())
-            return text[: found.start()] + said + text[found.end() :]
+            replacement = found.expand(message) if isinstance(message, str) else message(*found.groups())
+            return text[: found.start()] + replacement + text[found.end() :]
     return text
 
 
@@ -84,7 +84,7 @@ def _assigned(got: str, place: str) -> str:
     return f"what has shape {_sizes(got)} does not fit into a place of shape {_sizes(place)}"
 
 
-# What is said in place of each text: a template, or a function of the groups.
+# What replaces each text: a template, or a function of the groups.
 KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
     (re.compile(pattern), message)
     for pattern, message in (

@@ -186,6 +186,21 @@ def test_an_extension_takes_the_penalty_away_and_students_see_the_dates(late):
     assert (code, "the gradebook knows no nobody" in said) == (2, True)
 
 
+def test_an_extension_alone_is_no_mark(late):
+    """nbgrader makes rows for whoever has an extension; nothing was handed in, so no 0 is exported."""
+    with book_of(late) as book:
+        book.update_or_create_student("dora")
+    assert command(late, *GRADE)[0] == 0
+    assert command(late, "extend", "dora", NAME, "--days", "3")[0] == 0
+    done = subprocess.run(
+        ["nbgrader", "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv"],
+        cwd=late.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (row,) = [line for line in (late.root / "rows.csv").read_text().splitlines() if line.startswith("dora,")]
+    assert row == f"dora,{NAME},,,3.0,,,,,,,,nothing handed in"
+
+
 def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
