@@ -39,6 +39,7 @@ DEAR = {"marks", "chromium", "jupyterlab"}
 SHARING = {"course", "browser"}  # shelves
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put tests that share what is dear on one of `make test`'s workers, and begin with the longest groups."""
     for item in items:

@@ -12,7 +12,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 from autograder.course import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.gradebook_rows import assign_penalty, due_date, is_graded
+from autograder.nbgrader.gradebook_rows import assign_penalty, due_date, has_scores
 
 FILE = "DUE.txt"  # beside a released notebook in the exchange
 NONE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'
@@ -43,7 +43,7 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
             ) from None
         book.update_or_create_submission(name, student)
         book.grant_extension(name, student, minutes=longer.total_seconds() / 60)
-        graded = is_graded(book.find_submission(name, student))
+        graded = has_scores(book.find_submission(name, student))
     if graded:
         assign_penalty(Autograde(coursedir=coursedir, parent=nbgrader), student, assignment)
     return due + longer

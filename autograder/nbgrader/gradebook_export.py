@@ -22,7 +22,7 @@ from nbgrader.plugins import ExportPlugin
 from autograder.course import CHECK, Assignment, course_at
 from autograder.discovery import of_assignment
 from autograder.errors import SubmissionError
-from autograder.nbgrader.gradebook_rows import is_graded
+from autograder.nbgrader.gradebook_rows import has_scores
 from autograder.reports.marks_file import as_csv, write
 from autograder.reports.roster import NOTHING
 from autograder.submission import read_notebook
@@ -86,8 +86,10 @@ def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]
         max_score = assignment.max_score
         for student in students:
             submission = submissions.get(student.id)
-            if submission is not None and not is_graded(submission):
-                submission = None  # only an extension was granted
+            if submission is not None and not has_scores(submission):
+                autograded = coursedir.format_path(coursedir.autograded_directory, student.id, assignment.name)
+                if not os.path.lexists(autograded):
+                    submission = None  # only an extension was granted
             problem = _problem(coursedir, student.id, ours.get(assignment.name), submission is not None)
             yield GradingStatus(student, assignment.name, max_score, submission, problem)
 

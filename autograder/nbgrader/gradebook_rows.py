@@ -47,15 +47,13 @@ def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
     )
 
 
-def is_graded(submission: SubmittedAssignment) -> bool:
-    """Whether a submission in the gradebook has marks, or answers that wait for a person.
+def has_scores(submission: SubmittedAssignment) -> bool:
+    """Whether a submission in the gradebook has a score, by tests or by a person.
 
-    For a student with an extension, nbgrader makes empty rows before anything is handed in.
+    For a student with an extension, nbgrader makes rows without scores before anything is handed in.
     """
     grades = (grade for notebook in submission.notebooks for grade in notebook.grades)
-    return any(
-        grade.auto_score is not None or grade.manual_score is not None or grade.needs_manual_grade for grade in grades
-    )
+    return any(grade.auto_score is not None or grade.manual_score is not None for grade in grades)
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:

@@ -159,14 +159,14 @@ def test_help_shows_a_command_to_paste():
     ],
 )
 def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch, error, words):
-    judged = Worker._judged
+    judge = Worker._judge
 
     def faulty(self, task, *how):
         if task.student == "wrong":
             raise error
-        return judged(self, task, *how)
+        return judge(self, task, *how)
 
-    monkeypatch.setattr(Worker, "_judged", faulty)
+    monkeypatch.setattr(Worker, "_judge", faulty)
     found = find_submissions([submitted], COURSE, "a1_scaled_dot_product")
     reports = {report.student: report for report in grade_many(found, ROOT, 1)}
     assert words in reports["wrong"].reason

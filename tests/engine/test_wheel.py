@@ -119,7 +119,7 @@ def test_names_of_mistakes_are_there_and_nobody_reads_one_without_its_answers(as
     for mistake in read_catalogue(assignment.mistakes).mistakes:
         for secret in (mistake.name, mistake.hint, mistake.exercise):
             assert len(secret) < 8 or secret.encode() not in readable
-    rows = visible_fingerprints.read(assignment.content).rows
+    rows = visible_fingerprints.read(assignment.content)
     assert len(rows) > 20
     assert not any(text.startswith(b'["') for text in rows.values())
 
