@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import re
-import socket
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +42,6 @@ from autograder.text import printable_lines
 POLL_SECONDS = 0.3  # between two looks at the file
 OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls
 OUTPUT_BYTES = 200_000
-FILES_SECONDS = 60.0  # until a notebook has read its files; it may still be starting
 MAX_FILES = 100  # of a folder
 QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,200})['\"`]")
 STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
@@ -136,21 +134,6 @@ def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
-class _WithFiles(FreshChildren):
-    """`FreshChildren`, each with some files in its folder."""
-
-    def __init__(self, server: ForkServer, limits: Limits, files: Mapping[str, bytes]) -> None:
-        super().__init__(server, limits)
-        self._files = dict(files)
-
-    def open(self) -> socket.socket:
-        sock = super().open()
-        if self._files:
-            with contextlib.suppress(frames.Closed, frames.Deadline):  # the next use of the socket reports it
-                frames.send(sock, messages.Files(self._files), time.monotonic() + FILES_SECONDS)
-        return sock
-
-
 class _PrintingNotebook(Notebook):
     """A `Notebook` that also reports what its exercises print. `printed` is what the last one printed.
 
@@ -187,7 +170,7 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
     definitions = in_cells(notebook.sources)
     watched = visible_material(notebook.exercises[0], notebook.visible).suite.watched
     with (
-        _WithFiles(sandbox, Limits(), notebook.files) as fresh,
+        FreshChildren(sandbox, Limits(), notebook.files) as fresh,
         _PrintingNotebook(notebook.sources, Limits(), fresh, watched) as running,
     ):
         for name in notebook.exercises:

@@ -89,8 +89,8 @@ def report(
     If you ask for no file, it is shown in the terminal. If there are two marks for the same student and assignment, the
     later one counts. Nobody's work is compared with anybody else's.
     """
-    from autograder.cli.beside_report import what_is_beside
     from autograder.reports import class_report
+    from autograder.reports.beside_report import what_is_beside
     from autograder.reports.class_statistics import class_statistics
     from autograder.reports.marks_file import read_marks, write
 

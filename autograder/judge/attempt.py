@@ -18,6 +18,7 @@ from autograder.judge.picture import draw
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
 from autograder.sandbox.sandboxed.perform import KINDS
+from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer
 from autograder.testing.expect import Mismatch
@@ -25,16 +26,8 @@ from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
 from autograder.testing.redaction import redacted, with_quote
 from autograder.testing.session import Outcome, Test
-from autograder.testing.student import (
-    Forbidden,
-    NotStarted,
-    ParameterNames,
-    Recorded,
-    Student,
-    as_exception,
-    as_written,
-    has_chance,
-)
+from autograder.testing.student import Recorded, Student, as_exception, has_chance
+from autograder.testing.student_errors import Forbidden, NotStarted
 
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 MAX_QUOTED = 3  # texts of the student's code that an exercise's messages quote: each can carry a few bytes of an input

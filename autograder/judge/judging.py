@@ -20,9 +20,10 @@ from autograder.judge.picture import draw
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult, Picture
 from autograder.sandbox.protocol.calls import Reply
+from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.expect import Mismatch
-from autograder.testing.student import Missing, NotStarted, ParameterNames
+from autograder.testing.student_errors import Missing, NotStarted
 
 
 def judge(

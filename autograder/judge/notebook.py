@@ -25,7 +25,7 @@ from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.testing import forbidden
 from autograder.testing.callbacks import Questions
 
-READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
+READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
 FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the process that forks counts as lost
 CUT = 100  # characters for the sentence that the rest was cut
 OUT_OF_TIME = "it ran out of time and was stopped"
@@ -40,7 +40,12 @@ Result = TypeVar("Result")
 
 
 class Fresh(Protocol):
-    """Opens fresh notebook processes; each has namespaces of its own, and no student code has run in it."""
+    """Opens fresh notebook processes; each has namespaces of its own, and no student code has run in it.
+
+    files: what each has in its folder
+    """
+
+    files: Mapping[str, bytes]
 
     def open(self) -> socket.socket:
         """The socket of a fresh process; ends the one before. Raises `MachineError`."""
@@ -107,6 +112,9 @@ class Notebook:
         while True:
             self.close()
             self._sock = self.fresh.open()
+            if self.fresh.files:
+                with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
+                    frames.send(self._sock, messages.Files(dict(self.fresh.files)), time.monotonic() + READY_SECONDS)
             self._wait_until_ready()
             if self._deferred is None and not self._find_deferred():
                 continue

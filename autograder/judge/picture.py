@@ -11,7 +11,7 @@ from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
 from autograder.testing.comparing import numbers
 from autograder.testing.example import Example
-from autograder.testing.student import Stopped
+from autograder.testing.student_errors import Stopped
 
 MAX_MATRICES = 8
 

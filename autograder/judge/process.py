@@ -14,7 +14,6 @@ import gc
 import os
 import socket
 import sys
-import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +43,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import Files, Preparation
+from autograder.sandbox.protocol.messages import Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
@@ -56,7 +55,6 @@ from autograder.text import one_line
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
 CUT = "... (the output was cut: the notebook's cells printed too much)"
-FILES_SECONDS = 60.0  # until a notebook has read its files; its process may still be starting
 MAX_ERROR = 200  # characters of an error of the engine itself
 
 
@@ -155,19 +153,15 @@ class _FromTheWorker:
     """Notebook processes that the worker opens; see `notebook.Fresh`."""
 
     def __init__(self, sock: socket.socket, files: Mapping[str, bytes]) -> None:
-        self._sock, self._files = sock, files
+        self._sock, self.files = sock, files
 
     def open(self) -> socket.socket:
-        """The socket of a fresh process, which has the course's files. Raises `MachineError`."""
+        """The socket of a fresh process. Raises `MachineError`."""
         frames.send(self._sock, FromJudge(open=True))
         opened, descriptors = frames.receive_with_descriptors(self._sock, Opened)
         if not descriptors:
             raise MachineError(opened.failed or "no sandbox could be opened")
-        notebook = socket.socket(fileno=descriptors[0])
-        if self._files:
-            with contextlib.suppress(frames.Closed, frames.Deadline):  # whoever uses the process finds the same
-                frames.send(notebook, Files(dict(self._files)), time.monotonic() + FILES_SECONDS)
-        return notebook
+        return socket.socket(fileno=descriptors[0])
 
     def ending(self, ends: bool = True) -> Ending:
         """How the last process ended."""

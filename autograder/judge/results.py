@@ -15,7 +15,7 @@ from autograder.judge.attempt import Attempt
 from autograder.report import CellResult, ExerciseResult, Message, State, TestResult
 from autograder.testing import cell_errors
 from autograder.testing.session import ORDER, Outcome
-from autograder.testing.student import BY_HAND, Stopped
+from autograder.testing.student_errors import BY_HAND, Stopped
 
 ABOVE = "For the reason given above."
 SAME = "The same as above."  # for a visible test, whose own input is not repeated

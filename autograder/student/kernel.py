@@ -16,7 +16,7 @@ from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines, syntax_error, why
 from autograder.testing.local import CallsHere, Here
-from autograder.testing.student import BY_HAND, Stopped
+from autograder.testing.student_errors import BY_HAND, Stopped
 
 PRINTED = 20_000  # characters of an exercise's output that are shown
 

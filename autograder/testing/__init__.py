@@ -23,7 +23,8 @@ from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
 from autograder.testing.reproduce import note
-from autograder.testing.student import RNG, SEED, Function, Gradients, HeldTooMuch, Raised
+from autograder.testing.student import RNG, SEED, Function, Gradients
+from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.variants import seed_of
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line

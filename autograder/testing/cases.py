@@ -25,7 +25,8 @@ from autograder.testing import expect, tables
 from autograder.testing import visible as visible_tests
 from autograder.testing.comparing import allclose, float_of, same_value
 from autograder.testing.mismatch import fail, kind_of
-from autograder.testing.student import Raised, Student
+from autograder.testing.student import Student
+from autograder.testing.student_errors import Raised
 
 LARGEST_BITS = 1000  # of an integer that a float can hold
 NOT_RIGHT = "what came back is not what is asked for here."

@@ -23,7 +23,7 @@ from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_o
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
-from autograder.testing.student import Missing, NotStarted, Raised, Stopped, StudentError
+from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.

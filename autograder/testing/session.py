@@ -24,10 +24,12 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.objects import NoField
+from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import Mismatch
 from autograder.testing.reproduce import Notes
-from autograder.testing.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
+from autograder.testing.student import Student, answers_of, names_of
+from autograder.testing.student_errors import Missing, NotStarted, StudentError
 from autograder.testing.variants import Drawing
 from autograder.text import one_line
 

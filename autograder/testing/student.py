@@ -33,20 +33,21 @@ from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Insta
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
 from autograder.sandbox.protocol.tables import Table
-from autograder.testing.call_text import ParameterNames as ParameterNames
-from autograder.testing.call_text import as_written as as_written
+from autograder.testing.call_text import ParameterNames
 from autograder.testing.comparing import numbers
 from autograder.testing.effects import Files, files_of, no_input
 from autograder.testing.figures import figure_of
 from autograder.testing.shape_errors import reworded
-from autograder.testing.student_errors import Forbidden as Forbidden
-from autograder.testing.student_errors import HeldTooMuch as HeldTooMuch
-from autograder.testing.student_errors import Missing as Missing
-from autograder.testing.student_errors import NotStarted as NotStarted
-from autograder.testing.student_errors import Raised as Raised
-from autograder.testing.student_errors import RaisedValueError as RaisedValueError
-from autograder.testing.student_errors import Stopped as Stopped
-from autograder.testing.student_errors import StudentError as StudentError
+from autograder.testing.student_errors import (
+    Forbidden,
+    HeldTooMuch,
+    Missing,
+    NotStarted,
+    Raised,
+    RaisedValueError,
+    Stopped,
+    StudentError,
+)
 from autograder.testing.variants import chance_of_call
 from autograder.text import raised
 
@@ -61,7 +62,6 @@ STOPPED = {
     Why.UNREADABLE: "what came back could not be read ({text}).",
 }
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
-BY_HAND = "stopped by hand"  # a cause
 
 
 class Drawn(Enum):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from autograder.report import Message
 
+BY_HAND = "stopped by hand"  # a cause
+
 
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report.

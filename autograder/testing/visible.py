@@ -21,7 +21,7 @@ from autograder.testing import expect, tables
 from autograder.testing.comparing import not_close, same_value
 from autograder.testing.mismatch import Mismatch, place_of
 from autograder.testing.shape_errors import reworded
-from autograder.testing.student import Raised
+from autograder.testing.student_errors import Raised
 
 FOUR_DIGITS = 1e-4  # the literals of a visible test are rounded to four digits after the point
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")

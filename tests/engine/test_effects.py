@@ -10,7 +10,8 @@ from autograder.sandbox.protocol.objects import NoField
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import answering
-from autograder.testing.student import Missing, Raised, Student
+from autograder.testing.student import Student
+from autograder.testing.student_errors import Missing, Raised
 
 
 def student_of(function):

@@ -13,16 +13,8 @@ from autograder.testing import expect
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_value
 from autograder.testing.local import answering
-from autograder.testing.student import (
-    Gradients,
-    Missing,
-    NotStarted,
-    Raised,
-    RaisedValueError,
-    Stopped,
-    Student,
-    StudentError,
-)
+from autograder.testing.student import Gradients, Student
+from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped, StudentError
 from autograder.testing.visible import as_text, close, equal
 
 HINT = "Where does it come from?"

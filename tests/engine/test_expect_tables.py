@@ -23,7 +23,8 @@ from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
 from autograder.testing.redaction import redacted
 from autograder.testing.session import Suite
-from autograder.testing.student import Raised, RaisedValueError, Student
+from autograder.testing.student import Student
+from autograder.testing.student_errors import Raised, RaisedValueError
 
 WANTED = pd.DataFrame(
     {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},

@@ -274,10 +274,13 @@ class Child(AbstractContextManager["Child"]):
 
 
 class FreshChildren(AbstractContextManager["FreshChildren"]):
-    """One child of a fork server at a time, each fresh: opening one ends the one before."""
+    """One child of a fork server at a time, each fresh: opening one ends the one before.
 
-    def __init__(self, server: ForkServer, limits: Limits) -> None:
-        self._server, self._limits = server, limits
+    files: what a notebook in it has in its folder
+    """
+
+    def __init__(self, server: ForkServer, limits: Limits, files: Mapping[str, bytes] | None = None) -> None:
+        self._server, self._limits, self.files = server, limits, files or {}
         self._child: Child | None = None
 
     def __exit__(self, *exc: object) -> None:
