@@ -41,7 +41,7 @@ lab: install
 	$(BIN)/jupyter lab
 
 # Three at a time, for most tests wait for another process. In the groups and the order of conftest.py.
-TOGETHER := -n 3 --dist loadgroup --no-loadscope-reorder
+TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: install lint
 	$(BIN)/python -m pytest $(TOGETHER)

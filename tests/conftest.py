@@ -39,23 +39,35 @@ DEAR = {"marks", "chromium", "jupyterlab"}
 SHARING = {"course", "browser"}  # shelves
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that share what is dear on one of `make test`'s workers, and begin with the longest groups."""
+    """Groups with slow tests come first, then the larger ones, so that no worker is left alone with a long one."""
     for item in items:
         # What `make catalogue` runs is slow, too: `-m "not slow"` takes the place of the `-m` of addopts.
         if item.get_closest_marker("catalogue") or not DEAR.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
-    slow = {_group(item.path) for item in items if item.get_closest_marker("slow")}
-    tests = Counter(_group(item.path) for item in items)
-    items.sort(key=lambda item: (_group(item.path) not in slow, -tests[_group(item.path)]))
+    slow = {group_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
+    tests = Counter(group_of(item.nodeid) for item in items)
+    items.sort(key=lambda item: (group_of(item.nodeid) not in slow, -tests[group_of(item.nodeid)]))
 
 
-def _group(path: Path) -> str:
-    """Its shelf, if that shares the loaded assignments or the browser; otherwise the file, which shares a course."""
-    shelf = path.parent.name
-    return shelf if shelf in SHARING else str(path)
+def group_of(nodeid: str) -> str:
+    """The tests that one worker runs: a shelf that shares loaded assignments or a browser, or a file."""
+    file = nodeid.partition("::")[0]
+    return next((shelf for shelf in SHARING if file.startswith(f"tests/{shelf}/")), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """For `--dist loadfile`: by `group_of` in place of files."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByGroup(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")
