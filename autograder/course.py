@@ -280,22 +280,21 @@ def course_at(folder: Path) -> Course:
     return Course(folder.resolve())
 
 
-def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Course:
-    """The nearest course at or above `start` (by default the working directory), else the one shipped with this kit.
+def find_course(handed_in: Iterable[Path] = ()) -> Course:
+    """The nearest course at or above the working directory, else the one shipped with this kit.
 
     handed_in: untrusted files and folders. A course's Python runs outside every sandbox, so no course is accepted
     there or below a folder of submissions. Raises `CourseError` if no other is found.
     """
-    start = (start or Path.cwd()).resolve()
-    for found in courses_around(start, handed_in):
+    for found in courses_around(Path.cwd(), handed_in):
         return found
-    raise no_course(start)
+    raise no_course()
 
 
-def no_course(start: Path) -> CourseError:
+def no_course() -> CourseError:
     """The error for a missing course; its message says what to do."""
     return CourseError(
-        f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder. "
+        f"no course here: {Path.cwd()} and the folders above hold no {CONFIG} beside a source/ folder. "
         "What was handed in is not looked into; name your course with --course, or call this in its folder"
     )
 
@@ -310,10 +309,9 @@ def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Cour
         yield Course(KIT)
 
 
-def is_around(course: Course, start: Path | None = None) -> bool:
-    """True if the course lies at or above `start`; the one shipped with this kit may lie elsewhere."""
-    start = (start or Path.cwd()).resolve()
-    return course.root in (start, *start.parents)
+def is_around(course: Course) -> bool:
+    """True if the course lies at or above the working directory; the one shipped with this kit may lie elsewhere."""
+    return Path.cwd().is_relative_to(course.root)
 
 
 def _is_course(folder: Path) -> bool:

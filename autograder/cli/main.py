@@ -114,7 +114,7 @@ def _course_to_grade(folder: Path | None, paths: list[Path], assignment: str | N
         known = {*assignments, *(found.notebook.name for found in assignments.values())}
         named = [assignment] if assignment else (name for path in paths for name in _names_in(path.absolute()))
         if known.isdisjoint(named):
-            raise no_course(Path.cwd())
+            raise no_course()
     if assignment is not None:
         course.assignment(assignment)
     return course

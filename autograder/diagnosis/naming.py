@@ -184,7 +184,6 @@ def diagnose(
     exercise: str,
     calls: Sequence[Recorded | RecordedCall],
     of_course: Sequence[KindOfRelation] = (),
-    rules: Sequence[Rule] = RULES,
 ) -> Diagnosis | None:
     """What is wrong with the answers in `calls`; None if nothing is, or if it has no name.
 
@@ -193,8 +192,8 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
-    if any(one.call.chance for one in calls):  # right samples may differ, so only a mistake's samples are evidence
-        rules = RULES[:2]
+    # Right samples may differ, so only a mistake's samples are evidence.
+    rules = RULES[:2] if any(one.call.chance for one in calls) else RULES
     return next((found for _, find in rules if (found := find(compared))), None)
 
 

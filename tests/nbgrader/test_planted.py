@@ -14,7 +14,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in
-from autograder.course import course_at, find_course
+from autograder.course import course_at, courses_around
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from tests.conftest import ROOT
@@ -127,6 +127,10 @@ def made(folder):
     return folder
 
 
+def nearest(start, handed_in=()):
+    return next(courses_around(start, handed_in)).root
+
+
 def test_where_a_course_is_looked_for(tmp_path):
     course = made(tmp_path / "course")
     inner = made(course / "submitted" / "mallory" / "a1")
@@ -134,14 +138,14 @@ def test_where_a_course_is_looked_for(tmp_path):
     loose = made(tmp_path / "loose" / "mallory")
     (loose / "a1").mkdir()
     (tmp_path / "link").symlink_to(loose)
-    assert find_course(course / "source").root == course
-    assert find_course(inner).root == course
-    assert find_course(made(course / "autograded" / "mallory" / "a1")).root == course
-    assert find_course(demo).root == demo
-    assert find_course(loose).root == loose
-    assert find_course(course, [course / "submitted", Path("x.ipynb")]).root == course
+    assert nearest(course / "source") == course
+    assert nearest(inner) == course
+    assert nearest(made(course / "autograded" / "mallory" / "a1")) == course
+    assert nearest(demo) == demo
+    assert nearest(loose) == loose
+    assert nearest(course, [course / "submitted", Path("x.ipynb")]) == course
     for handed_in in (loose, loose / "x.ipynb", tmp_path / "loose", tmp_path / "link", tmp_path / "link" / "x.ipynb"):
-        assert find_course(loose / "a1", [handed_in]).root == ROOT  # the kit's own
+        assert nearest(loose / "a1", [handed_in]) == ROOT  # the kit's own
     assert course_at(loose).root == loose  # said in so many words
     with pytest.raises(CourseError, match="no course here"):
         course_at(tmp_path)
