@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from msgspec import structs
+
 from autograder.course import Exercise
 from autograder.judge.determinism import changes_when_repeated, repeat_first_calls
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
@@ -172,10 +174,10 @@ class _TestRun:
             if call.gives not in (Gives.PRINTED, Gives.FILES):
                 return found
             hides = bool(questions.asked) or not self._may_quote(str(found.value))
-            return replace(found, value=with_quote(found.value, cells, hides, names))
+            return structs.replace(found, value=with_quote(found.value, cells, hides, names))
         if not self._may_quote((found.error, found.text, found.lines)):
             error = found.error if found.error in KINDS else "Exception"  # student code may choose the name, too
-            return replace(found, text="", lines=(), error=error)
+            return structs.replace(found, text="", lines=(), error=error)
         return found
 
     def _may_quote(self, text: object) -> bool:

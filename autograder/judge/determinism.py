@@ -6,7 +6,7 @@ one process.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, read
 from autograder.sandbox.protocol.calls import Call, NoAnswer, Reply

@@ -22,6 +22,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Reply
 from autograder.testing.expect import Mismatch
@@ -141,7 +142,7 @@ def _corrected(call: Call, answering: Answering, right: Answering, fill: Fill) -
     """The answer to a call in the reference's form, if it is clear how, and whether a missing part was filled in."""
     answer = answering(call)
     if _is_view(answer) or (isinstance(answer, Reply) and answer.dropped):
-        call = replace(call, lenient=True)
+        call = structs.replace(call, lenient=True)
         answer = answering(call)
     expected = right(call) if isinstance(answer, Reply) and call.gives is Gives.VALUE else None
     if not isinstance(answer, Reply) or not isinstance(expected, Reply):
@@ -150,12 +151,12 @@ def _corrected(call: Call, answering: Answering, right: Answering, fill: Fill) -
     if places is None:
         return answer, False
     if call.seeds is not None:
-        again = answering(replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
+        again = answering(structs.replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
         answer = again if isinstance(again, Reply) else answer
     missing = places.count(None)
     may_supply = places[0] is not None and missing <= len(places) - missing
     value = _arranged(answer.value, expected.value, places, fill if may_supply else Fill.NAN)
-    return replace(answer, value=value), missing > 0
+    return structs.replace(answer, value=value), missing > 0
 
 
 def _is_view(answer: Answer) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import EVAL, Call, Gives
 from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table

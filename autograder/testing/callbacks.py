@@ -13,10 +13,10 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Call, Failure, Gives, Proxy, Reply
 from autograder.sandbox.protocol.tables import Table

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.sandbox.sandboxed.perform import perform

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
+
 from autograder.errors import MachineError
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
@@ -145,7 +147,7 @@ def _changed(answer: Answering, change: Callable[[Call, Reply | Failure], Answer
 
 
 def _another_text(_: Call, answer: Reply | Failure) -> Answer:
-    return replace(answer, text="other words", lines=()) if isinstance(answer, Failure) else answer
+    return structs.replace(answer, text="other words", lines=()) if isinstance(answer, Failure) else answer
 
 
 def _rounded(call: Call, answer: Reply | Failure) -> Answer:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import astuple, replace
 
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.frames import WireError
@@ -30,8 +29,7 @@ MAX_TYPES = 8  # of an exception: its class and the classes that this is derived
 Made = TypeVar("Made", "Call", "Instance")
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """How an `nn.Module` is made: constructor arguments, and values that are copied into its parameters by name."""
 
     args: Sequence[Any] = ()
@@ -43,16 +41,14 @@ LEN = "len"  # a step that calls Python's built-in `len`
 EVAL = "eval"  # a step that ends a module's training mode
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """One call of a method, or of `LEN`."""
 
     method: str
     args: Sequence[Any] = ()
 
 
-@dataclass(frozen=True)
-class Chance:
+class Chance(Struct, frozen=True):
     """How a call draws random numbers: those of Python, NumPy and PyTorch follow from `seed`.
 
     times: how often the function is called to make a sample of its values; 0 for one call, as usual
@@ -67,8 +63,7 @@ class Chance:
     given: str = ""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True, dict=True):
     """One call of a function, of an `nn.Module` that is made for it, or of a class whose object is then used.
 
     name: of the function or class; args, kwargs: its arguments
@@ -146,8 +141,7 @@ class Call:
         return replace(changed(self), steps=steps, instance=self.instance and changed(self.instance))
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What a call returned. A gradient is None if the output does not depend on that input.
 
     inputs: the call's `positional` arguments afterwards; None if they are unchanged
@@ -164,8 +158,7 @@ class Reply:
     dropped: bool = False
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of student code in an exception's traceback."""
 
     function: str
@@ -173,8 +166,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A call that returned no value.
 
     error: the exception's name, which is on a short list or the name of a class that the notebook defines
@@ -189,8 +181,7 @@ class Failure:
     types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class NoAnswer:
+class NoAnswer(Struct, frozen=True):
     """A call that got no answer; the text is one sentence."""
 
     why: Why
@@ -207,7 +198,7 @@ Ask = Callable[[Call], Reply | Failure]  # sends a question to the other side
 # its limits.
 
 
-class _Call(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+class _Call(Struct, array_like=True, forbid_unknown_fields=True):
     name: str
     args: Any
     kwargs: Any
@@ -221,12 +212,12 @@ class _Call(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     chance: tuple[int, int, bool, str, str] | None = None
 
 
-class _CallMessage(msgspec.Struct, omit_defaults=True):
+class _CallMessage(Struct, omit_defaults=True):
     call: _Call
     effect: tuple[Gives, list[str] | None] | UnsetType = UNSET
 
 
-class _Failure(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+class _Failure(Struct, array_like=True, forbid_unknown_fields=True):
     kind: Kind
     text: str
     error: str
@@ -234,7 +225,7 @@ class _Failure(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     types: list[str] = []
 
 
-class _Reply(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+class _Reply(Struct, array_like=True, forbid_unknown_fields=True):
     value: Any
     inputs: Any
     gradients: Any
@@ -243,7 +234,7 @@ class _Reply(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     dropped: bool = False
 
 
-class _AnswerMessage(msgspec.Struct, omit_defaults=True):
+class _AnswerMessage(Struct, omit_defaults=True):
     failure: _Failure | UnsetType = UNSET
     reply: _Reply | UnsetType = UNSET
 

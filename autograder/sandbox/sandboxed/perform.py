@@ -13,8 +13,9 @@ import linecache
 import traceback
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from autograder.sandbox.files import FOLDER
 from autograder.sandbox.protocol.calls import (

@@ -14,10 +14,10 @@ import functools
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
 from autograder.sandbox.protocol.of_pandas import as_given, is_of_pandas

@@ -26,8 +26,9 @@ def surround(
     """
     if torch := sys.modules.get("torch"):
         # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
-        around.enter_context(torch.enable_grad())
-        around.enter_context(_dropout_noted(torch, dropped, off=call.lenient))
+        if not torch.is_grad_enabled():
+            around.enter_context(torch.enable_grad())
+        around.enter_context(_DropoutNoted(torch, dropped, off=call.lenient))
         if watched:
             around.enter_context(_watch_class(torch)(seen, tuple(watched)))
     if call.chance is not None:
@@ -38,31 +39,33 @@ def surround(
         around.enter_context(_holding_at_most(call.memory))
 
 
-@contextlib.contextmanager
-def _dropout_noted(torch: Any, dropped: list[str], off: bool) -> Iterator[None]:
-    """Note each dropout that is on; with `off`, nothing is dropped.
+class _DropoutNoted:
+    """Within the block, each dropout that is on is noted; with `off`, nothing is dropped.
 
     PyTorch's layers call these two functions, too. Dropout that student code implements itself is not recognised.
+    A class, since every call enters it, and a generator takes four times as long.
     """
-    functional = torch.nn.functional
-    of_layers, plain = functional.dropout, torch.dropout
 
-    def is_on(p: float, train: bool) -> bool:
+    def __init__(self, torch: Any, dropped: list[str], off: bool) -> None:
+        self._torch, self._dropped, self._off = torch, dropped, off
+        self._of_layers, self._plain = torch.nn.functional.dropout, torch.dropout
+
+    def __enter__(self) -> None:
+        self._torch.nn.functional.dropout, self._torch.dropout = self._layers_dropout, self._plain_dropout
+
+    def __exit__(self, *exc: object) -> None:
+        self._torch.nn.functional.dropout, self._torch.dropout = self._of_layers, self._plain
+
+    def _is_on(self, p: float, train: bool) -> bool:
         if train and p > 0:
-            dropped.append("dropout")
-        return train and not off
+            self._dropped.append("dropout")
+        return train and not self._off
 
-    def layers_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-        return of_layers(input, p, is_on(p, training), inplace)
+    def _layers_dropout(self, input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        return self._of_layers(input, p, self._is_on(p, training), inplace)
 
-    def plain_dropout(input: Any, p: float, train: bool) -> Any:
-        return plain(input, p, is_on(p, train))
-
-    functional.dropout, torch.dropout = layers_dropout, plain_dropout
-    try:
-        yield
-    finally:
-        functional.dropout, torch.dropout = of_layers, plain
+    def _plain_dropout(self, input: Any, p: float, train: bool) -> Any:
+        return self._plain(input, p, self._is_on(p, train))
 
 
 @contextlib.contextmanager
