@@ -2,7 +2,7 @@
 
 from ..hidden import mutation_options, size_options, softmax_options
 
-NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_functions(), softmax_options.torch_functions()
 CURVES = softmax_options.CURVES
 ATTENTION = (
     mutation_options.SCALES

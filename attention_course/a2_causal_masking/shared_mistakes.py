@@ -5,7 +5,7 @@ import numpy as np
 from ..hidden import mutation_options, softmax_options
 from ..hidden.part_options import AHEAD
 
-NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_functions(), softmax_options.torch_functions()
 SHIFTS = softmax_options.SHIFTS
 UNDER = mutation_options.MASKS | mutation_options.NOTHING | softmax_options.AXES
 CURVES = mutation_options.without(softmax_options.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")

@@ -7,7 +7,7 @@ import numpy as np
 from ..hidden import mutation_hints, mutation_options, size_options, softmax_options
 from ..hidden.part_options import TIES, head_0, tied
 
-NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_functions(), softmax_options.torch_functions()
 SCALES = mutation_options.SCALES | {
     "scale-by-d_v": mutation_options.BY_VALUES["scale-by-d_v"],
     "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],

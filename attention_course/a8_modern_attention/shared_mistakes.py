@@ -6,7 +6,7 @@ import numpy as np
 
 from ..hidden import mutation_options, softmax_options
 
-NUMPY = softmax_options.numpy_ways()
+NUMPY = softmax_options.numpy_functions()
 
 
 def right_speeds(x, base):

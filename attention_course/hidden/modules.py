@@ -11,7 +11,7 @@ import numpy as np
 from autograder.testing import Function, Gradients, Raised, expect
 
 from .inputs import normal, tensor
-from .parameter_names import Shapes, expect_names, own_names
+from .parameter_names import Shapes, expect_names, student_names
 
 UNKNOWN = "the module has no parameter"  # what a name that does not fit raises
 ANOTHER_SIZE = "it should be"  # in the words of what a parameter of another shape raises
@@ -31,7 +31,7 @@ class Module:
         self.function, self.construct = function, construct
         self.shapes: Shapes = {}  # asked for where a name does not fit
 
-    def without_what_is_more(self, weights: Weights) -> Module:
+    def with_extras_zeroed(self, weights: Weights) -> Module:
         """The same; parameters that none of `weights` is for are zero, where by chance they would be anything."""
         shapes = self.function.build(*self.construct)
         if len(shapes) > len(weights):
@@ -72,7 +72,7 @@ class Module:
         """The student's names of the parameters; matrices that are missing keep theirs, for a message to name."""
         if not self.shapes:
             return {name: name for name in weights}
-        own = own_names({name: value.shape for name, value in weights.items()}, self.shapes)
+        own = student_names({name: value.shape for name, value in weights.items()}, self.shapes)
         return own | {name: name for name, value in weights.items() if name not in own and value.ndim > 1}
 
     def expect_names(self, weights: Weights) -> None:

@@ -16,7 +16,7 @@ from autograder.testing import Gradients, expect
 
 from .inputs import tensor
 from .modules import Module, Weights
-from .parameter_names import own_names
+from .parameter_names import student_names
 
 HINT = "What do you do with the numbers that nn.Linear begins with?"
 LARGEST = 100  # of an answer to words of ordinary size
@@ -83,5 +83,5 @@ def found_in(got: Gradients, weights: Weights) -> tuple[Matrices, Mapping[str, s
     """The gradients by the names that were asked for, zeros where there is none; and the student's names."""
     came: Mapping[str, Any] = got.parameters
     own = {name: gradient.numpy() for name, gradient in came.items() if hasattr(gradient, "detach")}
-    names = own_names({name: value.shape for name, value in weights.items()}, {n: g.shape for n, g in own.items()})
+    names = student_names({name: value.shape for name, value in weights.items()}, {n: g.shape for n, g in own.items()})
     return {name: own.get(names.get(name, name), np.zeros(value.shape)) for name, value in weights.items()}, names

@@ -1,6 +1,6 @@
 """Decisions in attention that people get wrong, as options of one right implementation for NumPy and PyTorch.
 
-`attend(numpy_ways, **options)` makes attention on queries, keys, values and a mask. Each option is one decision: what
+`attend(numpy_functions, **options)` makes attention on queries, keys, values and a mask. Each option is one decision: what
 the scores are divided by, which axis a softmax runs over, which operand stands where, how a mask hides. What a wrong
 one is called is in `SCALES`, `OPERANDS`, `TURNS`, `AFTER` and `MASKS` here, and in `softmax_options`. What to ask about
 it is in `mutation_hints`.

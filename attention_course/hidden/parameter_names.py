@@ -9,7 +9,7 @@ from autograder.testing import expect
 Shapes = Mapping[str, Sequence[int]]
 
 
-def own_names(wanted: Shapes, own: Shapes) -> dict[str, str]:
+def student_names(wanted: Shapes, own: Shapes) -> dict[str, str]:
     """The student's name of each wanted parameter: the same; else, in order, the next one left of that kind and shape.
 
     What has no counterpart is left out.
@@ -27,7 +27,7 @@ def own_names(wanted: Shapes, own: Shapes) -> dict[str, str]:
 
 
 def expect_names(own: Mapping[str, str], hint: str) -> None:
-    """Fails with the first wanted member that has another name; `own` as `own_names` gives it."""
+    """Fails with the first wanted member that has another name; `own` as `student_names` gives it."""
     misnamed = [(name, other) for name, other in own.items() if name != other]
     if misnamed:
         wanted, given = (name.split(".") for name in misnamed[0])

@@ -37,7 +37,7 @@ def _along(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, axis: function(x, axis=axis, keepdims=True)
 
 
-def numpy_ways() -> Library:
+def numpy_functions() -> Library:
     """NumPy's."""
     return Library(
         np.exp, np.log, np.where, _along(np.max), _along(np.sum), np.swapaxes, np.nan_to_num, np.transpose,
@@ -45,7 +45,7 @@ def numpy_ways() -> Library:
     )  # fmt: skip
 
 
-def torch_ways() -> Library:
+def torch_functions() -> Library:
     """PyTorch's."""
     import torch
 

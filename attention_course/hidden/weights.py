@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 
-def worth(points: float, test: Callable[..., None]) -> Any:
+def with_weight(points: float, test: Callable[..., None]) -> Any:
     """The same test for other points."""
     copy = types.FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)
     copy.__doc__ = test.__doc__

@@ -8,7 +8,7 @@ from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.properties import gradients_match
-from ...hidden.weights import worth
+from ...hidden.weights import with_weight
 from ..shared_hidden_tests import LARGE, AttentionTests
 
 
@@ -19,16 +19,16 @@ class TestTorchScaledDotProductAttention(AttentionTests):
     DETACHED = "Which operations on the way hand on a gradient, and which ones let go of it?"
 
     # NumPy's tests, with some points less for two of gradients.
-    test_shape = worth(0.4, AttentionTests.test_shape)
-    test_weights = worth(0.7, AttentionTests.test_weights)
-    test_output = worth(1.05, AttentionTests.test_output)
-    test_real_sizes = worth(0.6, AttentionTests.test_real_sizes)
-    test_batch = worth(0.55, AttentionTests.test_batch)
-    test_two_batch_axes = worth(0.6, AttentionTests.test_two_batch_axes)
-    test_lengths_of_one = worth(0.25, AttentionTests.test_lengths_of_one)
-    test_dtype = worth(0.25, AttentionTests.test_dtype)
-    test_inputs_left_alone = worth(0.3, AttentionTests.test_inputs_left_alone)
-    test_by_name = worth(0.2, AttentionTests.test_by_name)
+    test_shape = with_weight(0.4, AttentionTests.test_shape)
+    test_weights = with_weight(0.7, AttentionTests.test_weights)
+    test_output = with_weight(1.05, AttentionTests.test_output)
+    test_real_sizes = with_weight(0.6, AttentionTests.test_real_sizes)
+    test_batch = with_weight(0.55, AttentionTests.test_batch)
+    test_two_batch_axes = with_weight(0.6, AttentionTests.test_two_batch_axes)
+    test_lengths_of_one = with_weight(0.25, AttentionTests.test_lengths_of_one)
+    test_dtype = with_weight(0.25, AttentionTests.test_dtype)
+    test_inputs_left_alone = with_weight(0.3, AttentionTests.test_inputs_left_alone)
+    test_by_name = with_weight(0.2, AttentionTests.test_by_name)
 
     def give(self, array):
         return tensor(array)

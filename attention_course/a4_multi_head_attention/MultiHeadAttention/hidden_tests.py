@@ -10,9 +10,9 @@ from autograder.testing import Gradients, Raised, expect
 from ...hidden.inputs import normal, tensor
 from ...hidden.modules import IN_TRAINING
 from ...hidden.modules_as_made import HINT, expect_heads_apart, expect_ordinary
-from ...hidden.parameter_names import expect_names, is_bare, own_names
+from ...hidden.parameter_names import expect_names, is_bare, student_names
 from ...hidden.properties import gradients_match
-from ...hidden.weights import worth
+from ...hidden.weights import with_weight
 from ..shared_hidden_tests import ATOL, EXACT, KEYS, MASK, MultiHeadTests, in_order, padded, weights_for
 
 
@@ -40,7 +40,7 @@ class Layer:
         told = list(self.module.build(12, 3, 5).values()) if bare else []
         self.as_in_numpy = bare if told.count((12, 15)) > told.count((15, 12)) else []
         lying = {name: shape[::-1] if name in self.as_in_numpy else shape for name, shape in self.shapes.items()}
-        own = own_names(wanted, lying)
+        own = student_names(wanted, lying)
         self.names = [own.get(name, name) for name in wanted]  # what is missing, the message will name
 
     def built(self, wanted, d_model, num_heads, d_head):
@@ -120,19 +120,19 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
             expect.close(one, other, IN_TRAINING, f"in train(), the {name}", ATOL)
         return answer
 
-    test_shape = worth(0.25, MultiHeadTests.test_shape)
-    test_weights = worth(0.45, MultiHeadTests.test_weights)
-    test_output = worth(0.85, MultiHeadTests.test_output)
-    test_one_head_one_word = worth(0.05, MultiHeadTests.test_one_head_one_word)
-    test_real_sizes = worth(0.6, MultiHeadTests.test_real_sizes)
-    test_batch_axes = worth(0.15, MultiHeadTests.test_batch_axes)
-    test_values_with_a_mask = worth(0.8, MultiHeadTests.test_values_with_a_mask)
-    test_mask = worth(0.19, MultiHeadTests.test_mask)
-    test_mask_and_large_scores = worth(0.3, MultiHeadTests.test_mask_and_large_scores)
-    test_mask_axes = worth(0.15, MultiHeadTests.test_mask_axes)
-    test_nothing_to_attend_to = worth(0.3, MultiHeadTests.test_nothing_to_attend_to)
-    test_large_scores = worth(0.3, MultiHeadTests.test_large_scores)
-    test_dtype = worth(0.21, MultiHeadTests.test_dtype)
+    test_shape = with_weight(0.25, MultiHeadTests.test_shape)
+    test_weights = with_weight(0.45, MultiHeadTests.test_weights)
+    test_output = with_weight(0.85, MultiHeadTests.test_output)
+    test_one_head_one_word = with_weight(0.05, MultiHeadTests.test_one_head_one_word)
+    test_real_sizes = with_weight(0.6, MultiHeadTests.test_real_sizes)
+    test_batch_axes = with_weight(0.15, MultiHeadTests.test_batch_axes)
+    test_values_with_a_mask = with_weight(0.8, MultiHeadTests.test_values_with_a_mask)
+    test_mask = with_weight(0.19, MultiHeadTests.test_mask)
+    test_mask_and_large_scores = with_weight(0.3, MultiHeadTests.test_mask_and_large_scores)
+    test_mask_axes = with_weight(0.15, MultiHeadTests.test_mask_axes)
+    test_nothing_to_attend_to = with_weight(0.3, MultiHeadTests.test_nothing_to_attend_to)
+    test_large_scores = with_weight(0.3, MultiHeadTests.test_large_scores)
+    test_dtype = with_weight(0.21, MultiHeadTests.test_dtype)
 
     @pytest.mark.weight(0.25)
     def test_parameters(self, student):
@@ -141,7 +141,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         try:
             student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)), training=False)
         except Raised:  # one may be there under another name
-            own = own_names(dict.fromkeys(names, (12, 12)), student.MultiHeadAttention.build(12, 3))
+            own = student_names(dict.fromkeys(names, (12, 12)), student.MultiHeadAttention.build(12, 3))
             expect_names(own, "Are the layers kept as members under the names the exercise gives?")
             raise
         shapes = student.MultiHeadAttention.build(12, 3)

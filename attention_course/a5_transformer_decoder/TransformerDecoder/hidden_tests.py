@@ -59,7 +59,7 @@ class TestTransformerDecoder:
     def decoder(self, student, *sizes):
         """Positions that are learnt cost what positions that are missing do: they are zero."""
         sizes = sizes or self.SIZES
-        return Module(student.TransformerDecoder, *sizes).without_what_is_more(decoder_weights(0, *sizes[:5]))
+        return Module(student.TransformerDecoder, *sizes).with_extras_zeroed(decoder_weights(0, *sizes[:5]))
 
     def logits(self, decoder, ids=IDS, weights=WEIGHTS, dtype=np.float32, padding=None):
         """The logits, one row a place and one column a word of the vocabulary."""

@@ -10,7 +10,7 @@ from ...hidden import mutation_hints, mutation_options, softmax_options
 from ...hidden.part_options import TIES, head_0, tied
 
 mistake = Catalogue()
-TORCH = softmax_options.torch_ways()
+TORCH = softmax_options.torch_functions()
 
 
 def _cut(projected, h):
