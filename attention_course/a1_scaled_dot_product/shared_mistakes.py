@@ -1,4 +1,4 @@
-"""What known mistakes of a1 share: ways of softmax, and of attention as a whole."""
+"""What the known mistakes of a1 share: wrong kinds of softmax, and of attention as a whole."""
 
 from ..hidden import mutation_options, size_options, softmax_options
 

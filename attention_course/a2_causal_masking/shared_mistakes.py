@@ -1,4 +1,4 @@
-"""What known mistakes of a2 share: ways of softmax, under a mask."""
+"""What the known mistakes of a2 share: wrong kinds of softmax under a mask."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ CURVES = mutation_options.without(softmax_options.CURVES, "no-exponential", "har
 
 
 def _seen(ahead):
-    """A causal mask that does not hide all that is ahead."""
+    """A causal mask that lets a query see some later keys."""
 
     def table(mask):
         place = np.arange(len(mask))
