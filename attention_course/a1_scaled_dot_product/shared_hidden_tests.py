@@ -1,9 +1,9 @@
-"""What hidden tests of a1 share. All sizes differ: L=4, S=5, d_k=6, d_v=3.
+"""What the hidden tests of a1 share. All sizes differ: L=4, S=5, d_k=6, d_v=3.
 
-But one case of each has sizes that are equal: there an axis found by its size, or turned because of it, shows. And one
-test of each asks real sizes; two batch axes are two texts of eight heads.
+One case of each exercise has equal sizes, which exposes code that finds an axis by its size. One test of each uses real
+sizes. Two batch axes stand for two texts with eight heads.
 
-A test's weight is its points: they add up to those of the cell.
+A test's weight is its points; together they are the points of the cell.
 """
 
 import contextlib
@@ -18,13 +18,13 @@ from ..hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_i
 from ..hidden.unbatched import Unbatched
 
 LARGE = 1e4  # exp(1e4) overflows even float64
-# Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
+# Correct float32 code with log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
 AT_LARGE = 1e-2
 DTYPES = (np.float32, np.float64)
 
 
 def loosely(got):
-    """`got` as numbers where its kind is judged by another test: array, tensor, or a list of rows."""
+    """`got` as numbers, whether array, tensor or list of rows. Another test judges which of these it is."""
     if isinstance(got, list):
         with contextlib.suppress(ValueError, TypeError, RuntimeError):
             got = np.array(got, dtype=float)
@@ -32,10 +32,10 @@ def loosely(got):
 
 
 class AttentionTests:
-    """What NumPy's and PyTorch's attention have in common: L=4, S=5, d_k=6, d_v=3.
+    """Tests of both NumPy's and PyTorch's attention: L=4, S=5, d_k=6, d_v=3.
 
-    Only `test_shape` asks for a tuple, and only it, `test_weights`, `test_output` and `test_batch` for the right kind
-    of array. The others take what has numbers, so that a list, missing weights, or an array in place of a tensor
+    Only `test_shape` asks for a tuple. Only it, `test_weights`, `test_output` and `test_batch` ask for the right kind
+    of array. The others accept anything with numbers, so that a list, missing weights, or an array in place of a tensor
     costs those tests and not all.
     """
 
@@ -45,52 +45,52 @@ class AttentionTests:
     OTHERS = (normal(34, 4, 6), normal(35, 5, 6), normal(36, 5, 3))
 
     def give(self, array):
-        """An array as this exercise takes it."""
+        """The array in the form that this exercise takes."""
         return array
 
     def kind(self, got, what):
-        """One part of an answer as numbers; it has to be of this exercise's kind."""
+        """One part of an answer as numbers. Fails unless it is the kind of array that this exercise asks for."""
         return expect.array(got, what=what)
 
     def ask(self, student, *arrays):
         return getattr(student, self.NAME)(*map(self.give, arrays))
 
     def split(self, got, least=1):
-        """Output and weights as they came, the output alone where no weights did; fails below `least`."""
+        """Output and weights unchanged, or the output alone if there are no weights. Fails below `least` values."""
         values = tuple(got) if isinstance(got, tuple | list) else (got,)
         if len(values) < least:
             expect.pair(got)
         return values[:2]
 
     def in_order(self, values, shapes):
-        """Output before weights, told by their shapes: no two are alike here, and `test_shape` judges the order."""
+        """Output before weights, identified by shape: no two are equal here. `test_shape` judges the order."""
         found = [next((v for v in values if tuple(getattr(v, "shape", ())) == shape), None) for shape in shapes]
-        return tuple(values if any(one is None for one in found[: len(values)]) else found[: len(values)])
+        return tuple(values if any(part is None for part in found[: len(values)]) else found[: len(values)])
 
     def part(self, values, place, wanted):
-        """Output or weights, whichever comes first."""
+        """Output or weights: the value with the shape of `wanted`, or the one at `place`."""
         return next((v for v in values if tuple(getattr(v, "shape", ())) == wanted.shape), values[place])
 
     def function(self, student):
-        """The student's function; where it takes no single sentence, which `test_shape` asks for, a batch of one."""
+        """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
         return Unbatched(getattr(student, self.NAME), axes=2)
 
     def ask_alone(self, student, *arrays):
-        """What comes back for a single sentence."""
+        """The answer to a single sentence."""
         return self.function(student)(*map(self.give, arrays))
 
     def numbers(self, got, *arrays):
-        """Output and weights as numbers, in this order; the output alone where no weights came back."""
+        """Output and weights as numbers, in this order, or the output alone if there are no weights."""
         Q, K, V = arrays
         shapes = [(*Q.shape[:-1], V.shape[-1]), (*Q.shape[:-1], K.shape[-2])]
         return self.in_order([loosely(value) for value in self.split(got)], shapes)
 
     def attend(self, student, *arrays):
-        """Output and weights as numbers for these arrays, also of a function that takes batches only."""
+        """Output and weights as numbers for these arrays. The function may take batches only."""
         return self.numbers(self.ask_alone(student, *arrays), *arrays)
 
     def looks_like_attention(self, student):
-        """Every argument matters, and the same question gets the same answer."""
+        """Fails unless every argument matters and equal calls give equal answers."""
         responds(lambda *a: self.attend(student, *a), [self.Q, self.K, self.V], self.OTHERS, self.NAMES)
 
     @pytest.mark.weight(0.35)
@@ -167,7 +167,7 @@ class AttentionTests:
                     self.winners_take_all(part, hint)
 
     def winners_take_all(self, weights, hint):
-        """Scores that lie thousands apart give weights of 0 and 1 along whichever axis: no tie, and not all zero."""
+        """Fails unless scores thousands apart give weights of 0 and 1, along any axis: no ties, and not only zeros."""
         between = np.minimum(np.abs(weights), np.abs(weights - 1.0)) > AT_LARGE
         if between.any() or not np.any(weights > 0.5):
             expect.fail("with scores that lie thousands apart, the largest should take all the weight.", hint)

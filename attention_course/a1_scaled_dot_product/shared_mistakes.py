@@ -1,8 +1,8 @@
-"""What known mistakes of a1 share: ways of softmax, and of attention as a whole."""
+"""What the known mistakes of a1 share: wrong kinds of softmax, and of attention as a whole."""
 
 from ..hidden import mutation_options, size_options, softmax_options
 
-NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_functions(), softmax_options.torch_functions()
 CURVES = softmax_options.CURVES
 ATTENTION = (
     mutation_options.SCALES

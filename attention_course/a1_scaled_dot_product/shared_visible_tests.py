@@ -1,4 +1,4 @@
-"""What visible tests of a1 share. What stands here, students may read; the numbers are those of the notebook."""
+"""What the visible tests of a1 share. Students may read this file; its numbers are those of the notebook."""
 
 import numpy as np
 

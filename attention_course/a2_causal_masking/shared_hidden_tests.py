@@ -1,7 +1,7 @@
-"""What hidden tests of a2 share. Sizes differ wherever the exercise lets them.
+"""What the hidden tests of a2 share. Sizes differ wherever the exercise allows it.
 
-A leak through a mask is found by influence: something huge is put where nobody may look, and nothing may move. A test's
-weight is its points: they add up to those of the cell.
+A leak through a mask is found by its influence: a huge number is put where nobody may look, and nothing may change. A
+test's weight is its points; together they are the points of the cell.
 """
 
 import contextlib
@@ -14,9 +14,9 @@ from ..hidden.inputs import normal
 from ..hidden.properties import keeps_digits, responds
 
 LARGE = 1e4  # exp(1e4) overflows even float64
-HUGE = 1e6  # the largest score of the contract
+HUGE = 1e6  # the largest score that the course promises
 FAR = 1e5  # keys of this size give scores of at most a few 1e5
-# Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
+# Correct float32 code with log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
 AT_LARGE = 1e-2
 DTYPES = (np.float32, np.float64)
 TRUTH = "What does ~ make of True, and what of the number 1?"
@@ -35,22 +35,22 @@ def table(*rows):
 
 
 def any_mask(seed, length, keys):
-    """A mask of any size that allows about half, and each query some key."""
+    """A mask of any size that allows about half of the places, and at least one key for each query."""
     mask = normal(seed, length, keys) > 0
     mask[:, keys // 2] = True
     return mask
 
 
-# No symmetry; every row allows something and hides something, so that empty rows are a matter of their own tests.
+# Not symmetric. Every row allows something and hides something; empty rows have tests of their own.
 MASK = table("100110", "011011", "000010", "111000")
 OTHER_MASK = table("011100", "110010", "100101", "001011")
-SQUARE = table("1010", "0110", "1001", "0111")  # as many queries as keys: a mask that was turned over goes in, too
+SQUARE = table("1010", "0110", "1001", "0111")  # as many queries as keys, so that a transposed mask fits, too
 PADDING = table("111000", "111110")[:, None, :]  # (2, 1, 6)
 ONE_EMPTY = table("100110", "000000", "000010", "111000")  # MASK, but nothing is allowed for query 1
 
 
 def loosely(got):
-    """`got` as numbers where its kind is judged by another test: array, tensor, or a list of rows."""
+    """`got` as numbers, whether array, tensor or list of rows. Another test judges which of these it is."""
     if isinstance(got, list):
         with contextlib.suppress(ValueError, TypeError, RuntimeError):
             got = np.array(got, dtype=float)
@@ -58,14 +58,14 @@ def loosely(got):
 
 
 def some_in_between(weights):
-    """Finite, and not yes or no alone, as a mask is."""
+    """Fails unless the weights are finite and not only 0 and 1, as a mask is."""
     expect.finite(weights, what="the weights")
     if not np.any((weights > 1e-3) & (weights < 1 - 1e-3)):
         expect.fail("no weight lies between 0 and 1, though there are queries that may attend to several keys.")
 
 
 def zero_where(hidden, got, hint, what):
-    """Exactly zero, as the docstring of the stub says; a NaN deserves words of its own."""
+    """Fails unless hidden entries are exactly zero, as the stub says. NaN has a message of its own."""
     expect.finite(np.where(hidden, got, 0), "Which numbers go into np.exp here, and what is divided by what?", what)
     wrong = np.argwhere(hidden & ~(got == 0))
     if len(wrong):
@@ -74,20 +74,20 @@ def zero_where(hidden, got, hint, what):
 
 
 def all_zero(got, hint, what):
-    """Finite first, since NaN deserves its own words; then exactly zero."""
+    """Fails unless everything is finite, which has a message of its own, and exactly zero."""
     expect.finite(got, hint, what)
     zero_where(np.ones(got.shape, dtype=bool), got, hint, what)
 
 
 def winners_take_all(weights, hint):
-    """Scores that lie thousands apart give weights of 0 and 1: no tie."""
+    """Fails unless scores thousands apart give weights of 0 and 1: no ties."""
     between = np.minimum(np.abs(weights), np.abs(weights - 1.0)) > AT_LARGE
     if between.any():
         expect.fail("with scores that lie thousands apart, the largest should take all the weight.", hint)
 
 
 def no_row_vanishes(weights, ordinary, hint):
-    """What sums to 1 with ordinary scores does not vanish, as it would after dividing nothing by a guarded 0."""
+    """Fails if a row that sums to 1 with ordinary scores becomes zero, as after dividing 0 by a guarded 0."""
     totals = weights.sum(axis=-1)
     gone = (totals < AT_LARGE) & (ordinary.sum(axis=-1) > 0.99)
     if gone.any():
@@ -95,33 +95,33 @@ def no_row_vanishes(weights, ordinary, hint):
 
 
 class AttentionTests:
-    """What both attention exercises have in common.
+    """Tests of both attention exercises.
 
-    Only `test_shape` asks for a tuple, and only it, `test_weights` and `test_output` for the right kind of array. The
-    others take what has numbers, so that a list, missing weights, or an array in place of a tensor costs those tests
-    and not all. Output and weights are found by shape: no two shapes are alike.
+    Only `test_shape` asks for a tuple. Only it, `test_weights` and `test_output` ask for the right kind of array. The
+    others accept anything with numbers, so that a list, missing weights, or an array in place of a tensor costs those
+    tests and not all. Output and weights are identified by shape: no two shapes are equal.
     """
 
     NAME = ""
     NAMES: tuple[str, ...] = ()
-    SMALL: tuple[np.ndarray, ...] = ()  # queries, keys, values (and mask) without batch axes, for the gate
+    SMALL: tuple[np.ndarray, ...] = ()  # queries, keys, values (and mask) without batch axes
     OTHERS: tuple[np.ndarray, ...] = ()  # others of the same shapes
     LOW = "All scores are very low here. What makes a masked weight 0 in your code, and what is left of the others?"
     NOTHING = "Follow a row in which every key is masked through your softmax."
 
     def give(self, array):
-        """An array as this exercise takes it."""
+        """The array in the form that this exercise takes."""
         return array
 
     def kind(self, got, what):
-        """One part of an answer as numbers; it has to be of this exercise's kind."""
+        """One part of an answer as numbers. Fails unless it is the kind of array that this exercise asks for."""
         return expect.array(got, what=what)
 
     def ask(self, student, *arrays):
         return getattr(student, self.NAME)(*map(self.give, arrays))
 
     def parts(self, got, Q, K, V):
-        """Output and weights as they came, found by shape; the output alone where no weights came back."""
+        """Output and weights unchanged, identified by shape, or the output alone if there are no weights."""
         values = got if isinstance(got, tuple | list) and got else (got,)
         shapes = [(*Q.shape[:-1], V.shape[-1]), (*Q.shape[:-1], K.shape[-2])][: len(values)]
         found = []
@@ -132,19 +132,19 @@ class AttentionTests:
         return found
 
     def attend(self, student, *arrays):
-        """Output and weights as numbers; the output alone where no weights came back."""
+        """Output and weights as numbers, or the output alone if there are no weights."""
         return [loosely(part) for part in self.parts(self.ask(student, *arrays), *arrays[:3])]
 
     def looks_like_attention(self, student):
-        """Every argument matters, and the same question gets the same answer."""
+        """Fails unless every argument matters and equal calls give equal answers."""
         responds(lambda *a: tuple(self.attend(student, *a)), self.SMALL, self.OTHERS, self.NAMES)
         for weights in self.attend(student, *self.SMALL)[1:]:
             some_in_between(weights)
 
     def same(self, got, wanted, hint, where=""):
-        """Two answers agree, in the output and, where there are some, in the weights."""
-        for part, other, what in zip(got, wanted, ("output", "weights"), strict=False):
-            expect.close(part, other, hint, what + where)
+        """Fails unless two answers agree in the output and, if there are any, in the weights."""
+        for part, expected, what in zip(got, wanted, ("output", "weights"), strict=False):
+            expect.close(part, expected, hint, what + where)
 
     def check_shape(self, got, output_shape, weights_shape):
         output, weights = expect.pair(got)
@@ -176,9 +176,9 @@ class AttentionTests:
                     no_row_vanishes(part, self.attend(student, Q, *others)[-1], hint)
 
     def check_low(self, student, arrays, hidden):
-        """Very low scores: what is hidden has weight 0 all the same, and what is seen has not.
+        """Fails unless, with very low scores, hidden keys still have weight 0 and visible keys do not.
 
-        Code that has trouble with low scores where nothing is hidden pays for it in `test_large_scores`.
+        Code that cannot handle low scores without a mask loses points in `test_large_scores` only.
         """
         if not self.stands(student, *arrays[:3]):
             return
@@ -187,7 +187,7 @@ class AttentionTests:
             no_row_vanishes(weights, self.attend(student, *self.SMALL)[-1], self.LOW)
 
     def stands(self, student, Q, K, V):
-        """Are there weights for such scores where the last query, at least, sees all keys?"""
+        """True if the last query, which sees all keys, has weights for such scores."""
         weights = self.attend(student, Q, K, V)[-1]
         return bool(np.isfinite(weights).all() and weights[-1].any())
 

@@ -1,11 +1,11 @@
-"""What hidden tests of a3 share: what is asked of any cut into heads, in NumPy and PyTorch.
+"""What the hidden tests of a3 share: tests of any split into heads, in NumPy and PyTorch.
 
-Heads copy numbers and compute nothing, so values are compared exactly. Inputs are whole numbers, each of them once and
-in no order: every misplaced number shows, in a message a person can follow, whatever dtype it came back in (dtype has a
-test of its own). All sizes differ: ordinary cases are L=6, h=3, d=4 and the like. A test's weight is its points: they
-add up to those of the cell.
+Splitting copies numbers and computes nothing, so values are compared exactly. Inputs are shuffled whole numbers, each
+of them once. So every misplaced number is found in any dtype (which has a test of its own), and the message is easy to
+follow. All sizes differ: ordinary cases are L=6, h=3, d=4 and the like. A test's weight is its points; together they
+are the points of the cell.
 
-`test_smallest` asks for sizes that are equal, too: there an axis found by its size, or turned because of it, shows.
+`test_smallest` also uses equal sizes, which expose code that finds an axis by its size.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..hidden.inputs import normal, tensor
 from ..hidden.properties import ANY_SIZE, gradients_match, parts, responds, same_item_by_item
 from ..hidden.unbatched import Unbatched
 
-LARGEST = 2048  # of the whole numbers that half precision has one by one
-LOUD = 1e6  # far above every number in `whole`, so that what moved is seen
+LARGEST = 2048  # up to here, half precision has every whole number
+LOUD = 1e6  # far above every number in `whole`, so that its place is found
 BY_HAND = "Take one token of a small example by hand: where are its numbers before, and where in your result?"
 FROM_THE_END = "If it is right for one item alone: count axes from the end. Which is which with one more in front?"
 LOST_OR_COPIED = "Does each number of the input go to one place, or are some lost, copied or mixed?"
@@ -35,7 +35,7 @@ ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and oper
 
 
 def whole(seed: int, *shape: int) -> np.ndarray:
-    """The numbers 1, 2, 3, ... once each, shuffled, as float64; behind 2047 they begin again, to fit into any float."""
+    """The numbers 1, 2, 3, ... once each, shuffled, as float64. After 2047 they start again at 0, to fit any float."""
     seed, count = seed_of(seed), int(np.prod(shape))
     made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape) % LARGEST
     line = f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})"
@@ -44,7 +44,7 @@ def whole(seed: int, *shape: int) -> np.ndarray:
 
 
 def numbers(got: Any) -> np.ndarray:
-    """The numbers of an answer. A list of heads counts as their stack: whether it is one array, `test_shape` asks."""
+    """The numbers of an answer. A list of heads counts as their stack; `test_shape` asks for one array."""
     if not isinstance(got, list | tuple):
         return parts(got)[0]
     items = [numbers(item) for item in got]
@@ -54,13 +54,13 @@ def numbers(got: Any) -> np.ndarray:
 
 
 def same(got: np.ndarray, wanted: np.ndarray, hint: str) -> None:
-    """The same shape and exactly the same numbers."""
+    """Fails unless shape and numbers are exactly the same."""
     expect.shape(got, wanted.shape, hint)
     expect.equal(got, wanted, hint)
 
 
 def changes(before: np.ndarray, after: np.ndarray, loud: np.ndarray, hint: str) -> np.ndarray:
-    """Where two answers differ, as booleans; each of the `loud` numbers must be in the second, once."""
+    """Where two answers differ, as booleans. Each of the `loud` numbers must be in the second one, once."""
     expect.shape(after, before.shape, "Only values changed in the argument, so the shape should stay.")
     changed = before != after
     if not np.array_equal(np.sort(after[changed]), np.sort(loud, axis=None)):
@@ -69,14 +69,14 @@ def changes(before: np.ndarray, after: np.ndarray, loud: np.ndarray, hint: str) 
 
 
 def axis_of(changed: np.ndarray, length: int) -> int:
-    """The one axis of this `length`, wherever it is; fails where there is none."""
+    """The index of the one axis of this `length`. Fails unless there is exactly one."""
     if changed.shape.count(length) != 1:
         expect.fail(f"the result has shape {changed.shape}; one of its axes should be {length} long.")
     return changed.shape.index(length)
 
 
 def only_row_changes(changed: np.ndarray, row: int, length: int) -> None:
-    """Along the axis of this `length`, `row` alone changes: no token leaks into another."""
+    """Fails unless only `row` changes along the axis of this `length`: no token leaks into another."""
     axis = axis_of(changed, length)
     rows = np.flatnonzero(changed.any(axis=tuple(a for a in range(changed.ndim) if a != axis)))
     if rows.tolist() != [row]:
@@ -84,20 +84,20 @@ def only_row_changes(changed: np.ndarray, row: int, length: int) -> None:
 
 
 class Heads:
-    """How an exercise of this notebook is asked: each takes one array, and perhaps the number of heads."""
+    """How the exercises of this notebook are called: with one array, and perhaps the number of heads."""
 
     NAME = ""
     ARGUMENTS: tuple[str, ...] = ()  # the contract's names; the array comes first
     ORDINARY = np.empty(0)
-    REST: tuple[int, ...] = ()  # num_heads for ORDINARY, where the exercise takes it
+    REST: tuple[int, ...] = ()  # num_heads for ORDINARY, if the exercise takes it
     LAYOUTS: tuple[np.ndarray, ...] = ()  # views of ORDINARY's shape with other layouts in memory
 
     def give(self, array: np.ndarray) -> Any:
-        """An array as this exercise takes it."""
+        """The array in the form that this exercise takes."""
         return array
 
     def take(self, got: Any) -> np.ndarray:
-        """The answer's numbers; fails where it is not the kind of array that the exercise asks for."""
+        """The numbers of the answer. Fails unless it is the kind of array that the exercise asks for."""
         return expect.array(got, "Can what you have be made into one array?")
 
     def answer(self, student: Any, array: np.ndarray, *rest: int) -> np.ndarray:
@@ -105,23 +105,23 @@ class Heads:
         return numbers(self.function(student)(self.give(array), *rest))
 
     def plain(self, student: Any, array: np.ndarray, *rest: int) -> np.ndarray:
-        """The numbers of the answer to just this array."""
+        """The numbers of the answer to exactly this array, without the batch axis that `function` may add."""
         return numbers(getattr(student, self.NAME)(self.give(array), *rest))
 
     def function(self, student: Any) -> Unbatched:
-        """The student's function for refinements, which need not know whether a single sentence is taken."""
+        """The student's function for refinements. If it takes batches only, it gets a batch of one."""
         return Unbatched(getattr(student, self.NAME), self.ORDINARY.ndim)
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """The same question gets the same answer, and every argument matters."""
+        """Fails unless every argument matters and equal calls give equal answers."""
         raise NotImplementedError
 
     def first_of(self, got: np.ndarray, length: int, count: int) -> np.ndarray:
-        """The first `count` along the axis of this `length`, wherever it is."""
+        """The first `count` entries along the axis of this `length`, wherever that axis is."""
         return got.take(range(count), axis=axis_of(got, length))
 
     def keeps_axes(self, student: Any, cases: Sequence[tuple[Any, ...]]) -> None:
-        """However small the sizes, as many axes and as many numbers as always."""
+        """Fails unless the answer keeps its number of axes for small sizes, too."""
         axes = self.answer(student, self.ORDINARY, *self.REST).ndim
         for array, *rest in cases:
             got = self.answer(student, array, *rest)
@@ -130,7 +130,7 @@ class Heads:
 
 
 class SplitTests(Heads):
-    """What NumPy's and PyTorch's split have in common."""
+    """Tests of both NumPy's and PyTorch's split."""
 
     ORDINARY, REST = whole(1, 6, 12), (3,)  # (L, d_model), three heads of width 4
     LAYOUTS = (whole(2, 12, 6).T, whole(3, 6, 24)[:, ::2], whole(4, 24, 12).T[::2, ::2])
@@ -185,7 +185,7 @@ class SplitTests(Heads):
         self.looks_like_an_attempt(student)
         function = self.function(student)
         hint = "How could the function notice, before it cuts, that columns would be left over?"
-        for X, h in ((whole(16, 8, 10), 4), (whole(17, 3, 8), 16)):  # once it divides the words
+        for X, h in ((whole(16, 8, 10), 4), (whole(17, 3, 8), 16)):  # first, 4 divides the number of tokens
             expect.raises(ValueError, lambda X=X, h=h: function(self.give(X), h), hint)
 
     @pytest.mark.weight(0.15)
@@ -204,7 +204,7 @@ class SplitTests(Heads):
 
 
 class ConcatTests(Heads):
-    """What NumPy's and PyTorch's concatenation have in common."""
+    """Tests of both NumPy's and PyTorch's concatenation."""
 
     ARGUMENTS = ("heads",)
     ORDINARY = whole(21, 3, 5, 4)  # (h, L, d)
@@ -280,14 +280,14 @@ class ConcatTests(Heads):
         expect.equal(
             self.answer(student, self.ORDINARY[:, :3]), first, AS_MANY, "with as many tokens as heads, the result"
         )
-        # Heads of width one are heads of which one column alone is looked at.
+        # Heads of width one are like wider heads in which only one column is looked at.
         beside_zeros = self.answer(student, np.where(np.arange(4) == 0, self.ORDINARY, 0))
         narrow = self.answer(student, self.ORDINARY[..., :1])
         expect.equal(narrow.ravel(), beside_zeros[beside_zeros != 0], LENGTH_ONE)
 
 
 class RefinementTests(Heads):
-    """What all exercises here have in common: they move numbers from one array to another."""
+    """Tests of all exercises here, which only move numbers from one array to another."""
 
     @pytest.mark.weight(0.2)
     def test_dtype(self, student):
@@ -328,7 +328,7 @@ class RefinementTests(Heads):
 
 
 class TorchTests(RefinementTests):
-    """What PyTorch's exercises have on top: tensors in, tensors out, and gradients."""
+    """Tests of PyTorch's exercises: tensors in, tensors out, and gradients."""
 
     def give(self, array: np.ndarray) -> Any:
         return tensor(array)
@@ -341,8 +341,8 @@ class TorchTests(RefinementTests):
         """Gradients reach every number of the input."""
         self.looks_like_an_attempt(student)
         function = self.function(student)
-        # Moving numbers is linear, so its slope at zero is its slope anywhere, and there no dtype rounds it.
+        # Moving numbers is linear, so the slope is the same everywhere. At zero, no dtype rounds it.
         args = [tensor(np.zeros(self.ORDINARY.shape)), *self.REST]
-        # A seed for what came back, whatever its shape: shapes have a test of their own.
+        # Seeds of the answer's own shape: shapes have a test of their own.
         seeds = [tensor(normal(72 + i, *part.shape)) for i, part in enumerate(parts(function(*args)))]
         gradients_match(function, args, seeds, DETACHED, self.ARGUMENTS)

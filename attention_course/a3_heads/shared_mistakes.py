@@ -1,4 +1,4 @@
-"""What known mistakes of a3 share: hints, and ways to cut into heads and to join them."""
+"""What the known mistakes of a3 share: hints, and wrong ways to split into heads and to join them."""
 
 import numpy as np
 import torch
@@ -43,7 +43,7 @@ def backwards(x, axis):
 
 
 def overlapping(x, h):
-    """Each head begins one column after the one before."""
+    """Each head begins one column after the previous one."""
     d = checked(x, h).shape[-1]
     return stacked([x[..., i : i + d] for i in range(h)])
 
@@ -74,7 +74,7 @@ CUTS = {
     "heads-and-width-exchanged": [
         {"cut": lambda x, h: checked(x, x.shape[-1] // h) if checked(x, h) is not None else x}
     ],
-    # Only where there are as many tokens as heads.
+    # Wrong only if there are as many tokens as heads.
     "split-without-transpose": [{"place": lambda cut: cut if cut.shape[-3] == cut.shape[-2] else cut.swapaxes(-3, -2)}],
     "heads-interleaved": [
         {"cut": lambda x, h: checked(x, x.shape[-1] // h).swapaxes(-2, -1) if checked(x, h) is not None else x}
@@ -100,7 +100,7 @@ def silenced(heads, i):
 
 JOINS = {
     **{name: [{"some": some} for some in ways] for name, ways in (SOME | TIED).items()},
-    "concat-without-transpose": [{"square": True}],  # only where there are as many tokens as heads
+    "concat-without-transpose": [{"square": True}],  # wrong only if there are as many tokens as heads
     "heads-summed": [{"join": lambda heads: heads.sum(-3)}],
     "heads-averaged": [
         {"join": lambda heads: heads.sum(-3) / heads.shape[-3]},

@@ -1,9 +1,9 @@
-"""What hidden tests of a4 share. Sizes differ: B=2, h=3, d_k=4, L=5, d_model=12; one test asks at real sizes.
+"""What the hidden tests of a4 share. Sizes differ: B=2, h=3, d_k=4, L=5, d_model=12; one test uses real sizes.
 
-Ordinary input has h * d_k = h * d_v = d_model, so that a slip about other widths costs the tests on widths alone.
-Output and weights are told apart by their axes, so that their order costs `test_shape` alone, and a module's layers are
-found under other names, so that names cost `test_parameters` alone. A test's weight is its points: they add up to those
-of the cell.
+Ordinary input has h * d_k = h * d_v = d_model, so that a mistake with other widths fails only the tests of widths.
+Output and weights are identified by their number of axes, so that a wrong order fails only `test_shape`. A module's
+layers are found under any name, so that wrong names fail only `test_parameters`. A test's weight is its points;
+together they are the points of the cell.
 """
 
 import math
@@ -17,13 +17,13 @@ from autograder.testing import expect
 from ..hidden.inputs import normal
 from ..hidden.properties import keeps_digits, same_item_by_item
 
-ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
+ATOL = 1e-4  # correct float32 code is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-9  # a masked weight is exp(-inf) or exp(-1e9): exactly 0
 LARGE = 1e4  # exp(1e4) overflows even float64
-LOUD = 3e5  # put into what must not be seen; makes scores of up to half a million
+LOUD = 3e5  # put where nobody may look; gives scores of up to half a million
 KEYS = ("W_Q", "W_K", "W_V", "W_O")
 
-# Lopsided, and nobody may look at token 2.
+# Not symmetric, and nobody may look at token 2.
 MASK = np.array([[1, 0, 0, 1, 0], [1, 1, 0, 0, 1], [0, 1, 0, 1, 1], [1, 0, 0, 0, 0], [0, 1, 0, 1, 1]], dtype=bool)
 # The last token of the first item is padding, and the last two of the second.
 PADDING = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0]], dtype=bool)[:, np.newaxis, np.newaxis]  # (2, 1, 1, 5)
@@ -38,27 +38,27 @@ def weights_for(seed, d_model=12, num_heads=3, d_k=4, d_v=4):
 
 
 def with_holes(length):
-    """A causal mask (length, length) that hides some earlier words as well; each word sees itself."""
+    """A causal mask (length, length) that also hides some earlier words. Each word sees itself."""
     query, key = np.arange(length)[:, np.newaxis], np.arange(length)
     return (key < query) & ((query + 3 * key) % 7 > 1) | (key == query)
 
 
 def in_order(X, answer):
-    """Output and weights: the weights have one axis more than X, so that they are known wherever they stand."""
-    one, other = (getattr(part, "ndim", 0) - X.ndim for part in answer)
-    return answer[::-1] if (one, other) == (1, 0) else answer
+    """Output and weights in this order. The weights are the part with one axis more than X."""
+    first, second = (getattr(part, "ndim", 0) - X.ndim for part in answer)
+    return answer[::-1] if (first, second) == (1, 0) else answer
 
 
 class MultiHeadTests:
-    """What the NumPy function and the PyTorch module have in common.
+    """Tests of both the NumPy function and the PyTorch module.
 
-    `attention(student)` gives a function of (X, W_Q, W_K, W_V, W_O, mask=None) to a tuple of arrays.
+    `attention(student)` returns a function of (X, W_Q, W_K, W_V, W_O, mask=None) to a tuple of arrays.
     """
 
     DTYPE = np.float64
     BATCH: tuple[int, ...] = ()  # batch axes of ordinary input
-    # Batch axes, words, d_model, heads. Weights of 20,000 numbers are the most that a diagnosis looks at. Many words
-    # come with a small width, and a large width with few words: honest code may multiply all words, heads and widths.
+    # Batch axes, words, d_model, heads. Diagnosis looks at weights of up to 20,000 numbers. Many words have a small
+    # width, and few words a large one, because correct code may multiply all words, heads and widths.
     REAL: tuple[tuple[tuple[int, ...], int, int, int], ...] = (
         ((), 70, 9, 3),
         ((), 16, 15, 5),
@@ -81,25 +81,25 @@ class MultiHeadTests:
         raise NotImplementedError
 
     def attend(self, attention, X, weights, mask=None):
-        """Output and weights, in this order, for input of the usual dtype of this exercise."""
+        """Output and weights, in this order, for input of this exercise's usual dtype."""
         got = attention(X.astype(self.DTYPE), *(w.astype(self.DTYPE) for w in weights), mask=mask)
         return in_order(X, got)
 
     def in_shape(self, answer, rows=5, width=12, heads=3):
-        """Fails where output or weights have another shape than for ordinary input of so many words."""
+        """Fails unless output and weights have the shapes for ordinary input with `rows` words."""
         output, weights = answer
         expect.shape(output, (*self.BATCH, rows, width), what="the output")
         expect.shape(weights, (*self.BATCH, heads, rows, rows), "Each head has weights of its own.", "the weights")
 
     def looks_like_attention(self, attention):
-        """The same question gets the same answer; other matrices give other weights and another output."""
+        """Fails unless equal calls give equal answers, and other matrices give another output and other weights."""
         first, again = self.attend(attention, self.X, self.WEIGHTS), self.attend(attention, self.X, self.WEIGHTS)
         others = self.attend(attention, self.X, self.OTHERS)
-        for name, one, two, other in zip(("output", "weights"), first, again, others, strict=True):
-            # Where an array lies in memory may change its last digits; a random number is off by far more.
-            if one.shape != two.shape or not np.allclose(one, two, rtol=1e-5, atol=1e-6, equal_nan=True):
+        for name, before, after, changed in zip(("output", "weights"), first, again, others, strict=True):
+            # An array's address in memory may change the last digits. A random number differs by far more.
+            if before.shape != after.shape or not np.allclose(before, after, rtol=1e-5, atol=1e-6, equal_nan=True):
                 expect.fail(f"the {name}: the same arguments give another result each time.")
-            expect.differs(one, other, "Other matrices should give another result.", f"the {name}")
+            expect.differs(before, changed, "Other matrices should give another result.", f"the {name}")
         return first
 
     @pytest.mark.weight(0.3)
@@ -148,11 +148,11 @@ class MultiHeadTests:
                 expect.close(part, right, hint, f"with {length} words and {heads} heads, the {name}", ATOL)
 
     def real_weights(self, number, d_model, heads):
-        """Matrices for case `number` at real sizes."""
+        """The matrices of case `number` of real sizes."""
         return weights_for(1110 + 10 * number, d_model, heads, d_model // heads, d_model // heads)
 
     def at_real_sizes(self, attention, X, weights, mask):
-        """The answer; a module asks in `train()` as well."""
+        """The answer. The module's class also compares with `train()`."""
         return self.attend(attention, X, weights, mask)
 
     @pytest.mark.weight(0.1)
@@ -168,7 +168,7 @@ class MultiHeadTests:
             expect.shape(output, (*self.BATCH, rows, 12), hint, "the output")
         hint = "What do two equal words blend?"
         expect.close(together[0], np.repeat(alone[0], 2, axis=-2), hint, "the output", ATOL)
-        # A word alone gives itself all its weight in any head, so it does not matter how many there are.
+        # A single word gives itself all the weight in each head, so the number of heads does not matter.
         attention = self.attention(student)
         in_three, _ = self.attend(attention, self.X[..., :1, :], self.WEIGHTS)
         expect.close(alone[0], in_three, "Is one head's result treated as that of several?", "the output", ATOL)
@@ -199,7 +199,7 @@ class MultiHeadTests:
                 expect.close(part, right, hint, name, ATOL)
 
     def stands_large_scores(self, attention):
-        """Are there numbers at all, with no mask? Where there are none, `test_large_scores` has taken its points."""
+        """True if large scores without a mask give finite numbers. Otherwise `test_large_scores` fails already."""
         W_Q, *rest = self.WEIGHTS
         return all(np.isfinite(part).all() for part in self.attend(attention, self.X, [LARGE * W_Q, *rest]))
 
@@ -217,7 +217,7 @@ class MultiHeadTests:
             expect.fail("called with a mask and then without one, it gives another output than without one.", hint)
         if not self.stands_large_scores(attention):
             return
-        # The last feature of word 2 reaches its key and its value, not its query.
+        # The last feature of word 2 changes its key and its value, but not its query.
         matrices = [self.WEIGHTS[0].copy(), *self.WEIGHTS[1:]]
         matrices[0][-1] = 0
         loud = self.X
@@ -234,7 +234,7 @@ class MultiHeadTests:
         return self.attend(attention, self.X, self.WEIGHTS)[0]
 
     def hidden_is_zero(self, answer, mask):
-        """No weight where the mask says no."""
+        """Fails unless all weights are 0 where the mask is False."""
         self.in_shape(answer)
         weights = answer[1]
         hint = "The mask is True where a query may attend. Which weights must be 0, in which head?"
@@ -250,10 +250,10 @@ class MultiHeadTests:
             return
         causal = np.tril(np.ones((5, 5), dtype=bool))
         W_Q, *rest = self.WEIGHTS
-        for factor in (LARGE, -LARGE):  # the first word sees itself only, whatever its score
+        for factor in (LARGE, -LARGE):  # the first word sees only itself, whatever its score
             output, weights = self.attend(attention, self.X, [factor * W_Q, *rest], causal)
             self.hidden_is_zero((output, weights), causal)
-            # Over the keys or the queries alike: that is judged elsewhere.
+            # Over the keys or over the queries: another test judges the axis.
             if not any(np.allclose(weights.sum(axis=axis), 1, atol=0.01) for axis in (-1, -2)):
                 hint = "A word that sees only itself, with a score of -10,000: which weight does it get?"
                 expect.fail("with a mask, the weights do not sum to 1 when scores are large.", hint)
@@ -270,8 +270,8 @@ class MultiHeadTests:
         shared = self.attend(attention, pair, self.WEIGHTS, MASK)
         expect.differs(filled_up[0], free[0], "What is the mask used for?", "with a mask (2, 1, 1, 5), the output")
         for b in range(2):
-            own = np.repeat(PADDING[b, 0], 5, axis=0)  # (5, 5)
-            alone = self.attend(attention, pair[b].reshape(self.one_item), self.WEIGHTS, own)
+            mask = np.repeat(PADDING[b, 0], 5, axis=0)  # (5, 5)
+            alone = self.attend(attention, pair[b].reshape(self.one_item), self.WEIGHTS, mask)
             self.same(filled_up, alone, b, hint, f"with a mask (2, 1, 1, 5), item {b}'s")
         alone = self.attend(attention, pair[1].reshape(self.one_item), self.WEIGHTS, MASK)
         self.same(shared, alone, 1, hint, "with a mask (5, 5) for a batch of two, item 1's")
@@ -283,20 +283,21 @@ class MultiHeadTests:
         for i in range(3):
             alone = self.attend(attention, self.X, self.WEIGHTS, each[i])
             self.in_shape(alone)
-            one, other = together[1][..., i, :, :], alone[1][..., i, :, :]
-            expect.close(one, other, hint, f"with a mask (3, 5, 5), head {i}'s weights", ATOL)
+            shared, single = together[1][..., i, :, :], alone[1][..., i, :, :]
+            expect.close(shared, single, hint, f"with a mask (3, 5, 5), head {i}'s weights", ATOL)
 
     @property
     def one_item(self):
-        """The shape of a single item, with as many batch axes as ordinary input has."""
+        """The shape of a single item, with the same number of batch axes as ordinary input."""
         return (*(1 for _ in self.BATCH), 5, 12)
 
     def same(self, together, alone, item, hint, what):
-        """Item `item` of a batch of two is what it is alone."""
-        for name, whole, single, one in zip(("output", "weights"), together, alone, ((5, 12), (3, 5, 5)), strict=True):
-            expect.shape(whole, (2, *one), hint, f"{what} {name} with the batch")
-            expect.shape(single, (*self.one_item[:-2], *one), hint, f"{what} {name}")
-            expect.close(whole[item], single.reshape(one), hint, f"{what} {name}", ATOL)
+        """Fails unless item `item` of a batch of two gets the same answer as alone."""
+        shapes = (5, 12), (3, 5, 5)
+        for name, whole, single, shape in zip(("output", "weights"), together, alone, shapes, strict=True):
+            expect.shape(whole, (2, *shape), hint, f"{what} {name} with the batch")
+            expect.shape(single, (*self.one_item[:-2], *shape), hint, f"{what} {name}")
+            expect.close(whole[item], single.reshape(shape), hint, f"{what} {name}", ATOL)
 
     @pytest.mark.weight(0.35)
     def test_nothing_to_attend_to(self, student):
@@ -327,8 +328,8 @@ class MultiHeadTests:
         expect.shape(weights, ordinary.shape, what="the weights")
         if weights.ndim < 2:
             expect.fail(f"the weights have shape {weights.shape}: one row a query, one column a key.")
-        # Of two weights w1 < w2, ten thousand times the scores leave (w1 / w2) ** 10,000. Gaps between the scores are
-        # 0.01 and more, so the largest is left; over the queries or the keys alike, that is judged elsewhere.
+        # If scores are multiplied by 10,000, weights w1 < w2 get the ratio (w1 / w2) ** 10,000. Scores differ by 0.01
+        # and more, so only the largest is left. Another test judges whether that is over the keys or the queries.
         winners = [ordinary == ordinary.max(axis=axis, keepdims=True) for axis in (-1, -2)]
         if not any(np.allclose(weights, winner, atol=0.01) for winner in winners):
             hint = "Are large scores cut off or rounded?"
@@ -351,5 +352,5 @@ class MultiHeadTests:
 
 
 def padded(array, shape):
-    """`array` with zeros after it, up to `shape`."""
+    """`array` padded at the end with zeros, up to `shape`."""
     return np.pad(array, [(0, wanted - size) for size, wanted in zip(array.shape, shape, strict=True)])

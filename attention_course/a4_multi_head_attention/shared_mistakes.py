@@ -1,4 +1,4 @@
-"""What known mistakes of a4 share: hints, and ways through the steps of multi-head attention."""
+"""What the known mistakes of a4 share: hints, and wrong steps of multi-head attention."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 from ..hidden import mutation_hints, mutation_options, size_options, softmax_options
 from ..hidden.part_options import TIES, head_0, tied
 
-NUMPY, TORCH = softmax_options.numpy_ways(), softmax_options.torch_ways()
+NUMPY, TORCH = softmax_options.numpy_functions(), softmax_options.torch_functions()
 SCALES = mutation_options.SCALES | {
     "scale-by-d_v": mutation_options.BY_VALUES["scale-by-d_v"],
     "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],
@@ -29,7 +29,7 @@ def joined(tokens):
 
 
 def backwards(x):
-    """The heads in reversed order."""
+    """The heads in reverse order."""
     return x[..., ::-1, :, :] if isinstance(x, np.ndarray) else x.flip(-3)
 
 
@@ -90,31 +90,33 @@ PROJECTIONS = {
     "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
     "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
 }
-CUT = (16, 8, 32, 64)  # sizes that people give a table
+CUT = (16, 8, 32, 64)  # typical fixed sizes of a table
 
 
 def numbered(like, axis):
-    """0, 1, ... along an axis of `like`, of its kind; the axes after it are kept."""
+    """0, 1, ... along a (negative) axis of `like`, as the same kind of array, with length 1 in the later axes."""
     size = like.shape[axis]
     places = np.arange(size) if isinstance(like, np.ndarray) else like.new_ones(size, dtype=int).cumsum(0) - 1
     return places.reshape((size,) + (1,) * (-1 - axis))
 
 
 def seen_beyond(mask, most):
-    """The mask where both sizes are below `most`, and no mask beyond."""
+    """The mask, which beyond `most` queries or keys hides nothing."""
     return mask | (numbered(mask, -1) >= most) | (numbered(mask, -2) >= most)
 
 
 def seen_below(mask, most):
-    """The mask with no key from `most` on, but for a word itself."""
+    """The mask, which hides all keys from `most` on, except each word itself."""
     keys, queries = numbered(mask, -1), numbered(mask, -2)
     return mask & ((keys < most) | (keys == queries))
 
 
 def whole(x, h):
-    """The queries, keys or values of all heads as those of each."""
-    one = x[..., None, :, :]
-    return np.repeat(one, h, axis=-3) if isinstance(x, np.ndarray) else one.expand(*x.shape[:-2], h, *x.shape[-2:])
+    """The queries, keys or values of all heads, for each head."""
+    shared = x[..., None, :, :]
+    if isinstance(x, np.ndarray):
+        return np.repeat(shared, h, axis=-3)
+    return shared.expand(*x.shape[:-2], h, *x.shape[-2:])
 
 
 AT_REAL_SIZES = {

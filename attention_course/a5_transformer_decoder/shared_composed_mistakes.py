@@ -8,9 +8,9 @@ from autograder.testing import Catalogue
 
 from .shared_decoder_mistakes import one_after_the_other
 
-TABLES = (64, 16, 32, 8, 4)  # sizes that people give a table
+TABLES = (64, 16, 32, 8, 4)  # typical fixed sizes of a table
 FORMULA = "Print positions 0 and 1 for d_model = 4. Are they those of the formula?"
-# Positions that are worked out here and not by the earlier exercise, by what is wrong with them.
+# Wrong positional encodings, by name: here a mistake computes them and does not use the earlier exercise.
 ENCODED = {
     "sine-and-cosine-swapped": [{"order": "swapped"}],
     "sines-and-cosines-concatenated": [{"order": "concatenated"}],
@@ -78,7 +78,7 @@ COMPOSED = {
         *[{"at": lambda positions, L, most=most: positions[:L] * (torch.arange(L) < most)[:, None]} for most in TABLES],
         hint="From which position on do rows repeat, or stay the same? Where does that number come from?",
     ),
-    **{name: Catalogue.mutant(*({"encoded": one} for one in ways), hint=FORMULA) for name, ways in ENCODED.items()},
+    **{name: Catalogue.mutant(*({"encoded": way} for way in ways), hint=FORMULA) for name, ways in ENCODED.items()},
     "embedding-rows-shifted": Catalogue.mutant(
         {"word": lambda ids, size: (ids + 1) % size},
         {"word": lambda ids, size: (ids - 1) % size},

@@ -1,4 +1,4 @@
-"""Known mistakes of TransformerDecoder that are not composed with others: what is scaled, shifted or left out."""
+"""Known mistakes of TransformerDecoder that are not composed with others: steps scaled, shifted or left out."""
 
 import torch
 
@@ -8,7 +8,7 @@ from ..hidden.part_options import PARTS
 
 
 def but(part, x):
-    """1 for the features that are no part, along the last axis of x."""
+    """True for the features outside the part, along the last axis of x."""
     return ~part(torch.arange(x.shape[-1]), x.shape[-1])
 
 

@@ -1,10 +1,10 @@
-"""What hidden tests of a5 share: bounds, and weights for a block and a decoder.
+"""What the hidden tests of a5 share: bounds, and weights for a block and a decoder.
 
 Sizes differ: B=2, L=5 or 6, d_model=12, h=3, d_ff=48, a vocabulary of 11; `test_real_sizes` has larger and smaller
-ones. Modules get their weights from here, by name,
-so that no seed decides; where names differ, or a norm or a bias is missing, `test_parameters` says so, and the others
-do with what there is. A branch of a block is judged alone by silencing the other: a last layer of zeros adds nothing. A
-test's weight is its points: they add up to those of the cell.
+ones. Modules get their weights from here, by name, so that results do not depend on a seed. Other names, or a missing
+norm or bias, fail `test_parameters`; the other tests use what is there. To judge one branch of a block alone, the last
+layer of the other branch is set to zero, so that it adds nothing. A test's weight is its points; together they are the
+points of the cell.
 """
 
 import math
@@ -13,12 +13,12 @@ import numpy as np
 
 from ..hidden.inputs import normal
 
-ATOL = 1e-4  # honest float32 work is within 1e-5 of the float64 reference, the mildest known mistake 0.01 away
+ATOL = 1e-4  # correct float32 code is within 1e-5 of the float64 reference, the mildest known mistake 0.01 away
 BY_NAME = "The names of the arguments are those in the first line you were given."
 
 
 def block_weights(seed, d_model=12, num_heads=3, d_ff=48, prefix=""):
-    """Weights of a block by name, such that scores are around 2 and both branches add numbers around 1."""
+    """Weights of a block by name. Scores are around 2, and both branches add numbers around 1."""
     attention, wide = 1.4 / math.sqrt(d_model), 1 / math.sqrt(d_ff)
     found = {f"norm_{i}.weight": 1 + 0.4 * normal(seed + i, d_model) for i in (1, 2)}
     found |= {f"norm_{i}.bias": 0.4 * normal(seed + 2 + i, d_model) for i in (1, 2)}
@@ -33,13 +33,13 @@ def block_weights(seed, d_model=12, num_heads=3, d_ff=48, prefix=""):
 
 
 def with_padding(texts, length):
-    """Padding (texts, 1, length) in the middle and at the end; the first word is real, so that no word sees nothing."""
+    """Padding (texts, 1, length) in the middle and at the end. The first word is real, so that every word sees one."""
     places, text = np.arange(length), np.arange(texts)[:, np.newaxis]
     return ((places % (5 + text) != 3) & (places < length - 2 - text))[:, np.newaxis]
 
 
 def silent(weights, *names):
-    """`weights` with zeros where a name ends in one of `names`."""
+    """`weights`, with zeros for each name that ends in one of `names`."""
     return {name: value * (not name.endswith(names)) for name, value in weights.items()}
 
 

@@ -1,4 +1,4 @@
-"""What known mistakes of DecoderBlock say of masks: what a causal one allows, and how padding joins it."""
+"""Wrong masks of DecoderBlock's known mistakes: what the causal mask allows, and how padding is combined with it."""
 
 import torch
 
@@ -6,16 +6,16 @@ from autograder.testing import Catalogue
 
 from ..hidden.part_options import AHEAD
 
-CUT = (16, 8, 32, 64)  # sizes that people give a table
+CUT = (16, 8, 32, 64)  # typical fixed sizes of a table
 
 
 def _beyond(ones, most):
-    """(L, L): True where the key stands at `most` or later."""
+    """(L, L): True for keys at position `most` or later."""
     return ones & (torch.arange(len(ones)) >= most)
 
 
 def _seen(ahead):
-    """A causal mask that does not hide all that is ahead."""
+    """A causal mask that lets a query see some later keys."""
 
     def allowed(ones):
         place = torch.arange(len(ones))

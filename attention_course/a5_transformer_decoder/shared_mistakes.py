@@ -1,4 +1,4 @@
-"""What known mistakes of a5 share: a right attention, a right block and a right decoder."""
+"""What the known mistakes of a5 share: a right attention, a right block and a right decoder."""
 
 import math
 
@@ -31,7 +31,7 @@ class Attention(nn.Module):
 
 
 class RightBlock(nn.Module):
-    """A right block in small steps; each mistake below gets one of them wrong."""
+    """A right block in small steps. Each mistake gets one of them wrong."""
 
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__()
@@ -54,7 +54,7 @@ class RightBlock(nn.Module):
 
 
 class Dropping(nn.Module):
-    """A ReLU that sets a part of the hidden numbers to zero."""
+    """A ReLU that also sets a part of the hidden features to zero."""
 
     def __init__(self, part):
         super().__init__()
@@ -65,7 +65,7 @@ class Dropping(nn.Module):
 
 
 def norm_parts(name, by, more):
-    """What goes into a branch: the norm of that name so many times as large, and so much more."""
+    """The input of a branch: the norm called `name`, multiplied by `by`, plus `more`."""
     return lambda module, x: by * getattr(module, name)(x) + more
 
 
@@ -76,7 +76,7 @@ def right_positions(length, d_model):
 
 
 class RightDecoder(nn.Module):
-    """A right decoder in small steps; each mistake below gets one of them wrong."""
+    """A right decoder in small steps. Each mistake gets one of them wrong."""
 
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
         super().__init__()

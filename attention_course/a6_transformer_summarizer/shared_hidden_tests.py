@@ -1,15 +1,15 @@
-"""What hidden tests of a6 share: bounds, and what is asked of numbers and lists.
+"""What the hidden tests of a6 share: bounds, and checks of numbers and lists.
 
-The models are small and made here (`hidden/models.py`); training is never part of it. Sizes differ: B = 3, L = 11,
-V = 7. A test's weight is its points: they add up to those of the cell.
+The models are small (`hidden/models.py`), and nothing is trained. Sizes differ: B = 3, L = 11, V = 7. A test's weight
+is its points; together they are the points of the cell.
 """
 
 import numpy as np
 
 from autograder.testing import expect, seed_of
 
-ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
-EXACT = 1e-6  # what must not count has no share at all; float32 may sum in another order
+ATOL = 1e-4  # correct float32 code is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
+EXACT = 1e-6  # what must not count adds nothing; float32 may sum in another order
 LARGE = 1e4  # exp(1e4) overflows even float64
 LOUD = 300.0  # put where it must not count
 
@@ -39,12 +39,12 @@ def sequence(got, what):
 
 
 def same_list(got, wanted, hint, what):
-    """Length, then place by place. The length of the right answer is no secret where it follows from the arguments."""
+    """Fails unless the lengths are equal, and then each entry. Messages do not show the expected length or entries."""
     if len(got) != len(wanted):
         expect.fail(f"{what} has {len(got)} entries; that is not right.", hint)
-    for place, (one, right) in enumerate(zip(got, wanted, strict=True)):
-        if one != right:
-            expect.fail(f"{what}[{place}] is {one}, which is not right.", hint)
+    for place, (actual, expected) in enumerate(zip(got, wanted, strict=True)):
+        if actual != expected:
+            expect.fail(f"{what}[{place}] is {actual}, which is not right.", hint)
 
 
 def texts(seed, *lengths, vocab_size=23):

@@ -1,4 +1,4 @@
-"""What known mistakes of a7 share: hints, ways to look at an offset, and orders of taps."""
+"""What the known mistakes of a7 share: hints, wrong ways to look at an offset, and wrong orders of taps."""
 
 import numpy as np
 
@@ -28,19 +28,19 @@ def mirrored(length, offset):
 
 
 def mirrored_with_the_last(length, offset):
-    """The word at the border comes twice."""
+    """Mirrored so that the word at the border appears twice."""
     key = (np.arange(length) + offset) % (2 * length)
     return np.eye(length)[np.where(key < length, key, 2 * length - 1 - key)]
 
 
 def from_the_end(length, offset):
-    """What lies before the first counts from the end; what lies behind the last is left out."""
+    """Keys before the first word count from the end; keys after the last word are left out."""
     key = np.arange(length)[:, None] + offset
     return ((key == np.arange(length)) | (key + length == np.arange(length))).astype(float)
 
 
 def filled(what):
-    """A row without a key gets another one."""
+    """A row without a key is replaced by `what(length)`."""
 
     def reach(length, offset):
         weights = np.eye(length, k=offset)
@@ -58,7 +58,7 @@ def softmaxed(sharp):
 
 
 def softened(sharp):
-    """A softmax of how far a key is from the place asked for, squared."""
+    """A softmax over the negative squared distance from the key that is asked for."""
 
     def reach(length, offset):
         place = np.arange(length)
@@ -74,7 +74,7 @@ def alike(each):
 
 
 def band(low, high, shares=False):
-    """Whoever stands from `low` to `high` places away, each with a weight of 1 or its share."""
+    """All keys from `low` to `high` places away, each with a weight of 1 or an equal share of it."""
 
     def reach(length, offset):
         place = np.arange(length)
@@ -86,11 +86,11 @@ def band(low, high, shares=False):
 
 
 def up_to(after, axis):
-    """Nothing behind the first so many queries or keys."""
+    """No weights behind the first `after` queries or keys."""
     return lambda length, offset: cut(np.eye(length, k=offset), axis, after)
 
 
-SOFT = [{"reach": one(sharp)} for one in (softmaxed, softened) for sharp in (1, 2, 5, 10, 100)]
+SOFT = [{"reach": soft(sharp)} for soft in (softmaxed, softened) for sharp in (1, 2, 5, 10, 100)]
 ALIKE = [{"reach": alike(lambda length: 1.0)}, {"reach": alike(lambda length: 1 / length)}]
 BANDS = [
     {"reach": band(low, high, shares)}
@@ -114,7 +114,7 @@ ORDERS = {
     "one-further": [{"before": lambda k: (k - 1) // 2 - 1}],
     "one-back": [{"before": lambda k: (k - 1) // 2 + 1}],
 }
-# What several exercises ask.
+# Hints that several exercises use.
 WORDS = {
     "one-further": "Where does tap 0 of a kernel of 3 look: one place before the word?",
     "one-back": "Where does tap 0 of a kernel of 3 look: one place before the word?",

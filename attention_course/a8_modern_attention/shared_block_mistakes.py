@@ -1,4 +1,4 @@
-"""A right ModernDecoderBlock for known mistakes, with each decision an option, and ways to decide otherwise."""
+"""A right ModernDecoderBlock for known mistakes, with each decision an option, and wrong values for the options."""
 
 import math
 
@@ -35,7 +35,7 @@ def layer_norm(x, gamma):
 
 
 def by_heads(heads, place):
-    """Each head turned by its own number."""
+    """Wrong positions: each head is rotated by its own index."""
     return rotated(heads.transpose(-3, -2), torch.arange(heads.shape[-3])).transpose(-3, -2)
 
 
@@ -44,7 +44,7 @@ def window_alone(back, window):
 
 
 class Block(nn.Module):
-    """A right block, with each decision a member that another class may have otherwise."""
+    """A right block. Each decision is a class member, which a subclass may replace."""
 
     bias = False
     turned = ("query", "key")
@@ -61,13 +61,13 @@ class Block(nn.Module):
     norm_factors = (1, 1)
     heads_as = staticmethod(lambda heads: heads)
     gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) * up)
-    ahead = 0  # by how many places queries are turned more than keys
-    norms = ("norm_1", "norm_2")  # in front of which branch
-    post = False  # or behind each branch
-    plain = ()  # layers that read the words in front of the norm
+    ahead = 0  # how many places further queries are rotated than keys
+    norms = ("norm_1", "norm_2")  # the norm before the first branch, and before the second
+    post = False  # whether the norms come after the branches
+    plain = ()  # layers whose input is not normalised
     start_of_second = staticmethod(lambda before, after: after)
     last = staticmethod(lambda block, x: x)
-    early = False  # are queries and keys turned before they are split into heads?
+    early = False  # whether queries and keys are rotated before they are split into heads
     joined = staticmethod(lambda heads: heads.transpose(-3, -2).flatten(-2))
     masked = staticmethod(lambda training: True)
 
@@ -85,7 +85,7 @@ class Block(nn.Module):
         self.W_down = nn.Linear(d_ff, d_model, bias=self.bias)
         for name, parameter in self.named_parameters():
             if name.endswith("bias"):
-                nn.init.zeros_(parameter)  # the same answer each time
+                nn.init.zeros_(parameter)  # so that the answer is always the same
 
     def attend(self, x, plain):
         place = self.places(x.shape[-2])
@@ -127,19 +127,19 @@ class Block(nn.Module):
 
 
 def scaled(by):
-    """Ways to scale what a branch adds, or what it is added to, or both."""
+    """Options that scale what a branch adds, what it is added to, or both."""
     branch, kept, both = (
         (lambda x, branch, normed: x + by * branch),
         (lambda x, branch, normed: by * x + branch),
         (lambda x, branch, normed: by * (x + branch)),
     )
-    return [{"first": one, "second": one} for one in (branch, kept, both)] + [
-        {place: one} for place in ("first", "second") for one in (branch, kept, both)
+    return [{"first": way, "second": way} for way in (branch, kept, both)] + [
+        {place: way} for place in ("first", "second") for way in (branch, kept, both)
     ]
 
 
 def seen_beyond(right):
-    """A mask made for the first words: `right` says what is seen among them. Beyond, everything is."""
+    """Masks with a limit: `right` decides up to there, and beyond it everything is seen."""
 
     def ending(limit):
         def may_see(back, window):
@@ -152,12 +152,12 @@ def seen_beyond(right):
 
 
 def cut_from(limit):
-    """A mask made for the first words, and cut to the text."""
+    """A mask made for `limit` words, and cut to the length of the text."""
     return lambda back, window: Block.may_see(torch.arange(limit).unsqueeze(-1) - torch.arange(limit), window)[
         : len(back), : len(back)
     ]
 
 
 def only_heads(limit):
-    """The other heads' results are zeros."""
+    """Joins the heads, with zeros for those from `limit` on."""
     return lambda heads: Block.joined(heads * (torch.arange(heads.shape[-3]) < limit).view(-1, 1, 1))

@@ -1,4 +1,4 @@
-"""What known mistakes of a8 share: ways to turn, to share heads, and to take a softmax block by block."""
+"""What the known mistakes of a8 share: wrong ways to rotate, to share heads, and to compute a softmax in blocks."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..hidden import mutation_options, softmax_options
 
-NUMPY = softmax_options.numpy_ways()
+NUMPY = softmax_options.numpy_functions()
 
 
 def right_speeds(x, base):
@@ -34,7 +34,7 @@ def rotation(
     angle=lambda positions, speed: positions[:, None] * speed,
     chosen=lambda base: base,
 ):
-    """`rotate` with each decision an option."""
+    """`rotate`. Each decision is an option."""
 
     def rotate(x, positions, base=10000.0):
         angles = angle(positions, speeds(x, chosen(base)))
@@ -53,7 +53,7 @@ def in_turn(x, h):
 
 
 def grouped(Q, K, V, num_kv_heads, mask=None, *, keys=neighbours, values=neighbours, error=True, **options):
-    """Right attention in groups, with each decision an option."""
+    """Right grouped-query attention. Each decision is an option."""
     h = Q.shape[-3]
     if error and h % num_kv_heads:
         raise ValueError("no groups of one size")
@@ -74,17 +74,17 @@ WHOLE = {
 }
 
 
-# Where tables and caches end that were made for a few words: the first is a known mistake's, all are hypotheses.
+# Fixed sizes of tables and caches. The first is used by a known mistake, all are used by mutants.
 LIMITS = 64, 32, 48, 16, 40, 50, 60, 20, 10, 12, 8, 4, 3
 
 
 def limited(option, *ways, limits=LIMITS):
-    """Sets of options: each of the `ways`, given a limit, as this option's value; each limit in turn."""
+    """For each limit and each of the `ways`: a set of options in which `option` is `way(limit)`."""
     return [{option: way(limit)} for limit in limits for way in ways]
 
 
 def in_half(code):
-    """Ways to work in half precision: what goes into NumPy code is rounded, or what comes out, or both."""
+    """Options for half precision: the input of NumPy code is rounded, or its output, or both."""
 
     def rounded(value):
         is_floating = getattr(value, "dtype", np.dtype(int)).kind == "f"
@@ -122,7 +122,7 @@ def online(
     before=lambda total, mixed: mixed,
     given_back=lambda old, new: new,
 ):
-    """`online_softmax_step` with each decision an option."""
+    """`online_softmax_step`. Each decision is an option."""
 
     def online_softmax_step(largest, total, mixed, Q, K, V):
         scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1])

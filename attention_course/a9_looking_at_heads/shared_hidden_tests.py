@@ -1,9 +1,9 @@
-"""What hidden tests of a9 share: what is asked of any score, and of any circuit.
+"""What the hidden tests of a9 share: tests of any score, and of any circuit.
 
-Sizes differ: B=4 texts, h=3 heads, L=6 words and the like; `test_real_sizes` has real ones, and the smallest. Attention
-weights are causal, all of them above zero where a word may look, and no two alike. Values have tests of their own;
-everything else is judged by properties of the student's own function. A test's weight is its points: they add up to
-those of the cell.
+Sizes differ: B=4 texts, h=3 heads, L=6 words and the like; `test_real_sizes` has real sizes and the smallest ones.
+Attention weights are causal, above zero wherever a word may look, and no two are equal. Values have tests of their own;
+everything else is judged by properties of the student's own function. A test's weight is its points; together they are
+the points of the cell.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from autograder.testing import expect, note, seed_of
 from ..hidden.inputs import normal
 from ..hidden.properties import ANY_SIZE, holds_in, responds
 
-ATOL = 1e-5  # honest float64 work is within 1e-14 of the reference, the mildest known mistake 0.005 away
+ATOL = 1e-5  # correct float64 code is within 1e-14 of the reference, the mildest known mistake 0.005 away
 LAYOUT = "Is memory read in the order of the axes?"
 ON_AN_ARGUMENT = "Look for operators like *= on an argument, and for `argument[...] = ...`."
 
 
 def weights_of(seed: int, h: int, L: int) -> np.ndarray:
-    """Attention weights of h heads on L words, (h, L, L): causal, rows that sum to 1, all above zero."""
+    """Attention weights of h heads on L words, (h, L, L): causal and above zero, with rows that sum to 1."""
     seed = seed_of(seed)
-    made = np.tril(np.random.default_rng(seed).uniform(0.1, 1, size=(h, L, L)))
-    made = made / made.sum(-1, keepdims=True)
+    weights = np.tril(np.random.default_rng(seed).uniform(0.1, 1, size=(h, L, L)))
+    weights = weights / weights.sum(-1, keepdims=True)
     drawn = f"np.tril(np.random.default_rng({seed}).uniform(0.1, 1, size=({h}, {L}, {L})))"
-    note(made, f"(lambda w: w / w.sum(-1, keepdims=True))({drawn})")
-    return made
+    note(weights, f"(lambda w: w / w.sum(-1, keepdims=True))({drawn})")
+    return weights
 
 
 def always_looking(key_of: Any, L: int) -> np.ndarray:
-    """A head that puts all its weight on the key `key_of(query)`, on the first word where there is none, (L, L)."""
+    """A head that puts all its weight on the key `key_of(query)`, or on the first word if there is none; (L, L)."""
     return np.eye(L)[[max(0, key_of(query)) for query in range(L)]]
 
 
 def numbers(got: Any) -> np.ndarray:
-    """One number a head. A list of numbers counts as an array: whether it is one, `test_shape` asks."""
+    """One number for each head. A list of numbers counts as an array; `test_shape` asks for an array."""
     if isinstance(got, list | tuple) and got and all(isinstance(n, int | float | np.generic) for n in got):
         got = np.array(got)
     return np.asarray(expect.numbers(got))
 
 
 def only_changes(before: np.ndarray, after: np.ndarray, index: int, hint: str, what: str) -> None:
-    """Along the first axis, `index` alone changes."""
+    """Fails unless only `index` changes along the first axis."""
     expect.shape(after, before.shape, hint)
     changed = ~np.isclose(before, after, rtol=0, atol=ATOL)
     moved = [i for i in range(len(before)) if np.any(changed[i])]
@@ -54,7 +54,7 @@ def only_changes(before: np.ndarray, after: np.ndarray, index: int, hint: str, w
 
 
 class Scores:
-    """What both scores promise, whatever they look for."""
+    """Tests of both scores."""
 
     NAME = ""
     MORE: tuple[Any, ...] = ()  # arguments after the weights, for a text of seven words
@@ -67,24 +67,24 @@ class Scores:
         return got
 
     def one_a_head(self, got: np.ndarray, weights: np.ndarray) -> None:
-        """The shape; of whatever size, it is one cause."""
+        """Fails unless there is one score for each head. Every wrong shape counts as one cause."""
         if got.shape != (len(weights),):
             text = f"the result has shape {got.shape}, it should be {(len(weights),)}."
             expect.fail(text, "One number a head.", "the shape of the scores", got, (len(weights),))
 
     def loosely(self, student: Any, weights: np.ndarray, *more: Any, **named: Any) -> np.ndarray:
-        """The same in whatever shape, where another one is not to cost marks once more."""
+        """The same in any shape, for tests in which a wrong shape must not cost points again."""
         return numbers(getattr(student, self.NAME)(weights, *(more or self.MORE), **named))
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Other weights give other scores; also to code that takes columns for rows, so above the diagonal as well."""
+        """Fails unless other weights give other scores. Not causal, in case the code confuses rows and columns."""
         full, other = (
             made / made.sum(-1, keepdims=True) for made in (normal(905, 3, 7, 7) ** 2, normal(906, 3, 7, 7) ** 2)
         )
         responds(lambda weights: self.loosely(student, weights), [full], [other], ["weights"])
 
     def at_sizes(self, student: Any, reference: Any, cases: Any, *tests: Any) -> None:
-        """For weights of so many heads on so many words, and more arguments, the score is the reference's."""
+        """Fails unless the scores are the reference's. A case is: heads, words, and the remaining arguments."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, *tests)
         for number, (h, L, *more) in enumerate(cases):
@@ -95,34 +95,34 @@ class Scores:
                 expect.close(got, wanted, ANY_SIZE, "the score", ATOL)
 
     def does_not_count(self, student: Any, rows: slice, hint: str) -> None:
-        """Whatever these queries look at, the scores stay."""
+        """Fails if the scores depend on what these queries look at."""
         self.looks_like_an_attempt(student)
         weights = self.W()
         other = weights.copy()
         other[:, rows] = self.W(903)[:, rows]
-        if rows == slice(0, 1):  # the first word can look at nobody else; here it does
+        if rows == slice(0, 1):  # a first word can see only itself, but here it looks at all
             other[:, 0] = np.linspace(0.1, 0.7, 7)
         got, plain = self.loosely(student, other), self.loosely(student, weights)
         if got.shape != plain.shape or not np.allclose(got, plain, atol=ATOL):
-            self.one_a_head(got, weights)  # another shape is the plainer reason
+            self.one_a_head(got, weights)  # a wrong shape is the simpler explanation
         expect.close(got, plain, hint, "a score", ATOL)
 
     def heads_apart(self, student: Any) -> None:
-        """A head's score hangs on that head alone."""
+        """Fails unless a head's score depends on that head alone."""
         weights, other = self.W(), self.W().copy()
         other[1] = self.W(904)[1]
         hint = "Over which axes do you take the mean, and which one must stay?"
         only_changes(self.score(student, weights), self.score(student, other), 1, hint, "the score")
 
     def keeps_dtype(self, student: Any) -> None:
-        """float32 stays float32."""
+        """Fails unless float32 stays float32."""
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
             got = getattr(student, self.NAME)(self.W().astype(dtype), *self.MORE)
             expect.dtype(expect.numbers(got), dtype, "Is an array made on the way, and of which dtype?")
 
     def keeps_arguments(self, student: Any, **named: Any) -> None:
-        """Keywords, layout, and arguments as they were."""
+        """Fails unless keywords work, the memory layout does not matter, and arguments stay unchanged."""
         self.looks_like_an_attempt(student)
         view = np.asfortranarray(self.W())
         plain = self.loosely(student, self.W())
@@ -133,26 +133,26 @@ class Scores:
 
 
 def together(got: Any) -> np.ndarray:
-    """The circuits as an array. A list of them counts as their stack: whether it is one array, `test_shape` asks."""
+    """The circuits as an array. A list of them counts as their stack; `test_shape` asks for one array."""
     parts = got if isinstance(got, list | tuple) else ()
-    if all(isinstance(one, np.ndarray) for one in parts) and len({one.shape for one in parts}) == 1:
+    if all(isinstance(part, np.ndarray) for part in parts) and len({part.shape for part in parts}) == 1:
         got = np.stack(parts)
     return expect.array(got)
 
 
 class Circuits:
-    """What both circuits promise: one matrix a head, made of that head's own numbers."""
+    """Tests of both circuits: one matrix for each head, made from that head's numbers only."""
 
     NAME = ""
     NAMES: tuple[str, str] = ("", "")
     HEADS, D_MODEL = 3, 5
 
     def matrices(self, seed: int, h: int = 3, d: int = 4, d_model: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """Two matrices of a layer of h heads of width d, in the shapes that this exercise takes."""
+        """Two matrices of a layer with h heads of width d, in the shapes that this exercise takes."""
         raise NotImplementedError
 
     def head(self, matrices: tuple[np.ndarray, np.ndarray], head: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Views of the numbers of one head in them."""
+        """Views of one head's part of the two matrices."""
         raise NotImplementedError
 
     def circuits(self, student: Any, matrices: tuple[np.ndarray, np.ndarray], h: int) -> np.ndarray:
@@ -162,23 +162,23 @@ class Circuits:
         return got
 
     def loosely(self, student: Any, matrices: tuple[np.ndarray, np.ndarray], h: int) -> np.ndarray:
-        """The same in whatever shape, where another one is not to cost marks once more."""
+        """The same in any shape, for tests in which a wrong shape must not cost points again."""
         return together(getattr(student, self.NAME)(*matrices, h))
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Other matrices give other circuits."""
-        call = lambda one, other: self.loosely(student, (one, other), self.HEADS)  # noqa: E731
+        """Fails unless other matrices give other circuits."""
+        call = lambda first, second: self.loosely(student, (first, second), self.HEADS)  # noqa: E731
         responds(call, self.matrices(960), self.matrices(962), self.NAMES)
 
     def compare(self, student: Any, reference: Any, hint: str) -> None:
-        """Against the reference, for several sizes."""
+        """Fails unless the circuits are the reference's, at several sizes."""
         for seed, h, d, d_model in ((964, 3, 4, 5), (966, 2, 3, 6), (968, 4, 2, 7)):
             given = self.matrices(seed, h, d, d_model)
             wanted = getattr(reference, self.NAME)(*given, h)
             expect.close(self.circuits(student, given, h), wanted, hint, "the circuits", ATOL)
 
     def at_sizes(self, student: Any, reference: Any, values: Any) -> None:
-        """The same for sizes of a real model, and for the smallest."""
+        """The same at the sizes of a real model, and at the smallest ones."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, values)
         for number, (h, d, d_model) in enumerate([(8, 12, 96), (2, 32, 8), (9, 1, 2), (1, 3, 1), (1, 1, 33)]):
@@ -188,7 +188,7 @@ class Circuits:
                 expect.close(got, wanted, ANY_SIZE, "the circuits", ATOL)
 
     def own_numbers(self, student: Any) -> None:
-        """A head's circuit hangs on that head's numbers alone."""
+        """Fails unless a head's circuit depends on that head's numbers alone."""
         given = self.matrices(960)
         before = self.circuits(student, given, self.HEADS)
         other = (given[0].copy(), given[1].copy())
@@ -198,7 +198,7 @@ class Circuits:
         only_changes(before, self.circuits(student, other, self.HEADS), 1, hint, "the circuit")
 
     def narrow(self, student: Any) -> None:
-        """Each circuit has rank d at most."""
+        """Fails unless each circuit has rank d."""
         self.looks_like_an_attempt(student)
         for h, d in ((2, 1), (3, 2), (1, 3)):
             got = self.circuits(student, self.matrices(970 + h, h, d, 6), h)
@@ -208,15 +208,15 @@ class Circuits:
                             "How many numbers does this head squeeze a word into?")  # fmt: skip
 
     def keeps_dtype(self, student: Any) -> None:
-        """float32 stays float32."""
+        """Fails unless float32 stays float32."""
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
-            one, other = self.matrices(960)
-            got = self.loosely(student, (one.astype(dtype), other.astype(dtype)), self.HEADS)
+            matrices = tuple(matrix.astype(dtype) for matrix in self.matrices(960))
+            got = self.loosely(student, matrices, self.HEADS)
             expect.dtype(got, dtype, "Is an array made on the way, and of which dtype?")
 
     def keeps_arguments(self, student: Any) -> None:
-        """Keywords, layout, and arguments as they were."""
+        """Fails unless keywords work, the memory layout does not matter, and arguments stay unchanged."""
         self.looks_like_an_attempt(student)
         given = self.matrices(960)
         views = [np.asfortranarray(part) for part in given]

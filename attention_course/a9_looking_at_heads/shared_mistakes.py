@@ -1,8 +1,8 @@
-"""What known mistakes of a9 share: hints, and ways of scores and of circuits."""
+"""What the known mistakes of a9 share: hints, and wrong scores and circuits."""
 
 import numpy as np
 
-# What several exercises ask.
+# Hints that several exercises use.
 HINTS = {
     "diagonal-of-other-axes": "Three axes: which two of them does your diagonal go down together?",
     "divided-by-all-entries": "How many words have a word before them, or have been met before? Is that L * L?",
@@ -41,7 +41,7 @@ def mean(x):
 
 
 def over_all(x):
-    """The sum, to be divided by the number of all weights of a head."""
+    """The sum, which is later divided by the number of all weights of a head."""
     return x.sum(axis=-1)
 
 
@@ -62,7 +62,7 @@ ENDS = {
 }
 
 
-# Where code ends that was made for a few heads or words: the first is a known mistake's, all are hypotheses.
+# Fixed numbers of heads and words. The first is used by a known mistake, all are used by mutants.
 FEW_HEADS, FEW_WORDS = (6, 5, 7, 8), (64, 32, 16, 48, 12, 24, 10, 20)
 FEW = {
     "stops-at-a-length": "Which is the last word that has a say in your score? Try a text of 71 words.",
@@ -72,7 +72,7 @@ FEW = {
 
 
 def picked(weights, queries, keys, turned):
-    """Weights at (query, key) for pairs that exist."""
+    """The weights at these pairs of query and key."""
     weights = weights.swapaxes(-2, -1) if turned else weights
     return weights[:, queries, keys]
 

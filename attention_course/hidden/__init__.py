@@ -1,1 +1,1 @@
-"""What hidden tests share. How to write one: CONTRIBUTING.md, "A suite"."""
+"""What the hidden tests share. How to write one: docs/writing-exercises.md, "Hidden tests"."""

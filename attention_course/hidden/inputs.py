@@ -1,4 +1,4 @@
-"""Inputs for suites: seeded, nothing symmetric, scores between about -3 and 3 so that a missing scale shows."""
+"""Inputs for hidden tests: seeded, never symmetric. Scores lie between about -3 and 3, so a missing scale shows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from autograder.testing import note, seed_of
 
 
 def normal(seed: int, *shape: int, dtype: Any = np.float64) -> np.ndarray:
-    """Standard normal numbers of `shape`, the same for the same `seed`; of one seed a submission gets its own."""
+    """Standard normal numbers of `shape`, fixed by `seed`; one seed of a test depends on the submission."""
     seed = seed_of(seed)
-    made = np.random.default_rng(seed).normal(size=shape)
-    note(made, f"np.random.default_rng({seed}).normal(size={shape})")
-    return made.astype(dtype)
+    numbers = np.random.default_rng(seed).normal(size=shape)
+    note(numbers, f"np.random.default_rng({seed}).normal(size={shape})")
+    return numbers.astype(dtype)
 
 
 def chosen(usual: Any, *others: Any) -> Any:
-    """`usual`, such as a size, which no seed draws; one of `others` for a submission that gets its own here."""
+    """`usual`, or one of `others` if this choice is the one that depends on the submission. For sizes and lists."""
     seed = zlib.crc32(repr((usual, *others)).encode())
     drawn = seed_of(seed)
     return usual if drawn == seed else others[drawn % len(others)]

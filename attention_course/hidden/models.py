@@ -1,6 +1,6 @@
-"""Small models for suites to hand to student code: sure of themselves, quick, and sensitive to every word.
+"""Small models that hidden tests hand to student code: confident, fast, and sensitive to every token.
 
-A model like any other: an `nn.Module`, token ids (B, L) in, logits (B, L, vocab_size) out.
+Each is an ordinary `nn.Module`: token ids (B, L) in, logits (B, L, vocab_size) out.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import torch
 from torch import nn
 
 WIDTH = 8
-# An exercise's texts have at most 78 tokens; a loop that never ends must soon meet an error.
+# An exercise's texts have at most 78 tokens. Longer ones raise an error, so that an endless loop ends soon.
 MAX_LENGTH = 80
-SHORT = 60
-SURE = 50.0
+SHORT = 60  # positions from here on are drawn with a generator of their own
+CERTAIN = 50.0  # added to the end token's logit
 
 
 class Reader(nn.Module):  # type: ignore[misc]
-    """Logits at a place hang on every token up to there, and on their order: random weights, in float64.
+    """A model with random float64 weights. Logits depend on every token up to their position, and on the order.
 
-    A sum over what was read, each token multiplied by its place's own numbers, through a tanh. It is worked out in
-    NumPy, which takes microseconds; PyTorch's threads may take a hundred times as long for a product this small.
-    `lift` is added to all logits.
+    The tokens read so far are each multiplied by their position's numbers, summed, and passed through a tanh. NumPy
+    computes this in microseconds; PyTorch's threads may take a hundred times as long for a product this small. `lift`
+    is added to all logits.
     """
 
     def __init__(self, seed: int, vocab_size: int = 23, lift: float = 0.0) -> None:
@@ -34,13 +34,13 @@ class Reader(nn.Module):  # type: ignore[misc]
             return nn.Parameter(torch.from_numpy(random.normal(size=shape)), requires_grad=False)
 
         self.words, places = drawn(vocab_size, WIDTH), drawn(SHORT, WIDTH)
-        more = np.random.default_rng([seed, SHORT]).normal(size=(MAX_LENGTH - SHORT, WIDTH))
-        self.places = nn.Parameter(torch.cat([places, torch.from_numpy(more)]), requires_grad=False)
+        later = np.random.default_rng([seed, SHORT]).normal(size=(MAX_LENGTH - SHORT, WIDTH))
+        self.places = nn.Parameter(torch.cat([places, torch.from_numpy(later)]), requires_grad=False)
         self.last, self.output = drawn(vocab_size, WIDTH), drawn(WIDTH, vocab_size)
         self.lift = lift
 
     def forward(self, token_ids: Any) -> Any:
-        """Logits (B, L, vocab_size). Raises `ValueError` where `token_ids` are not what a model takes."""
+        """Logits (B, L, vocab_size). Raises `ValueError` if `token_ids` are not a batch of valid ids."""
         check_ids(token_ids, len(self.words))
         words, places, last, output = (p.numpy() for p in (self.words, self.places, self.last, self.output))
         ids, L = token_ids.numpy(), token_ids.shape[1]
@@ -52,9 +52,9 @@ class Reader(nn.Module):  # type: ignore[misc]
 
 
 class Storyteller(Reader):
-    """A reader that writes `length` words after the separator, then its end, and then, if let, more words.
+    """A reader that writes `length` tokens after the separator, then the end token, and more tokens if not stopped.
 
-    Where there is no separator it does not know that it is to write, and never ends.
+    Without a separator, nothing tells it to start writing, and it never ends.
     """
 
     def __init__(self, seed: int, length: int, separator_id: int, end_id: int, vocab_size: int = 23) -> None:
@@ -62,21 +62,21 @@ class Storyteller(Reader):
         self.length, self.separator_id, self.end_id = length, separator_id, end_id
 
     def forward(self, token_ids: Any) -> Any:
-        """As `Reader.forward`, with the end where it belongs and no separator."""
+        """As `Reader.forward`, but the end token wins after `length` tokens, and the separator never does."""
         logits = super().forward(token_ids)
         is_separator = token_ids.numpy() == self.separator_id
         place = np.arange(token_ids.shape[1])
-        since = place - np.maximum.accumulate(np.where(is_separator, place, -1), axis=1)  # words since the separator
+        since = place - np.maximum.accumulate(np.where(is_separator, place, -1), axis=1)  # tokens since the separator
         done = (since == self.length) & (is_separator.cumsum(axis=1) > 0)  # (B, L)
-        # Neither the largest nor the smallest, so that a loop that looks for the smallest goes on, too.
+        # Neither the largest nor the smallest logit, so that a loop that picks the smallest does not end early, either.
         middle = logits.mean(dim=-1)
         logits[..., self.separator_id] = middle
-        logits[..., self.end_id] = middle + torch.from_numpy(np.where(done, SURE, 0.0))
+        logits[..., self.end_id] = middle + torch.from_numpy(np.where(done, CERTAIN, 0.0))
         return logits
 
 
 def check_ids(token_ids: Any, vocab_size: int) -> None:
-    """Raises `ValueError` with words for a student, where these are not ids in a batch."""
+    """Raises `ValueError`, with a message for students, unless `token_ids` is a batch of valid ids."""
     if not isinstance(token_ids, torch.Tensor):
         raise ValueError(f"a model takes a tensor of token ids, not a {type(token_ids).__name__}")
     if token_ids.dtype not in (torch.int64, torch.int32):

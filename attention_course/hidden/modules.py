@@ -1,4 +1,4 @@
-"""A student's `nn.Module` in a suite: made with given sizes, given weights by name, called, and differentiated."""
+"""A student's `nn.Module` in hidden tests: built, filled with weights by name, called, and differentiated."""
 
 from __future__ import annotations
 
@@ -11,119 +11,121 @@ import numpy as np
 from autograder.testing import Function, Gradients, Raised, expect
 
 from .inputs import normal, tensor
-from .parameter_names import Shapes, expect_names, own_names
+from .parameter_names import Shapes, expect_names, student_names
 
-UNKNOWN = "the module has no parameter"  # what a name that does not fit raises
-ANOTHER_SIZE = "it should be"  # in the words of what a parameter of another shape raises
+UNKNOWN = "the module has no parameter"  # part of the error if there is no parameter of that name
+ANOTHER_SIZE = "it should be"  # part of the error if a parameter has another shape
 IN_TRAINING = "In eval() it is another one. Which step asks for that? What does the docstring say of dropout?"
 Weights = Mapping[str, np.ndarray]
 
 
 class Module:
-    """A student's module with given sizes, called with weights by name and the arguments of `forward`.
+    """A student's module of given sizes, called with weights by name and with the arguments of `forward`.
 
-    Where names differ, layers are found by kind, shape and order. A missing bias or norm is left out. One test judges
-    all that, and it costs no other. It is asked in `eval()`, so that a dropout costs the one test that asks in
-    `train()`.
+    Layers with other names than asked for are found by kind, shape and order. Missing biases and norms are left out.
+    One test judges all that, so the others accept it. The module runs in `eval()`, so that dropout costs only the one
+    test that uses `train()`.
     """
 
     def __init__(self, function: Function, *construct: Any) -> None:
         self.function, self.construct = function, construct
-        self.shapes: Shapes = {}  # asked for where a name does not fit
+        self.shapes: Shapes = {}  # the student's parameters; read once a name does not fit
 
-    def without_what_is_more(self, weights: Weights) -> Module:
-        """The same; parameters that none of `weights` is for are zero, where by chance they would be anything."""
+    def with_extras_zeroed(self, weights: Weights) -> Module:
+        """The same module. Parameters with no counterpart in `weights` become zero; otherwise they start random."""
         shapes = self.function.build(*self.construct)
         if len(shapes) > len(weights):
             self.shapes = shapes
         return self
 
     def run(
-        self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, training: bool = False, **more: Any
+        self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, training: bool = False, **kwargs: Any
     ) -> Gradients:
-        """What `Function.run` gives back; floating weights in `dtype`, arguments by keyword too.
+        """The result of `Function.run`, with floating weights in `dtype`. Arguments may also come by keyword.
 
-        training: is it asked in `train()`?
+        training: whether the module runs in `train()`
         """
-        more["training"] = training
+        kwargs["training"] = training
         try:
-            return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
+            return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **kwargs)
         except Raised as error:
             if self.shapes or not (UNKNOWN in str(error) or ANOTHER_SIZE in str(error)):
                 raise
             self.shapes = self.function.build(*self.construct)
-            return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
+            return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **kwargs)
 
     def named(self, weights: Weights, dtype: Any) -> dict[str, Any]:
-        """`weights` as tensors under the student's names; a row too many there, or too few, costs no other test."""
-        found = {own: weights[name].astype(dtype) for name, own in self.names(weights).items()}
-        more = {own: np.zeros(shape, dtype) for own, shape in self.shapes.items() if own not in found}
-        given = {own: self.fitted(value, self.shapes.get(own, value.shape)) for own, value in found.items()} | more
-        return {own: tensor(value) for own, value in given.items()}
+        """`weights` as tensors under the student's names. A parameter with one row too many or too few is accepted."""
+        found = {actual: weights[name].astype(dtype) for name, actual in self.names(weights).items()}
+        fitted = {name: self.fitted(value, self.shapes.get(name, value.shape)) for name, value in found.items()}
+        extras = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if name not in found}
+        return {name: tensor(value) for name, value in (fitted | extras).items()}
 
     def fitted(self, value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-        """`value` with a row more, of zeros, or a row less, as the student's parameter has."""
-        more = shape[0] - len(value) if len(shape) == value.ndim and tuple(shape[1:]) == value.shape[1:] else 0
-        if abs(more) > 1:
+        """`value` with one row of zeros added, or one row removed, if the student's parameter has that shape."""
+        missing = shape[0] - len(value) if len(shape) == value.ndim and tuple(shape[1:]) == value.shape[1:] else 0
+        if abs(missing) > 1:
             return value
-        return value[: shape[0]] if more <= 0 else np.pad(value, [(0, more), *[(0, 0)] * (value.ndim - 1)])
+        return value[: shape[0]] if missing <= 0 else np.pad(value, [(0, missing), *[(0, 0)] * (value.ndim - 1)])
 
     def names(self, weights: Weights) -> dict[str, str]:
-        """The student's names of the parameters; matrices that are missing keep theirs, for a message to name."""
+        """The student's name of each parameter. A missing matrix keeps its own name, so that a message can name it."""
         if not self.shapes:
             return {name: name for name in weights}
-        own = own_names({name: value.shape for name, value in weights.items()}, self.shapes)
-        return own | {name: name for name, value in weights.items() if name not in own and value.ndim > 1}
+        found = student_names({name: value.shape for name, value in weights.items()}, self.shapes)
+        return found | {name: name for name, value in weights.items() if name not in found and value.ndim > 1}
 
     def expect_names(self, weights: Weights) -> None:
-        """The members have the names that were asked for, as far as they are there; within `feed_forward`, any."""
-        own = {n: o for n, o in self.names(weights).items() if not ("feed_forward." in n and "feed_forward." in o)}
-        expect_names(own, "Under which names does the exercise ask for the layers?")
+        """Fails unless the members have the names asked for. Inside `feed_forward`, any name is accepted."""
+        actual = {n: a for n, a in self.names(weights).items() if not ("feed_forward." in n and "feed_forward." in a)}
+        expect_names(actual, "Under which names does the exercise ask for the layers?")
 
-    def value(self, weights: Weights, *args: np.ndarray, **more: Any) -> np.ndarray:
-        """What `forward` gives, as numbers; of a tuple the first, since one test judges that already."""
-        got = self.run(weights, *args, **more).value
+    def value(self, weights: Weights, *args: np.ndarray, **kwargs: Any) -> np.ndarray:
+        """The output of `forward` as numbers. A tuple counts as its first item, because another test judges tuples."""
+        got = self.run(weights, *args, **kwargs).value
         return expect.tensor(got[0] if isinstance(got, tuple) and got else got)
 
 
-def with_any_weights(module: Module, weights: Weights, *args: np.ndarray, **more: Any) -> Any:
-    """What `forward` gives as it comes, also where members have other names: then with zeros in those that fit."""
+def with_any_weights(module: Module, weights: Weights, *args: np.ndarray, **kwargs: Any) -> Any:
+    """The unchanged output of `forward`. If members have other names than asked for, those that fit are set to zero."""
     try:
-        return module.run(weights, *args, **more).value
+        return module.run(weights, *args, **kwargs).value
     except Raised as error:
         if UNKNOWN not in str(error):
             raise
-        return module.run({n: 0 * v for n, v in weights.items() if n in module.shapes}, *args, **more).value
+        return module.run({n: 0 * v for n, v in weights.items() if n in module.shapes}, *args, **kwargs).value
 
 
 def expect_parameters(shapes: Shapes, wanted: Weights, hint: str) -> None:
-    """The module's parameters are the wanted ones: as many of each shape, under any name."""
+    """Fails unless the module has the wanted parameters: as many of each shape, under any name."""
     found = sorted(map(tuple, shapes.values()))
     if found == sorted(value.shape for value in wanted.values()):
         return
-    total, right = (sum(math.prod(shape) for shape in group) for group in (found, [v.shape for v in wanted.values()]))
+    actual, expected = (
+        sum(math.prod(shape) for shape in group) for group in (found, [v.shape for v in wanted.values()])
+    )
     missing = [name for name in wanted if name not in shapes and "feed_forward" not in name]
     extra = [name for name in shapes if name not in wanted and "feed_forward" not in name]
-    text = f"it has {len(found)} parameters with {total} numbers in all; {right} are to be learnt"
+    text = f"it has {len(found)} parameters with {actual} numbers in all; {expected} are to be learnt"
     text += f"; missing: {', '.join(missing[:3])}" if missing else ""
     text += f"; not asked for: {', '.join(extra[:3])}" if extra else ""
     expect.fail(f"{text}.", hint)
 
 
-def same_each_time(first: np.ndarray, again: np.ndarray) -> None:
-    """The same question gets the same answer: no noise, no dropout, nothing kept."""
-    if not np.allclose(first, again, rtol=1e-5, atol=1e-6, equal_nan=True):
+def same_each_time(first: np.ndarray, second: np.ndarray) -> None:
+    """Fails unless two identical calls gave the same answer: no noise, no dropout, no state."""
+    if not np.allclose(first, second, rtol=1e-5, atol=1e-6, equal_nan=True):
         expect.fail("the same arguments give another result each time.")
 
 
 def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> None:
-    """In `train()` it gives what it gives in `eval()`."""
+    """Fails unless the output in `train()` equals the output in `eval()`."""
     trained = module.value(weights, *args, training=True)
     expect.close(trained, module.value(weights, *args), IN_TRAINING, "in train(), the output", 1e-4)
 
 
 def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.ndarray, hint: str) -> None:
-    """A call with padding leaves nothing behind for the next one, which has none. Where it raises, that is so."""
+    """Fails if a call with padding changes the answer of the next call, which has none. A call that raises passes."""
     alone = module.value(weights, x)
     try:
         later = module.value(weights, x, after=[tensor(x), tensor(padding)])
@@ -134,13 +136,13 @@ def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.n
 
 
 def gradients_reach(module: Module, weights: Weights, args: Sequence[np.ndarray], seed: np.ndarray, hint: str) -> None:
-    """Every parameter and every floating argument has a gradient, and together they are the slope of the function."""
+    """Fails unless each parameter and floating argument has a gradient, and together they are the function's slope."""
     got = module.run(weights, *args, dtype=np.float64, seeds=[tensor(seed)])
     expect.shape(got.value, seed.shape)
     floating = [i for i, arg in enumerate(args) if arg.dtype.kind == "f"]
     gradients = {f"argument {i + 1}" if i else "x": got.inputs[i] for i in floating if i < len(got.inputs)}
     names = module.names(weights)
-    gradients |= {name: got.parameters.get(own) for name, own in names.items()}
+    gradients |= {name: got.parameters.get(actual) for name, actual in names.items()}
     for name, gradient in gradients.items():
         if not hasattr(gradient, "detach"):
             expect.fail(f"no gradient reaches {name}.", hint)
@@ -153,7 +155,7 @@ def gradients_reach(module: Module, weights: Weights, args: Sequence[np.ndarray]
     flowing += sum(float((got.inputs[i].numpy() * moves[i]).sum()) for i in floating)
 
     def slope(size: float) -> float:
-        """The slope of sum(output * seed) when everything moves at once."""
+        """The slope of sum(output * seed) if all parameters and arguments change together."""
         sides = []
         for sign in (size, -size):
             moved = {name: value + sign * steps.get(name, 0) for name, value in weights.items()}
@@ -161,7 +163,7 @@ def gradients_reach(module: Module, weights: Weights, args: Sequence[np.ndarray]
             sides.append(float((module.value(moved, *shifted, dtype=np.float64) * seed).sum()))
         return (sides[0] - sides[1]) / (2 * size)
 
-    # Honest float64 agrees to 1e-7 at the fine step; code that turns to float32 inside shows its slope at the coarse.
+    # Correct float64 agrees to 1e-7 at the fine step. Code that uses float32 inside agrees at the coarse step only.
     for size, relative in ((1e-6, 1e-4), (1e-3, 2e-2)):
         if abs(flowing - slope(size)) <= relative * abs(flowing) + 1e-4:
             return

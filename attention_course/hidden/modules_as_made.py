@@ -1,7 +1,7 @@
-"""A student's `nn.Module` with the weights that it begins with: can it learn, and is no head like another?
+"""A student's `nn.Module` with its initial weights: whether it can learn, and whether its heads differ.
 
-A text may ask for more; no text of this course asks for a gain, so weights may be small or large, and one layer may
-begin at zero.
+No exercise of this course asks for a certain gain, so initial weights may be small or large, and one layer may begin at
+zero.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from autograder.testing import Gradients, expect
 
 from .inputs import tensor
 from .modules import Module, Weights
-from .parameter_names import own_names
+from .parameter_names import student_names
 
 HINT = "What do you do with the numbers that nn.Linear begins with?"
-LARGEST = 100  # of an answer to words of ordinary size
+LARGEST = 100  # number in an output for input of ordinary size
 Matrices = Mapping[str, np.ndarray]
 
 
@@ -32,20 +32,20 @@ def begins_well(
     branches: Sequence[Sequence[str]],
     last: str | None = None,
 ) -> None:
-    """As it is made: float32, ordinary numbers, a gradient in each branch, and heads that steps change differently.
+    """Fails unless a new module gives ordinary float32 numbers, each branch has a gradient, and no two heads are alike.
 
-    branches: for each the names of its matrices; those of the first are W_Q and W_O
-    last: the matrix that all branches lead to, if there is one. It may begin at zero, for its own gradient is another
+    branches: the names of each branch's matrices; the first branch begins with W_Q and W_O
+    last: the matrix that all branches lead to, if there is one. It may begin at zero, because it still has a gradient
     """
     got = module.function.run(module.construct, {}, arg, seeds=[seed], training=False)
     output = got.value[0] if isinstance(got.value, tuple) and got.value else got.value
     expect_ordinary(output, "output")
-    gradients, names = found_in(got, weights)
+    gradients, names = gradients_by_name(got, weights)
     dead = without_gradient(gradients, branches)
     if last and begins_at_zero(expect.tensor(output)) and gradients[last].any():
         after_a_step = {names.get(last, last): tensor(-gradients[last])}
         got = module.function.run(module.construct, after_a_step, arg, seeds=[seed], training=False)
-        gradients, _ = found_in(got, weights)
+        gradients, _ = gradients_by_name(got, weights)
         dead = without_gradient(gradients, branches)
     if dead:
         expect.fail(f"as it is made, no parameter of {dead[0]} has a gradient other than zero.", HINT)
@@ -54,12 +54,12 @@ def begins_well(
 
 
 def begins_at_zero(output: np.ndarray) -> bool:
-    """Has the last layer no weight other than zero? Then its bias is all that comes out, of every word."""
+    """True if all weights of the last layer are zero: then the output is its bias at every position."""
     return bool((output == output.reshape(-1, output.shape[-1])[0]).all())
 
 
 def expect_ordinary(part: Any, name: str) -> None:
-    """What a module gives as it is made: float32, finite, and of ordinary size."""
+    """Fails unless an output of a new module is float32, finite, and of ordinary size."""
     expect.dtype(expect.tensor(part), np.float32, HINT, f"as it is made, the {name}")
     expect.finite(part, HINT, f"as it is made, the {name}")
     if np.abs(expect.tensor(part)).max() > LARGEST:
@@ -67,21 +67,25 @@ def expect_ordinary(part: Any, name: str) -> None:
 
 
 def expect_heads_apart(of_heads: Sequence[Sequence[np.ndarray]]) -> None:
-    """No two heads have the same gradients; for each matrix, those of each head. Zeros tell nothing."""
-    telling = [own for own in of_heads if any(map(np.any, own))]
-    for i, j in itertools.combinations(range(len(of_heads[0]) if telling else 0), 2):
-        if all(np.allclose(own[i], own[j], atol=1e-6) for own in telling):
+    """Fails if two heads have the same gradients. `of_heads` has one list a matrix, with the gradient of each head.
+
+    Matrices whose gradients are all zero are ignored.
+    """
+    nonzero = [gradients for gradients in of_heads if any(map(np.any, gradients))]
+    for i, j in itertools.combinations(range(len(of_heads[0]) if nonzero else 0), 2):
+        if all(np.allclose(gradients[i], gradients[j], atol=1e-6) for gradients in nonzero):
             expect.fail(f"as it is made, heads {i} and {j} are alike, and each step would change them alike.", HINT)
 
 
 def without_gradient(gradients: Matrices, branches: Sequence[Sequence[str]]) -> list[str]:
-    """The first name of each branch that no gradient reaches."""
+    """The first matrix of each branch that no gradient reaches."""
     return [names[0] for names in branches if not any(gradients[name].any() for name in names)]
 
 
-def found_in(got: Gradients, weights: Weights) -> tuple[Matrices, Mapping[str, str]]:
-    """The gradients by the names that were asked for, zeros where there is none; and the student's names."""
-    came: Mapping[str, Any] = got.parameters
-    own = {name: gradient.numpy() for name, gradient in came.items() if hasattr(gradient, "detach")}
-    names = own_names({name: value.shape for name, value in weights.items()}, {n: g.shape for n, g in own.items()})
-    return {name: own.get(names.get(name, name), np.zeros(value.shape)) for name, value in weights.items()}, names
+def gradients_by_name(got: Gradients, weights: Weights) -> tuple[Matrices, Mapping[str, str]]:
+    """The gradients under the names asked for, zeros if there is none; and the student's name of each."""
+    parameters: Mapping[str, Any] = got.parameters
+    found = {name: gradient.numpy() for name, gradient in parameters.items() if hasattr(gradient, "detach")}
+    wanted = {name: value.shape for name, value in weights.items()}
+    names = student_names(wanted, {name: gradient.shape for name, gradient in found.items()})
+    return {name: found.get(names.get(name, name), np.zeros(shape)) for name, shape in wanted.items()}, names

@@ -1,4 +1,4 @@
-"""What to ask about each mistake that several exercises share, by its name."""
+"""Hints for the mistakes that several exercises share, by the mistake's name."""
 
 from __future__ import annotations
 

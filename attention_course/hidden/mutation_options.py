@@ -1,9 +1,9 @@
 """Decisions in attention that people get wrong, as options of one right implementation for NumPy and PyTorch.
 
-`attend(numpy_ways, **options)` makes attention on queries, keys, values and a mask. Each option is one decision: what
-the scores are divided by, which axis a softmax runs over, which operand stands where, how a mask hides. What a wrong
-one is called is in `SCALES`, `OPERANDS`, `TURNS`, `AFTER` and `MASKS` here, and in `softmax_options`. What to ask about
-it is in `mutation_hints`.
+`attend(numpy_functions(), Q, K, V, mask, **options)` computes attention. Each option is one decision: what the scores
+are divided by, which axis the softmax uses, which argument is used where, how a mask hides. The names of wrong
+decisions are in `SCALES`, `OPERANDS`, `TURNS`, `AFTER` and `MASKS` here, and in `softmax_options`. Their hints are in
+`mutation_hints`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .softmax_options import Library, Mutants, Options, softmax
 
 
 def right_scale(size: Any) -> float:
-    """The root of d_k."""
+    """The square root of d_k."""
     return math.sqrt(size.d_k)
 
 
@@ -43,7 +43,7 @@ SCALES: Mutants = {
     "scale-by-half-d_k": [{"scale": lambda size: size.d_k / 2}, {"scale": lambda size: size.d_k // 2}],
 }
 BY_VALUES: Mutants = {"scale-by-d_v": [{"scale": lambda size: math.sqrt(size.d_v)}, {"scale": lambda size: size.d_v}]}
-# Only for exercises whose d_k are no squares of whole numbers.
+# Only for exercises in which no d_k is a square number.
 WHOLE_SCALES: Mutants = {
     "scale-in-whole-numbers": [
         {"scale": lambda size: math.isqrt(size.d_k)},
@@ -76,7 +76,7 @@ ZEROED: Mutants = {
     "every-key-alike": [{"operands": lambda Q, K, V: (0 * Q, K, V)}],
     "values-zeroed": [{"operands": lambda Q, K, V: (Q, K, 0 * V)}],
 }
-# Causal where nobody asked for it: if there is no other mask, or always.
+# A causal mask that the exercise does not ask for: only if there is no other mask, or always.
 CAUSAL: Mutants = {"always-causal": [{"causal": "without a mask"}, {"causal": "always"}]}
 
 
@@ -113,7 +113,7 @@ MASKS: Mutants = {
     "mask-added": [{"hide": "added"}],
     "leaky-mask": [
         *({"fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
-        # Lowered by 1 is the same as the mask added.
+        # Lowering by 1 would be the same as adding the mask.
         *({"hide": "lowered", "fill": -low} for low in (10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
         *({"hide": "below the lowest", "fill": -low} for low in (1.0, 10.0)),
         *({"hide": "cleared", "fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4)),
@@ -154,7 +154,7 @@ def weights(
     fill: float | None = None,
     empty: str = "zeros",
 ) -> Any:
-    """Weights under a mask (or none), with each decision an option."""
+    """Attention weights, with or without a mask. Each decision is an option."""
     if allowed is None or hide == "never":
         return curve(xp, scores, axis)
     seen = mask(allowed)
@@ -199,7 +199,7 @@ def _with_first(found: Any, first: Any) -> Any:
 
 
 def right_mix(w: Any, V: Any, size: Any) -> tuple[Any, Any]:
-    """Output and weights."""
+    """The right output and weights."""
     return w @ V, w
 
 
@@ -221,10 +221,13 @@ def attend(
     causal: str = "",
     **options: Any,
 ) -> tuple[Any, Any]:
-    """Attention with each decision an option.
+    """Output and weights of attention. Each decision is an option.
 
-    more: further sizes that a scale may take for d_k; reach: how many keys are looked at; sized: what is done to output
-    and weights at the end; part: the one of the two that is wrong, if the other is right; causal: see `CAUSAL`
+    more: further sizes that a wrong scale may use in place of d_k
+    reach: how many keys are looked at
+    sized: what is done to output and weights at the end
+    part: which one of output (0) and weights (1) is wrong, if the other is right
+    causal: see `CAUSAL`
     """
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
     left, right, values = operands(Q, K, V)
@@ -250,27 +253,27 @@ def scores_of(
     scale: Any = right_scale,
     sized: Callable[[Any], Any] = lambda part: part,
 ) -> Any:
-    """Scores with each decision an option."""
+    """Attention scores. Each decision is an option."""
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=K.shape[-1])
     left, right = (operands(Q, K, K) if operands else (Q, K))[:2]
     return sized(left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size))
 
 
 def in_one_part(mutants: Mutants) -> Mutants:
-    """The same mistakes in both parts of an answer, and in the output or the weights alone."""
+    """Each mistake in output and weights, in the output alone, and in the weights alone."""
     both = {
         name: [*ways, *({**way, "part": part} for part in (0, 1) for way in ways)] for name, ways in mutants.items()
     }
-    # Without a softmax in one of them, the parts have names of their own.
+    # If the softmax is missing in the output alone, the mistake has another name.
     missing = mutants.get("softmax-missing", [])
     return both | {"softmax-missing": missing, "scores-blended": [{**way, "part": 0} for way in missing]}
 
 
 def only(mutants: Mutants, *names: str) -> Mutants:
-    """Some of them."""
+    """The mutants of these names."""
     return {name: mutants[name] for name in names}
 
 
 def without(mutants: Mutants, *names: str) -> Mutants:
-    """All but some."""
+    """The mutants of all other names."""
     return {name: ways for name, ways in mutants.items() if name not in names}

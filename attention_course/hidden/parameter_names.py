@@ -1,4 +1,4 @@
-"""Parameters of a student's module under other names than asked for: one test judges names, the others find them."""
+"""Finds a student's parameters under other names than asked for. One test judges the names; the others accept any."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from autograder.testing import expect
 Shapes = Mapping[str, Sequence[int]]
 
 
-def own_names(wanted: Shapes, own: Shapes) -> dict[str, str]:
-    """The student's name of each wanted parameter: the same; else, in order, the next one left of that kind and shape.
+def student_names(wanted: Shapes, actual: Shapes) -> dict[str, str]:
+    """The student's name of each wanted parameter: the same name, or the next unused one of that kind and shape.
 
-    What has no counterpart is left out.
+    Parameters without a counterpart are left out.
     """
-    found = {name: name for name in wanted if name in own}
-    left = [name for name in own if name not in found]
+    found = {name: name for name in wanted if name in actual}
+    left = [name for name in actual if name not in found]
     for name, shape in wanted.items():
         if name in found:
             continue
-        match = next((o for o in left if _kind(o) == _kind(name) and tuple(own[o]) == tuple(shape)), None)
+        match = next((n for n in left if _kind(n) == _kind(name) and tuple(actual[n]) == tuple(shape)), None)
         if match is not None:
             found[name] = match
             left.remove(match)
     return found
 
 
-def expect_names(own: Mapping[str, str], hint: str) -> None:
-    """Fails with the first wanted member that has another name; `own` as `own_names` gives it."""
-    misnamed = [(name, other) for name, other in own.items() if name != other]
+def expect_names(names: Mapping[str, str], hint: str) -> None:
+    """Fails with the first wanted member that has another name. `names` is the result of `student_names`."""
+    misnamed = [(wanted, actual) for wanted, actual in names.items() if wanted != actual]
     if misnamed:
-        wanted, given = (name.split(".") for name in misnamed[0])
-        same = next(i for i in range(len(wanted)) if given[i : i + 1] != wanted[i : i + 1])
-        member, instead = ".".join(wanted[: same + 1]), ".".join(given[: same + 1])
+        wanted, actual = (name.split(".") for name in misnamed[0])
+        same = next(i for i in range(len(wanted)) if actual[i : i + 1] != wanted[i : i + 1])
+        member, instead = ".".join(wanted[: same + 1]), ".".join(actual[: same + 1])
         expect.fail(f"there is no member {member}; there is {instead}.", hint)
 
 
 def is_bare(name: str) -> bool:
-    """Is it a parameter of the module's own, such as `W_Q`, where a layer's is asked for, as `W_Q.weight`?"""
+    """True for a parameter of the module itself, such as `W_Q`, and not of a layer, such as `W_Q.weight`."""
     return name.rpartition(".")[2] not in ("weight", "bias")
 
 

@@ -1,6 +1,6 @@
-"""Some of the features, rows, heads or words, which wrong code treats otherwise: each second one, the last third.
+"""Parts of the features, rows, heads or words that wrong code treats differently: every second one, the last third.
 
-A part is a function of places and their number, for NumPy and PyTorch; it says True where something is wrong.
+A part is a function of positions and their number, for NumPy and PyTorch. It is True at the positions that are wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Part = Callable[[Any, int], Any]
 
 
 def _each(k: int, r: int) -> Part:
-    """Each k-th place from r on."""
+    """Every k-th position, starting at r."""
     return lambda place, size: place % k == r
 
 
@@ -32,28 +32,28 @@ LAST = [_last(n) for n in (2, 3, 4)]
 ENDS: list[Part] = [lambda place, size: place == 0, lambda place, size: place == size - 1]
 PARTS = [*EVERY, *FIRST, *LAST, *ENDS]
 
-# What is seen ahead in place of nothing: (query, key, length).
+# What wrong causal masks let a query see: a function of (query, key, length).
 Ahead = Callable[[Any, Any, int], Any]
 
 
 def _share_ahead(n: int) -> Ahead:
-    """An n-th part of what is ahead."""
+    """The nearest n-th of the later keys."""
     return lambda query, key, length: key <= query + (length - 1 - query) // n
 
 
 def _few_ahead(n: int) -> Ahead:
-    """The next few."""
+    """The next n keys."""
     return lambda query, key, length: key <= query + n
 
 
 def _part_ahead(part: Part) -> Ahead:
-    """A part of all keys."""
+    """A part of all keys, and everything up to the query."""
     return lambda query, key, length: part(key, length) | (key <= query)
 
 
 AHEAD = [*map(_share_ahead, (2, 3)), *map(_few_ahead, (2, 3)), *map(_part_ahead, PARTS)]
 
-# Which head stands in for head i of h, where heads are tied.
+# Tied heads: the head that is used in place of head i of h.
 Tie = Callable[[int, int], int]
 TIES: list[Tie] = [
     lambda i, h: i // 2 * 2,
@@ -64,11 +64,11 @@ TIES: list[Tie] = [
 
 
 def tied(heads: Any, tie: Tie) -> Any:
-    """(..., h, L, d) with other heads in the place of some."""
+    """(..., h, L, d) with each head replaced by the one that `tie` names."""
     h = heads.shape[-3]
     return heads[..., [tie(i, h) for i in range(h)], :, :]
 
 
 def head_0(i: int, h: int) -> int:
-    """The tie of code that has one head for all."""
+    """The tie of code that uses head 0 for all heads."""
     return 0

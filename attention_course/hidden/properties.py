@@ -1,9 +1,9 @@
-"""Properties that hold for right answers and for nearly right ones, and not for answers that are no attempt.
+"""Properties that right and nearly right answers have, and that answers without a real attempt do not have.
 
-A refinement (batch axes, dtype, stability, ...) is judged by such a property of the student's own function, not by
-the right values: those have tests of their own, so one slip there costs those tests and not these, too. And each
-refinement first asks `responds`, so that zeros, constants, random numbers or an input handed back earn nothing. It asks
-no more than that: whether every argument is used, and rightly, is for the tests of values.
+A refinement (batch axes, dtype, stability, ...) is judged by such a property of the student's own function, and not by
+the right values. Values have their own tests, so a wrong value costs points there only. Each refinement first calls
+`responds`, so that zeros, constants, random numbers or a returned input earn nothing. `responds` checks no more than
+that: whether every argument is used, and correctly, is for the tests of values.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, an
 
 
 def parts(value: Any) -> list[np.ndarray]:
-    """The arrays in an answer: of a tuple each, else the one."""
+    """The arrays in an answer: all items of a tuple, or the one array."""
     values = value if isinstance(value, tuple) and value else (value,)
     return [np.asarray(expect.numbers(v)) for v in values]
 
 
 def responds(call: Call, args: Sequence[Any], others: Sequence[Any], names: Sequence[str] = ()) -> None:
-    """An attempt: the same question gets the same answer, another one another, and no argument comes back as it is.
+    """Fails unless equal calls give equal answers, other arguments give another one, and no argument is returned as is.
 
-    `others[i]` replaces argument i, all of them at once; None leaves that argument as it is. `names` are for the
-    messages.
+    others: `others[i]` replaces argument i, all at the same time; None leaves that argument unchanged
+    names: the arguments' names in messages
     """
     first, second = parts(call(*args)), parts(call(*args))
-    # Where an array lies in memory may change its last digits; a random or remembered number is off by far more.
+    # An array's address in memory may change the last digits. Random numbers or kept state differ by far more.
     if not _alike(first, second, rtol=1e-6, atol=1e-9):
         expect.fail("the same arguments give another result each time.")
     given = [_array(arg) for arg in args if hasattr(arg, "shape") or isinstance(arg, int | float)]
@@ -49,15 +49,15 @@ def _array(arg: Any) -> np.ndarray:
     return np.asarray(arg.detach() if hasattr(arg, "detach") else arg)
 
 
-def _alike(one: Sequence[np.ndarray], other: Sequence[np.ndarray], *, rtol: float, atol: float) -> bool:
-    return len(one) == len(other) and all(
+def _alike(first: Sequence[np.ndarray], second: Sequence[np.ndarray], *, rtol: float, atol: float) -> bool:
+    return len(first) == len(second) and all(
         a.shape == b.shape and np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(first, second, strict=True)
     )
 
 
 def holds_in(student: Any, reference: Any, *tests: Callable[[Any, Any], None]) -> bool:
-    """Do these tests pass? For a test of other sizes: code that fails them at small ones has lost its marks already."""
+    """True if these tests pass. If not, the points are lost there, and a test of other sizes skips its comparison."""
 
     def holds(test: Callable[[Any, Any], None]) -> bool:
         return expect.holds(lambda: test(student, reference))
@@ -66,9 +66,9 @@ def holds_in(student: Any, reference: Any, *tests: Callable[[Any, Any], None]) -
 
 
 def keeps_digits(got: np.ndarray, what: str) -> None:
-    """Numbers in float64 have more digits than float32 has: nothing on the way was float32.
+    """Fails if float64 numbers have the digits of float32 only, which means that some step used float32.
 
-    Zeros, ones and the like, which have few digits anyway, tell nothing.
+    Numbers that float16 can hold, such as zeros and ones, are no evidence.
     """
     if got.dtype != np.float64:
         return
@@ -84,10 +84,10 @@ def _name(names: Sequence[str], index: int) -> str:
 
 
 def same_item_by_item(call: Call, args: Sequence[Any], axes: int, hint: str) -> None:
-    """With `axes` batch axes in front of every argument, each item's answer is the answer to that item alone."""
+    """Fails unless each item of a batch gets the answer it gets alone. Each argument begins with `axes` batch axes."""
     batch = tuple(args[0].shape[:axes])
     alone = {index: parts(call(*(arg[index] for arg in args))) for index in np.ndindex(*batch)}
-    together = parts(call(*args))  # last, so that it is the call that a message speaks of
+    together = parts(call(*args))  # the last call, because a message shows the last one
     for part in together:
         if part.shape[:axes] != batch:
             expect.fail(f"the result has shape {part.shape}; its first axes should be {batch}.", hint)
@@ -97,9 +97,9 @@ def same_item_by_item(call: Call, args: Sequence[Any], axes: int, hint: str) -> 
 
 
 def same_in_batches(call: Call, batches: Sequence[Sequence[Any]], hint: str) -> None:
-    """As `same_item_by_item`, for arguments with one batch axis, then for those with two.
+    """`same_item_by_item` for arguments with one batch axis, then for those with two.
 
-    All are asked before one is judged, so that a diagnosis hears both.
+    Both calls are made before either is judged, so that a diagnosis has both answers.
     """
     for args in batches:
         call(*args)
@@ -107,18 +107,18 @@ def same_in_batches(call: Call, batches: Sequence[Sequence[Any]], hint: str) -> 
         same_item_by_item(call, args, axes, hint)
 
 
-# A step, and how far autograd and central differences may lie apart at it: relative and absolute. Honest float64
-# agrees to 1e-8 at the fine step. Code that turns to float32 inside shows its slope at the coarse one only.
+# Step size, and how much autograd and central differences may differ at it: relative and absolute. Correct float64
+# code agrees to 1e-8 at the fine step. Code that uses float32 inside agrees at the coarse step only.
 STEPS = ((1e-5, 1e-5, 1e-5), (1e-2, 2e-2, 1e-3))
 
 
 def gradients_match(
     function: Any, args: Sequence[Any], seeds: Sequence[Any], hint: str, names: Sequence[str] = ()
 ) -> None:
-    """Autograd's gradients equal central differences of the same function, along one random direction an argument.
+    """Fails unless autograd's gradients equal central differences, along one random direction for each argument.
 
-    A detached gradient is off by its whole size. Arguments that are no floating tensors are left out; `names` are for
-    the messages.
+    A detached gradient is off by its whole size. Arguments that are not floating tensors are left out. `names` are the
+    arguments' names in messages.
     """
     import torch
 
@@ -140,7 +140,7 @@ def gradients_match(
 
 
 def _seeded_parts(value: Any, seeds: Sequence[Any], hint: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Each part of the answer that has a seed, with its seed; of a tuple or a list, which is for others to judge."""
+    """Each part of the answer that has a seed, with its seed. A list is accepted here; other tests ask for a tuple."""
     found = parts(tuple(value) if isinstance(value, list) else value)
     pairs = [(part, np.asarray(seed)) for part, seed in zip(found, seeds, strict=False) if seed is not None]
     for part, seed in pairs:

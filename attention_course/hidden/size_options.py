@@ -1,4 +1,4 @@
-"""Sizes that wrong code is made for, as options of a right implementation: of tables and buffers, or a few heads."""
+"""Fixed sizes in wrong code, as options of a right implementation: of tables and buffers, or of a number of heads."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ HEADS = (4, 3)
 
 
 def cut(array: Any, axis: int, after: int) -> Any:
-    """Zeros behind the first so many along an axis, counted from the end; as it is if it has no such axis."""
+    """The array with zeros behind the first `after` entries of `axis` (negative). Unchanged if it has no such axis."""
     if array.ndim < -axis or array.shape[axis] <= after:
         return array
-    kept: Any = array.copy() if isinstance(array, np.ndarray) else array.clone()
-    kept[(..., slice(after, None), *[slice(None)] * (-1 - axis))] = 0
-    return kept
+    copy: Any = array.copy() if isinstance(array, np.ndarray) else array.clone()
+    copy[(..., slice(after, None), *[slice(None)] * (-1 - axis))] = 0
+    return copy
 
 
 def cuts(axis: int, sizes: tuple[int, ...]) -> list[Options]:
-    """What is behind the first few along an axis is never worked out."""
+    """For each size, code that never computes what is behind the first `size` entries of `axis`."""
     return [{"sized": lambda part, after=after: cut(part, axis, after)} for after in sizes]
 
 
 def _table(size: int, beyond: bool) -> Options:
-    """Of a mask: what a table of so many words says, and one answer for all beyond."""
+    """A mask that comes from a table of `size` words. Beyond the table, every entry is `beyond`."""
 
     def table(mask: Any) -> Any:
         inside = np.arange(mask.shape[-1]) < size

@@ -1,6 +1,7 @@
-"""From scores to weights: ways to get a softmax wrong, for NumPy and PyTorch.
+"""Ways to get a softmax wrong, for NumPy and PyTorch.
 
-A curve takes the library, scores and an axis. Wrong ones are in `CURVES` and `SHIFTS`, wrong axes in `AXES`.
+A curve makes weights from scores: it takes the library, scores and an axis. Wrong curves are in `CURVES` and `SHIFTS`,
+wrong axes in `AXES`.
 """
 
 from __future__ import annotations
@@ -15,58 +16,68 @@ import numpy as np
 Options = dict[str, Any]
 Mutants = dict[str, list[Options]]
 
-# ---------------------------------------------------------------- two libraries, one vocabulary
+# ---------------------------------------------------------------- one interface to two libraries
 
 
 @dataclass(frozen=True)
 class Library:
-    """The few functions that attention needs, of NumPy's or PyTorch's."""
+    """The few functions of NumPy or PyTorch that attention needs."""
 
     exp: Callable[..., Any]
     log: Callable[..., Any]
     where: Callable[..., Any]
-    largest: Callable[..., Any]  # (x, axis), the axis kept
+    largest: Callable[..., Any]  # of (x, axis); the axis stays, with length 1
     total: Callable[..., Any]
     swap: Callable[..., Any]
-    even: Callable[..., Any]  # NaN becomes 0
-    turned: Callable[..., Any]  # the order of all axes reversed
-    stairs: Callable[[int, int], Any]  # a causal mask
+    turned: Callable[..., Any]  # reverses the order of all axes
+    stairs: Callable[[int, int], Any]  # a causal mask of (L, S)
 
 
 def _along(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, axis: function(x, axis=axis, keepdims=True)
 
 
-def numpy_ways() -> Library:
-    """NumPy's."""
+def numpy_functions() -> Library:
+    """NumPy's functions."""
     return Library(
-        np.exp, np.log, np.where, _along(np.max), _along(np.sum), np.swapaxes, np.nan_to_num, np.transpose,
-        lambda L, S: np.tri(L, S, dtype=bool),
-    )  # fmt: skip
+        exp=np.exp,
+        log=np.log,
+        where=np.where,
+        largest=_along(np.max),
+        total=_along(np.sum),
+        swap=np.swapaxes,
+        turned=np.transpose,
+        stairs=lambda L, S: np.tri(L, S, dtype=bool),
+    )
 
 
-def torch_ways() -> Library:
-    """PyTorch's."""
+def torch_functions() -> Library:
+    """PyTorch's functions."""
     import torch
 
     def over(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x, axis: function(x, dim=tuple(range(x.dim())) if axis is None else axis, keepdim=True)
 
-    def where(mask: Any, one: Any, other: Any) -> Any:
-        return torch.where(mask, one, torch.as_tensor(other, dtype=one.dtype))
+    def where(mask: Any, x: Any, otherwise: Any) -> Any:
+        return torch.where(mask, x, torch.as_tensor(otherwise, dtype=x.dtype))
 
     return Library(
-        torch.exp, torch.log, where, over(torch.amax), over(torch.sum), torch.transpose,
-        lambda x: torch.where(torch.isnan(x), torch.zeros((), dtype=x.dtype), x),
-        lambda x: x.permute(*reversed(range(x.dim()))), lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(),
-    )  # fmt: skip
+        exp=torch.exp,
+        log=torch.log,
+        where=where,
+        largest=over(torch.amax),
+        total=over(torch.sum),
+        swap=torch.transpose,
+        turned=lambda x: x.permute(*reversed(range(x.dim()))),
+        stairs=lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(),
+    )
 
 
 # ---------------------------------------------------------------- curves: from scores to weights
 
 
 def softmax(xp: Library, x: Any, axis: Any) -> Any:
-    """The right one."""
+    """The right curve."""
     exps = xp.exp(x - xp.largest(x, axis))
     return exps / xp.total(exps, axis)
 
@@ -76,7 +87,7 @@ def _powers(base: float) -> Callable[..., Any]:
 
 
 def _over(below: Callable[..., Any]) -> Callable[..., Any]:
-    """Exponentials divided by something else than their sum."""
+    """Exponentials divided by something other than their sum."""
 
     def curve(xp: Library, x: Any, axis: Any) -> Any:
         exps = xp.exp(x - xp.largest(x, axis))
@@ -87,7 +98,7 @@ def _over(below: Callable[..., Any]) -> Callable[..., Any]:
 
 def _count(x: Any, axis: Any) -> int:
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    return math.prod(x.shape[one] for one in axes)
+    return math.prod(x.shape[i] for i in axes)
 
 
 CURVES: Mutants = {
@@ -113,7 +124,10 @@ CURVES: Mutants = {
 
 
 def _shifted(by: Callable[..., Any]) -> Options:
-    """Another number than the largest is taken off what is not hidden; `by` gets scores and which are."""
+    """Subtracts a number other than the largest from the scores that are not hidden.
+
+    by: gives that number from the library, the scores, which of them are seen, and the axis
+    """
 
     def curve(xp: Library, x: Any, axis: Any) -> Any:
         seen = x > -1e29

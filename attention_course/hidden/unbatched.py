@@ -1,4 +1,4 @@
-"""Code that takes batches only has lost its marks where values are asked; elsewhere it gets the batch that it wants."""
+"""Gives a batch to code that takes nothing else: it loses points where values are judged, and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from autograder.testing import Gradients, Raised
 
 
 class Unbatched:
-    """A student's function, called as ever; where it raises on one item, it is given a batch of one.
+    """A student's function. If it raises on a single item, it is called again with a batch of one.
 
-    One item is an array or tensor of so many `axes`. What comes back has its batch axis taken off.
+    A single item is an array or tensor with `axes` axes. The batch axis is removed from the answer.
     """
 
     def __init__(self, function: Any, axes: int) -> None:
@@ -26,10 +26,10 @@ class Unbatched:
         return list(self._ask(self.function.inputs_after, args, kwargs, lambda after: [*map(self._lower, after)]))
 
     def gradients(self, *args: Any, seeds: Sequence[Any]) -> Gradients:
-        """Output and gradients; the seeds are lifted with the arguments."""
+        """Output and gradients. The seeds get a batch axis together with the arguments."""
 
         def lowered(got: Gradients) -> Gradients:
-            return Gradients(self._lower(got.value), [self._lower(one) for one in got.inputs])
+            return Gradients(self._lower(got.value), [self._lower(gradient) for gradient in got.inputs])
 
         return self._ask(self.function.gradients, args, {}, lowered, seeds)  # type: ignore[no-any-return]
 
@@ -41,9 +41,9 @@ class Unbatched:
         lower: Callable[[Any], Any],
         seeds: Sequence[Any] | None = None,
     ) -> Any:
-        more = {} if seeds is None else {"seeds": seeds}
+        with_seeds = {} if seeds is None else {"seeds": seeds}
         try:
-            return call(*args, **kwargs, **more)
+            return call(*args, **kwargs, **with_seeds)
         except Raised:
             if not any(map(self._is_item, [*args, *kwargs.values()])):
                 raise
@@ -51,7 +51,7 @@ class Unbatched:
             try:
                 got = call(*map(self._lift, args), **{name: self._lift(arg) for name, arg in kwargs.items()}, **lifted)
             except Raised:
-                return call(*args, **kwargs, **more)  # raises again: so it is the call that the message speaks of
+                return call(*args, **kwargs, **with_seeds)  # raises again, so that the message shows this call
             return lower(got)
 
     def _is_item(self, arg: Any) -> bool:

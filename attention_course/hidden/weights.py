@@ -1,4 +1,4 @@
-"""Points of a test that exercises share, where they have more or fewer tests of their own beside it."""
+"""Other weights for tests that exercises share: an exercise may have more or fewer tests beside them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 
-def worth(points: float, test: Callable[..., None]) -> Any:
-    """The same test for other points."""
+def with_weight(points: float, test: Callable[..., None]) -> Any:
+    """A copy of the test with another weight."""
     copy = types.FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)
     copy.__doc__ = test.__doc__
     return pytest.mark.weight(points)(copy)

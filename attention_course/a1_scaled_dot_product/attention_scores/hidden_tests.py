@@ -19,15 +19,15 @@ class TestAttentionScores:
     Q, K = normal(11, 4, 6), normal(12, 5, 6)
 
     def scores(self, student, Q, K):
-        """Scores as numbers, whatever their kind."""
+        """Scores as numbers, whether array, tensor or list."""
         return loosely(self.function(student)(Q, K))
 
     def function(self, student):
-        """The student's function; where it takes no single sentence, which `test_shape` asks for, a batch of one."""
+        """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
         return Unbatched(student.attention_scores, axes=2)
 
     def looks_like_scores(self, student):
-        """Both arguments matter, and the same question gets the same answer."""
+        """Fails unless both arguments matter and equal calls give equal answers."""
         others = normal(13, 4, 6), normal(14, 5, 6)
         responds(lambda *a: self.scores(student, *a), [self.Q, self.K], others, self.NAMES)
 
@@ -40,7 +40,7 @@ class TestAttentionScores:
     @pytest.mark.weight(1.7)
     def test_values(self, student, reference):
         """Each score is the dot product of a query and a key, divided by the square root of d_k."""
-        cases = (15, 1, (4, 5, 6)), (17, LARGE, (3, 2, 16)), (64, 1, (4, 3, 3))  # large scores; keys of a square
+        cases = (15, 1, (4, 5, 6)), (17, LARGE, (3, 2, 16)), (64, 1, (4, 3, 3))  # large scores; a square matrix of keys
         for seed, size, (length, keys, width) in cases:
             Q, K = size * normal(seed, length, width), normal(seed + 1, keys, width)
             hint = "Take one query and one key and do it by hand: first the product, then the scale. The same number?"
@@ -77,7 +77,7 @@ class TestAttentionScores:
         hint = "Are sizes taken from the right axes, and does every axis stay?"
         expect.close(self.scores(student, self.Q[:1], self.K[:1]), whole[:1, :1], hint)
         expect.shape(self.scores(student, self.Q[:, :1], self.K[:, :1]), (4, 5), hint)
-        with contextlib.suppress(Raised):  # code that takes no batches pays for it in `test_batch`
+        with contextlib.suppress(Raised):  # code that takes no batches loses points in `test_batch`
             if self.scores(student, self.Q[np.newaxis], self.K[np.newaxis]).shape == (4, 5):
                 expect.fail("a batch of one sentence comes back without its batch axis.", hint)
 

@@ -13,13 +13,13 @@ from ..shared_mistakes import NUMPY
 mistake = Catalogue()
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1)
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1) / Q.shape[-1]

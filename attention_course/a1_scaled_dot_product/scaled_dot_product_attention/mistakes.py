@@ -12,7 +12,7 @@ from ..shared_mistakes import ATTENTION, NUMPY, attention
 mistake = Catalogue()
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("softmax-twice", hint="How often does a score go through the softmax before it becomes a weight?")
 def scaled_dot_product_attention(Q, K, V):
     weights = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
@@ -46,7 +46,7 @@ def scaled_dot_product_attention(Q, K, V):
     return [weights @ V, weights]
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("keys-blended", hint="The weights say how much of each ... what? Which argument is never used?")
 def scaled_dot_product_attention(Q, K, V):
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])

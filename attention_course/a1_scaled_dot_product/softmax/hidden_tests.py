@@ -16,7 +16,7 @@ class TestSoftmax:
     X = normal(1, 4, 5)
 
     def looks_like_weights(self, student):
-        """One number for each score, made from the scores: true with or without exponential, right axis or sum."""
+        """Fails unless each score has a number, made from the scores. Exponential, axis and sum may be wrong."""
         expect.shape(loosely(student.softmax(self.ROW)), (3,))
         responds(lambda x: loosely(student.softmax(x)), [self.ROW], [2 * self.ROW + [0.0, 0.0, 1.0]], ["x"])
 
@@ -76,8 +76,8 @@ class TestSoftmax:
         self.looks_like_weights(student)
         hint = "Before np.exp, what could be subtracted from a row without changing its weights?"
         for dtype in DTYPES:
-            # Two large scores share the weight as two small ones do, and those far below them get none. The large ones
-            # are neither first nor last nor in the middle, so nothing but the largest helps if it is taken off.
+            # Two large scores share the weight as two small ones do, and scores far below get none. The large ones
+            # are neither first nor last nor in the middle, so only subtracting the largest helps.
             near = loosely(student.softmax(np.array([1.0, 0.0], dtype=dtype)))
             expect.shape(near, (2,))
             got = loosely(student.softmax(np.array([0.0, LARGE, LARGE - 1.0, 0.0, 0.0], dtype=dtype)))

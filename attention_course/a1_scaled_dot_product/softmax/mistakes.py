@@ -10,7 +10,7 @@ from ..shared_mistakes import CURVES, NUMPY
 mistake = Catalogue()
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("axis-ignored", hint="Find each place where an axis matters. Which one do you use there?")
 def softmax(x, axis=-1):
     exps = np.exp(x - x.max(axis=-1, keepdims=True))
@@ -77,7 +77,7 @@ def _divided_by_rows(x, curve):
 
 
 def _summed_away(kept):
-    """kept: does the axis of the maximum stay, and that of the sum alone go?"""
+    """kept: whether the maximum keeps its axis, so that only the sum loses it"""
 
     def curve(xp, x, axis):
         exps = np.exp(x - x.max(axis=axis, keepdims=kept))

@@ -8,7 +8,7 @@ from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.properties import gradients_match
-from ...hidden.weights import worth
+from ...hidden.weights import with_weight
 from ..shared_hidden_tests import LARGE, AttentionTests
 
 
@@ -18,17 +18,17 @@ class TestTorchScaledDotProductAttention(AttentionTests):
     NAMES = ("query", "key", "value")
     DETACHED = "Which operations on the way hand on a gradient, and which ones let go of it?"
 
-    # NumPy's tests, with some points less for two of gradients.
-    test_shape = worth(0.4, AttentionTests.test_shape)
-    test_weights = worth(0.7, AttentionTests.test_weights)
-    test_output = worth(1.05, AttentionTests.test_output)
-    test_real_sizes = worth(0.6, AttentionTests.test_real_sizes)
-    test_batch = worth(0.55, AttentionTests.test_batch)
-    test_two_batch_axes = worth(0.6, AttentionTests.test_two_batch_axes)
-    test_lengths_of_one = worth(0.25, AttentionTests.test_lengths_of_one)
-    test_dtype = worth(0.25, AttentionTests.test_dtype)
-    test_inputs_left_alone = worth(0.3, AttentionTests.test_inputs_left_alone)
-    test_by_name = worth(0.2, AttentionTests.test_by_name)
+    # NumPy's tests with fewer points, to leave some for two tests of gradients.
+    test_shape = with_weight(0.4, AttentionTests.test_shape)
+    test_weights = with_weight(0.7, AttentionTests.test_weights)
+    test_output = with_weight(1.05, AttentionTests.test_output)
+    test_real_sizes = with_weight(0.6, AttentionTests.test_real_sizes)
+    test_batch = with_weight(0.55, AttentionTests.test_batch)
+    test_two_batch_axes = with_weight(0.6, AttentionTests.test_two_batch_axes)
+    test_lengths_of_one = with_weight(0.25, AttentionTests.test_lengths_of_one)
+    test_dtype = with_weight(0.25, AttentionTests.test_dtype)
+    test_inputs_left_alone = with_weight(0.3, AttentionTests.test_inputs_left_alone)
+    test_by_name = with_weight(0.2, AttentionTests.test_by_name)
 
     def give(self, array):
         return tensor(array)
@@ -36,10 +36,10 @@ class TestTorchScaledDotProductAttention(AttentionTests):
     def kind(self, got, what):
         return expect.tensor(got, what=what)
 
-    SEEDS = (tensor(normal(62, 4, 3)), tensor(normal(63, 4, 5)))  # to weigh each of output and weights by
+    SEEDS = (tensor(normal(62, 4, 3)), tensor(normal(63, 4, 5)))  # one for the output and one for the weights
 
     def seeded(self, student):
-        """The arguments, and the seeds in the order in which this function gives output and weights."""
+        """The arguments, and the seeds in the order in which this function returns output and weights."""
         got = self.split(self.function(student)(*map(self.give, (self.Q, self.K, self.V))))
         swapped = len(got) == 2 and tuple(getattr(got[0], "shape", ())) == (4, 5)
         return [tensor(a) for a in (self.Q, self.K, self.V)], list(self.SEEDS[:: -1 if swapped else 1])
@@ -49,7 +49,7 @@ class TestTorchScaledDotProductAttention(AttentionTests):
         """Scores of 10,000 and more give finite numbers and gradients; the largest of a row takes all the weight."""
         super().test_large_scores(student)
         args, seeds = self.seeded(student)
-        with contextlib.suppress(Raised):  # code that takes no gradient at all pays for it in `test_gradients`
+        with contextlib.suppress(Raised):  # code without any gradient loses points in `test_gradients`
             given = self.function(student).gradients(LARGE * args[0], *args[1:], seeds=seeds)
             for gradient, name in zip(given.inputs, self.NAMES, strict=False):
                 if gradient is not None:

@@ -23,11 +23,11 @@ class TestCausalAttention(AttentionTests):
     SMALL = Q, K, V = normal(31, 5, 6), normal(32, 5, 6), normal(33, 5, 3)
     OTHERS = (normal(34, 5, 6), normal(35, 5, 6), normal(36, 5, 3))
     BATCH = (normal(37, 2, 5, 6), normal(38, 2, 5, 6), normal(39, 2, 5, 3))
-    LENGTHS = (4, 2)  # the first is not the shortest: a mask of what all have in common is not the first one
+    LENGTHS = (4, 2)  # the first is not the shortest, so the mask that all texts share is not the first text's
     PADDING = table("11110", "11000")[:, None, :]  # (2, 1, 5)
 
     def with_hidden(self, lengths):
-        """The batch, with huge keys and values on the padded places."""
+        """The batch, with huge keys and values at padded places."""
         Q, K, V = (array.copy() for array in self.BATCH)
         for item, length in enumerate(lengths):
             K[item, length:] = FAR * normal(40 + item, 5 - length, 6)
@@ -153,7 +153,7 @@ class TestCausalAttention(AttentionTests):
         """float32 stays float32, float64 stays float64, in output and weights."""
         self.looks_like_attention(student)
         self.check_dtype(student, *self.SMALL)
-        with contextlib.suppress(Raised):  # code that takes no batches pays for it where they are asked for
+        with contextlib.suppress(Raised):  # code that takes no batches loses points in the tests of batches
             self.check_dtype(student, *self.BATCH, self.PADDING)
 
     @pytest.mark.weight(0.25)

@@ -13,7 +13,7 @@ mistake = Catalogue()
 
 
 def _attention(Q, K, V, mask, scale):
-    """What the mistakes below share: softmax of scores under a mask, done right."""
+    """A right attention under a mask, which the mistakes below use."""
     hidden = np.where(mask, Q @ K.swapaxes(-2, -1) / scale, -np.inf)
     top = hidden.max(axis=-1, keepdims=True)
     exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
@@ -120,7 +120,7 @@ CAUSAL = {
     ),
     "causal-with-padding-only": [{"alone": lambda causal: causal | True}],
     "padding-on-the-values": [
-        {"join": lambda causal, padding: causal, "heard": lambda V, padding: V * padding.swapaxes(-2, -1)}
+        {"join": lambda causal, padding: causal, "values": lambda V, padding: V * padding.swapaxes(-2, -1)}
     ],
 }
 WORDS = mutation_hints.HINTS | {
@@ -169,7 +169,7 @@ def causal_attention(
     upper=False,
     join=lambda causal, padding: causal & padding,
     alone=lambda causal: causal,
-    heard=lambda V, padding: V,
+    values=lambda V, padding: V,
     table=lambda causal: causal,
     **options,
 ):
@@ -177,7 +177,7 @@ def causal_attention(
         allowed = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
         allowed = table(allowed.T if upper else allowed)
         allowed = alone(allowed) if padding is None else join(allowed, padding)
-        V = V if padding is None else heard(V, padding)
+        V = V if padding is None else values(V, padding)
         return mutation_options.attend(NUMPY, Q, K, V, allowed, **options)
 
     return attend

@@ -12,17 +12,17 @@ from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
 @pytest.mark.exercise("causal_mask")
 class TestCausalMask:
     def square(self, got, length):
-        """The mask as (length, length). Lists and axes of length one in front cost tests of their own."""
+        """The mask as (length, length). Lists and leading axes of length one fail tests of their own."""
         got = loosely(got)
         if got.shape[-2:] != (length, length) or got.size != length * length:
             expect.shape(got, (length, length))
         return got.reshape(length, length)
 
     def looks_like_a_mask(self, student):
-        """Somebody may, somebody may not, and the way from query to key decides."""
+        """Fails unless some places are allowed and some are not, depending on the distance from query to key."""
         got = self.square(student.causal_mask(4), 4)
         diagonals = [np.diagonal(got, offset) for offset in range(-3, 4)]
-        # One diagonal may be patched: that is judged by the values.
+        # One diagonal may differ: the tests of values judge that.
         if sum(np.any(d != d[0]) for d in diagonals) > 1 or np.all(got == got[0, 0]):
             expect.fail("whether a query may attend to a key should depend on which of them comes first.")
 
@@ -58,7 +58,7 @@ class TestCausalMask:
         """In a longer text, too, the way from query to key alone decides."""
         self.looks_like_a_mask(student)
         short = self.square(student.causal_mask(6), 6)
-        by_distance = np.array([*short[5], *short[0, 1:]])  # from five places back to five ahead
+        by_distance = np.array([*short[5], *short[0, 1:]])  # from five places before to five places after
         for length in (11, 64, 130):  # 130: more than a signed byte counts
             place = np.arange(length)
             way = np.clip(place - place[:, None], -5, 5)

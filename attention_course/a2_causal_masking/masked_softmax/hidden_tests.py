@@ -30,7 +30,7 @@ SOME_ZERO = np.array([[0.0, 1, 2, 0], [1, 0, -1, 0], [0, 2, 1, 0], [0, 0, 0, -2]
 
 
 def looks_like_weights(weights):
-    """From 0 to 1, and some in between: true of every softmax, also of one under a wrong mask."""
+    """Fails unless weights are from 0 to 1 with some in between, as in any softmax, even under a wrong mask."""
     if np.any(weights < -1e-6) or np.any(weights > 1 + 1e-6):
         expect.fail("a weight should be a number from 0 to 1.")
     some_in_between(weights)
@@ -42,19 +42,19 @@ class TestMaskedSoftmax:
     X = normal(1, 4, 6)
 
     def weigh(self, student, scores, mask):
-        """The weights as numbers, in the right shape; whether they are an array is judged in two tests."""
+        """The weights as numbers, in the right shape. Two tests judge whether they are an array."""
         got = loosely(student.masked_softmax(scores, mask))
         expect.shape(got, scores.shape)
         return got
 
     def looks_like_softmax(self, student):
-        """Weights from 0 to 1 that depend on the scores and on the mask, whatever they make of it."""
+        """Fails unless weights are from 0 to 1 and depend on the scores and, in any way, on the mask."""
         others = normal(2, 4, 6), OTHER_MASK
         responds(lambda *a: self.weigh(student, *a), [self.X, MASK], others, self.NAMES)
         looks_like_weights(self.weigh(student, self.X, MASK))
 
     def hidden(self, student):
-        """The keys that this code hides under `MASK`: whether they are the right ones is judged by `test_values`."""
+        """The keys that this code hides under `MASK`. `test_values` judges whether they are the right ones."""
         found = self.weigh(student, self.X, MASK) < 1e-3
         if not found.any():
             expect.fail("no key has weight 0, and the mask hides some.", "What is the mask used for?")
@@ -147,7 +147,7 @@ class TestMaskedSoftmax:
             (three, PADDING),
             (three, np.stack([MASK, OTHER_MASK])),
         ]
-        # Axes that are equally long can be taken for each other: four texts of four words, and a table for each of two.
+        # Axes of equal length can be confused: four texts of four words, and a table for each of two.
         alike = [(normal(11, 4, 4, 4), SQUARE), (normal(12, 2, 4, 4), np.stack([SQUARE, SQUARE[::-1]]))]
         for scores, mask in [*cases, (four, PADDING[:, None]), *alike]:
             got = self.weigh(student, scores, mask)
@@ -161,7 +161,7 @@ class TestMaskedSoftmax:
         """The same number added to a query's scores changes nothing, also if it is large; the largest takes all."""
         self.looks_like_softmax(student)
         before = self.weigh(student, self.X, MASK)
-        everything = np.ones_like(MASK)  # what is masked has tests of its own
+        everything = np.ones_like(MASK)  # masked places have tests of their own
         hint = "Which numbers go into np.exp now, and could they be smaller without changing the weights?"
         apart = np.array([[0.9 * HUGE], [0.0], [-0.9 * HUGE], [-LARGE]])
         shifted = [self.weigh(student, self.X + shift, MASK) for shift in (LARGE, -0.9 * HUGE, apart)]

@@ -18,9 +18,9 @@ class TestPaddingMask:
     MAX_LENGTH = 7
 
     def rows(self, got, texts, max_length, narrow=False):
-        """The mask as (B, max_length). Lists and axes of length one, wherever they are, cost tests of their own.
+        """The mask as (B, max_length). Lists and axes of length one fail tests of their own.
 
-        narrow: a mask of fewer places will do; that it is too narrow is judged elsewhere
+        narrow: accept a mask with too few places, because another test judges its width
         """
         got = loosely(got)
         if narrow and got.size < texts * max_length and got.size % texts == 0:
@@ -31,11 +31,11 @@ class TestPaddingMask:
         return got.reshape(texts, max_length)
 
     def looks_like_a_mask(self, student):
-        """Other lengths, another mask; two kinds of entries, and both of them in each row."""
+        """Fails unless other lengths give another mask, with two kinds of entries, both of them in each row."""
         ask = lambda *args: loosely(student.padding_mask(*args))  # noqa: E731
         responds(ask, [self.LENGTHS, self.MAX_LENGTH], [np.array([3, 6, 1])], ["lengths"])
         got = ask(self.LENGTHS, self.MAX_LENGTH)
-        # Of a mask that is as wide as the longest text, that text's row is all of one kind.
+        # If a mask is as wide as the longest text, that text's row has one kind of entry only.
         if len(np.unique(got)) != 2 or sum(len(np.unique(row)) == 2 for row in got) < 2:
             expect.fail("each entry should say yes or no, and no text here is without words or without padding.")
 
@@ -123,6 +123,6 @@ class TestPaddingMask:
         again = self.rows(student.padding_mask(max_length=7, lengths=self.LENGTHS), 3, 7, narrow=True)
         expect.equal(again, first, BY_NAME)
         expect.unchanged(student.padding_mask.inputs_after(self.LENGTHS, 7)[:1], [self.LENGTHS], ["lengths"])
-        with contextlib.suppress(Raised):  # code that takes no list pays for it in `test_list`
+        with contextlib.suppress(Raised):  # code that takes no list loses points in `test_list`
             if student.padding_mask.inputs_after(self.LENGTHS.tolist(), 7)[0] != self.LENGTHS.tolist():
                 expect.fail("lengths, a list, holds other numbers after the call than before.", "What changes a list?")

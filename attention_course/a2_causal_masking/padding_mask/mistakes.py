@@ -57,7 +57,7 @@ def padding_mask(lengths, max_length):
 
 
 def _beyond(axis, size, says):
-    """What stands behind the first so many places (axis -1) or texts (axis 0) is one and the same."""
+    """Every entry behind the first few places (axis -1) or texts (axis 0) has the same value."""
 
     def made(mask):
         place = np.arange(mask.shape[axis]).reshape([-1 if i == axis % 3 else 1 for i in range(3)])

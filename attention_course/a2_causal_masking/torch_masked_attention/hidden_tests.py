@@ -45,22 +45,22 @@ class TestTorchMaskedAttention(AttentionTests):
         return expect.tensor(got, what=what)
 
     def with_hidden(self, student, mask):
-        """The small input with a huge value, and a huge key if this code stands that, hidden from all by the mask."""
+        """The small input with a huge value that the mask hides, and a huge key if this code can handle one."""
         K, V, mask = self.K.copy(), self.V.copy(), mask & table("111101")
         K[4], V[4] = FAR * normal(93, 5), HUGE
         if not self.stands(student, self.Q, K, self.V):
             K = self.K
-        mask[2] = table("010001")  # this query saw nothing else
+        mask[2] = table("010001")  # this query could see nothing else
         return self.Q, K, V, mask
 
     def seeds(self, student):
-        """A tensor to weigh each of output and weights by, in the order in which this function gives them."""
+        """Seeds for output and weights, in the order in which this function returns them."""
         got = self.ask(student, *self.SMALL)
         swapped = isinstance(got, tuple | list) and tuple(getattr(got[0] if got else None, "shape", ())) == (4, 6)
         return list(self.SEEDS[:: -1 if swapped else 1])
 
     def right(self, reference, seed, mask, d_k, d_v):
-        """Fresh inputs, and the right output and weights for them, by the NumPy road."""
+        """New inputs, and the right output and weights for them, computed in NumPy."""
         length, keys = mask.shape
         Q, K, V = normal(seed, length, d_k), normal(seed + 1, keys, d_k), normal(seed + 2, keys, d_v)
         weights = reference.masked_softmax(Q @ K.T / np.sqrt(d_k), mask)
@@ -134,7 +134,7 @@ class TestTorchMaskedAttention(AttentionTests):
         """Batch axes in front, and masks that broadcast to the scores: each item attends on its own."""
         self.looks_like_attention(student)
         hint = "Axes are lined up from the right. Which ones do you swap, and does every item meet its own mask?"
-        # As heads lie in memory that were split from words.
+        # The memory layout of heads that were split from words.
         heads = [normal(seed, 2, n, 3, d).swapaxes(1, 2) for seed, n, d in ((94, 4, 5), (95, 6, 5), (96, 6, 3))]
         one = [array[:1] for array in self.BATCH]
         cases = [(self.BATCH, MASK), (self.BATCH, MASK[None]), (self.BATCH, PADDING), (heads, PADDING[:, None])]
@@ -166,9 +166,9 @@ class TestTorchMaskedAttention(AttentionTests):
         """Gradients stay finite where nothing is allowed or a masked key is huge; an empty row has none."""
         self.looks_like_attention(student)
         hint = "Where does a NaN or an infinity arise on the way, even if the result no longer shows it?"
-        # A row with nothing to see that is wrong itself has lost its points in `test_nothing_allowed`.
+        # If a row that may see nothing is wrong, `test_nothing_allowed` fails already.
         empty = self.attend(student, self.Q, self.K, self.V, ONE_EMPTY)
-        is_zero = not any(part[1].any() for part in empty)  # NaN is not
+        is_zero = not any(part[1].any() for part in empty)  # not for NaN
         args = [tensor(array) for array in self.with_hidden(student, ONE_EMPTY if is_zero else MASK)]
         gradients = student.torch_masked_attention.gradients(*args, seeds=self.seeds(student)).inputs
         if len(gradients) < 3 or any(gradient is None for gradient in gradients[:3]):

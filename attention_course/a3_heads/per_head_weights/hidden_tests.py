@@ -7,7 +7,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.properties import ANY_SIZE, responds
-from ...hidden.weights import worth
+from ...hidden.weights import with_weight
 from ..shared_hidden_tests import (
     LOST_OR_COPIED,
     LOUD,
@@ -92,7 +92,7 @@ class PerHeadTests(Heads):
 class TestPerHeadWeights(RefinementTests, PerHeadTests):
     NAME = "per_head_weights"
 
-    test_dtype = worth(0.25, RefinementTests.test_dtype)
-    test_inputs_left_alone = worth(0.3, RefinementTests.test_inputs_left_alone)
-    test_layout_in_memory = worth(0.35, RefinementTests.test_layout_in_memory)
-    test_by_name = worth(0.35, RefinementTests.test_by_name)
+    test_dtype = with_weight(0.25, RefinementTests.test_dtype)
+    test_inputs_left_alone = with_weight(0.3, RefinementTests.test_inputs_left_alone)
+    test_layout_in_memory = with_weight(0.35, RefinementTests.test_layout_in_memory)
+    test_by_name = with_weight(0.35, RefinementTests.test_by_name)

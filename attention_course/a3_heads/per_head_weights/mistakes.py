@@ -43,7 +43,7 @@ def per_head_weights(W, num_heads):
             *({"order": order} for order in SOME["stops-at-a-length"]),
             hint="How many rows is your code made for? Try a W of a hundred.",
         ),
-        # Only where W is a square.
+        # Wrong only if W is square.
         "rows-for-columns": [{"square": lambda W, h: W.shape[1]}, {"square": lambda W, h: W.shape[1] // h}],
         "heads-and-width-exchanged": [{"taken": lambda W, num_heads: W.shape[1] // num_heads}],
         "one-big-head": [{"taken": lambda W, num_heads: 1}],

@@ -17,7 +17,7 @@ def split_heads(X, num_heads):
     return X.reshape(*batch, num_heads, L, d_model // num_heads)
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
 def split_heads(X, num_heads):
     *batch, L, d_model = X.shape

@@ -10,24 +10,24 @@ from autograder.testing import Gradients, Raised, expect
 from ...hidden.inputs import normal, tensor
 from ...hidden.modules import IN_TRAINING
 from ...hidden.modules_as_made import HINT, expect_heads_apart, expect_ordinary
-from ...hidden.parameter_names import expect_names, is_bare, own_names
+from ...hidden.parameter_names import expect_names, is_bare, student_names
 from ...hidden.properties import gradients_match
-from ...hidden.weights import worth
+from ...hidden.weights import with_weight
 from ..shared_hidden_tests import ATOL, EXACT, KEYS, MASK, MultiHeadTests, in_order, padded, weights_for
 
 
 def given(x, mask=None):
-    """What a module is called with."""
+    """The arguments of a module's call."""
     return [tensor(x)] if mask is None else [tensor(x), tensor(np.ascontiguousarray(mask))]
 
 
 class Layer:
-    """A student's module with given matrices, called like a function of x and the four matrices.
+    """A student's module, called like a function of x and the four matrices.
 
-    The matrices are written as in NumPy, (in, out); nn.Linear keeps them as (out, in), a bare parameter either way. A
-    bias that should not be there is set to 0, and layers are found under other names, since one test judges that. So
-    does one test judge what a head's width is where it is not given. It is asked in `eval()`, so that a dropout costs
-    the one test that asks in `train()`.
+    The matrices are (in, out), as in NumPy. nn.Linear stores them as (out, in), a bare parameter in either way. A bias
+    that should not exist is set to 0, and layers are found under other names, because one test judges both. Another
+    one judges the default width of a head. The module runs in `eval()`, so that dropout costs only the one test that
+    uses `train()`.
     """
 
     def __init__(self, student, d_model, num_heads, d_head):
@@ -36,15 +36,15 @@ class Layer:
         wanted = {f"{key}.weight": (width, d_model) for key in KEYS[:3]} | {"W_O.weight": (d_model, width)}
         self.construct, self.shapes = self.built(wanted, d_model, num_heads, d_head)
         bare = [name for name in self.shapes if is_bare(name)]
-        # Where no matrix is square, shapes say which way they lie.
-        told = list(self.module.build(12, 3, 5).values()) if bare else []
-        self.as_in_numpy = bare if told.count((12, 15)) > told.count((15, 12)) else []
-        lying = {name: shape[::-1] if name in self.as_in_numpy else shape for name, shape in self.shapes.items()}
-        own = own_names(wanted, lying)
-        self.names = [own.get(name, name) for name in wanted]  # what is missing, the message will name
+        # If no matrix is square, the shapes show how they are stored.
+        shapes = list(self.module.build(12, 3, 5).values()) if bare else []
+        self.as_in_numpy = bare if shapes.count((12, 15)) > shapes.count((15, 12)) else []
+        stored = {name: shape[::-1] if name in self.as_in_numpy else shape for name, shape in self.shapes.items()}
+        found = student_names(wanted, stored)
+        self.names = [found.get(name, name) for name in wanted]  # a missing one keeps its name, for the message
 
     def built(self, wanted, d_model, num_heads, d_head):
-        """How it is made, without `d_head` if that will do, and the shapes of its parameters."""
+        """The constructor's arguments, without `d_head` if possible, and the shapes of the parameters."""
         given, short = (d_model, num_heads, d_head), (d_model, num_heads)
         if num_heads * d_head != d_model:
             return given, self.module.build(*given)
@@ -56,19 +56,19 @@ class Layer:
         return (short, shapes) if fits else (given, self.module.build(*given))
 
     def turned(self, name, W):
-        """A matrix (in, out) as the module keeps it, or its gradient as (in, out)."""
+        """A matrix (in, out) as the module stores it, or its gradient as (in, out)."""
         return W if name in self.as_in_numpy else W.T
 
     def parameters(self, matrices):
-        """The student's parameters by name, with these matrices in them."""
+        """These matrices as the student's parameters, by name."""
         given = {name: tensor(self.turned(name, W)) for name, W in zip(self.names, matrices, strict=True)}
         biases = {name: shape for name, shape in self.shapes.items() if name.endswith("bias")}
         return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
-    def run(self, x, matrices, mask=None, after=None, training=False, **more):
-        """Construct, fill, forward: what `Function.run` gives back. `after`: the mask of a call before."""
-        more |= {"after": None if after is None else given(x, after), "training": training}
-        return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), **more)
+    def run(self, x, matrices, mask=None, after=None, training=False, **kwargs):
+        """The result of `Function.run`: construct, fill and call the module. `after` is the mask of an earlier call."""
+        kwargs |= {"after": None if after is None else given(x, after), "training": training}
+        return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), **kwargs)
 
     def __call__(self, x, *matrices, mask=None, after=None, training=False):
         output, weights = expect.pair(self.run(x, matrices, mask, after, training).value)
@@ -76,7 +76,7 @@ class Layer:
 
 
 class Differentiable:
-    """A layer in the form that `gradients_match` takes: tensors in, tensors out, gradients of x and the matrices."""
+    """A layer in the form that `gradients_match` takes: tensors in and out, gradients of x and the matrices."""
 
     def __init__(self, layer, mask=None):
         self.layer, self.mask, self.swapped = layer, mask, False
@@ -100,8 +100,8 @@ class Differentiable:
 
 @pytest.mark.exercise("MultiHeadAttention")
 class TestMultiHeadAttentionModule(MultiHeadTests):
-    DTYPE = np.float32  # a module's own; float64 is judged by the tests of dtype and gradients
-    BATCH = (2,)  # what most people think of first; none and two are judged by the test of batch axes
+    DTYPE = np.float32  # a module's default; the tests of dtype and gradients judge float64
+    BATCH = (2,)  # the usual case; the test of batch axes judges none and two
     REAL = (((1,), 70, 24, 3), ((2,), 16, 15, 5), ((2,), 2, 16, 2), ((2,), 35, 96, 8))
 
     def attention(self, student, d_model=12, num_heads=3, d_head=4):
@@ -112,27 +112,27 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         return in_order(x, layer(x, *matrices, after=MASK))[0]
 
     def at_real_sizes(self, layer, X, weights, mask):
-        """In `train()` first, so that what a dropout does is told of this call."""
+        """Compares with `train()` first, so that the message of a dropout shows that call."""
         matrices = [array.astype(self.DTYPE) for array in weights]
         trained = in_order(X, layer(X.astype(self.DTYPE), *matrices, mask=mask, training=True))
         answer = self.attend(layer, X, weights, mask)
-        for name, one, other in zip(("output", "weights"), trained, answer, strict=True):
-            expect.close(one, other, IN_TRAINING, f"in train(), the {name}", ATOL)
+        for name, actual, expected in zip(("output", "weights"), trained, answer, strict=True):
+            expect.close(actual, expected, IN_TRAINING, f"in train(), the {name}", ATOL)
         return answer
 
-    test_shape = worth(0.25, MultiHeadTests.test_shape)
-    test_weights = worth(0.45, MultiHeadTests.test_weights)
-    test_output = worth(0.85, MultiHeadTests.test_output)
-    test_one_head_one_word = worth(0.05, MultiHeadTests.test_one_head_one_word)
-    test_real_sizes = worth(0.6, MultiHeadTests.test_real_sizes)
-    test_batch_axes = worth(0.15, MultiHeadTests.test_batch_axes)
-    test_values_with_a_mask = worth(0.8, MultiHeadTests.test_values_with_a_mask)
-    test_mask = worth(0.19, MultiHeadTests.test_mask)
-    test_mask_and_large_scores = worth(0.3, MultiHeadTests.test_mask_and_large_scores)
-    test_mask_axes = worth(0.15, MultiHeadTests.test_mask_axes)
-    test_nothing_to_attend_to = worth(0.3, MultiHeadTests.test_nothing_to_attend_to)
-    test_large_scores = worth(0.3, MultiHeadTests.test_large_scores)
-    test_dtype = worth(0.21, MultiHeadTests.test_dtype)
+    test_shape = with_weight(0.25, MultiHeadTests.test_shape)
+    test_weights = with_weight(0.45, MultiHeadTests.test_weights)
+    test_output = with_weight(0.85, MultiHeadTests.test_output)
+    test_one_head_one_word = with_weight(0.05, MultiHeadTests.test_one_head_one_word)
+    test_real_sizes = with_weight(0.6, MultiHeadTests.test_real_sizes)
+    test_batch_axes = with_weight(0.15, MultiHeadTests.test_batch_axes)
+    test_values_with_a_mask = with_weight(0.8, MultiHeadTests.test_values_with_a_mask)
+    test_mask = with_weight(0.19, MultiHeadTests.test_mask)
+    test_mask_and_large_scores = with_weight(0.3, MultiHeadTests.test_mask_and_large_scores)
+    test_mask_axes = with_weight(0.15, MultiHeadTests.test_mask_axes)
+    test_nothing_to_attend_to = with_weight(0.3, MultiHeadTests.test_nothing_to_attend_to)
+    test_large_scores = with_weight(0.3, MultiHeadTests.test_large_scores)
+    test_dtype = with_weight(0.21, MultiHeadTests.test_dtype)
 
     @pytest.mark.weight(0.25)
     def test_parameters(self, student):
@@ -140,9 +140,9 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         names = {f"{key}.weight": tensor(W.T.astype(np.float32)) for key, W in zip(KEYS, self.WEIGHTS, strict=True)}
         try:
             student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)), training=False)
-        except Raised:  # one may be there under another name
-            own = own_names(dict.fromkeys(names, (12, 12)), student.MultiHeadAttention.build(12, 3))
-            expect_names(own, "Are the layers kept as members under the names the exercise gives?")
+        except Raised:  # a layer may have another name
+            found = student_names(dict.fromkeys(names, (12, 12)), student.MultiHeadAttention.build(12, 3))
+            expect_names(found, "Are the layers kept as members under the names the exercise gives?")
             raise
         shapes = student.MultiHeadAttention.build(12, 3)
         if len(shapes) != 4 or any(shape != (12, 12) for shape in shapes.values()):
@@ -157,7 +157,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         self.looks_like_attention(self.attention(student))
         layer = self.attention(student, 12, 6, 2)
         x = normal(221, 2, 5, 12).astype(np.float32)
-        seeds = 2 * [tensor(normal(222, 2, 5, 12))]  # of the output, wherever it stands
+        seeds = 2 * [tensor(normal(222, 2, 5, 12))]  # for the output, which may come first or second
         got = layer.module.run(layer.construct, {}, tensor(x), seeds=seeds, training=False)
         for name, part in zip(("output", "weights"), expect.pair(got.value), strict=True):
             expect_ordinary(part, name)
@@ -182,7 +182,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         hint = "d_model is 7, h is 3, d_head is 4. How wide are all heads together, and where do they come back to 7?"
         X, matrices = normal(191, 2, 5, 7), weights_for(192, d_model=7)
         output, weights = self.attend(self.attention(student, d_model=7), X, matrices)
-        # Zeros change nothing: d_model = 7 filled up to 12 is the ordinary case.
+        # Zeros change nothing: d_model = 7, padded with zeros to 12, is the ordinary case.
         wide = [padded(W, (12, 12)) for W in matrices]
         wanted = self.attend(self.attention(student), padded(X, (2, 5, 12)), wide)
         expect.close(weights, wanted[1], hint, "weights", ATOL)
@@ -206,7 +206,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way?"
         seeds = [tensor(normal(211, 2, 5, 12)), tensor(normal(212, 2, 3, 5, 5))]
         layer = Differentiable(self.attention(student))
-        layer(*args)  # its shapes are right
+        layer(*args)  # fails if its shapes are wrong
         gradients_match(layer, args, seeds, hint, ["x", *KEYS])
 
     @pytest.mark.weight(0.1)
@@ -218,7 +218,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         mask[1] = False
         layer = Differentiable(attention, mask)
         args = [tensor(self.X), *(tensor(w) for w in self.WEIGHTS)]
-        layer(*args)  # its shapes are right
+        layer(*args)  # fails if its shapes are wrong
         hint = "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?"
         seeds = [tensor(normal(213, 2, 5, 12)), tensor(normal(214, 2, 3, 5, 5))]
         everywhere = layer.gradients(*args, seeds=seeds)
@@ -251,8 +251,8 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         by_place = module.run((12, 3), parameters, *given, training=False)
         plain = self.attend(attention, np.ascontiguousarray(x), matrices, MASK)
         answers = zip(("output", "weights"), by_name, in_order(x, expect.pair(by_place.value)), plain, strict=True)
-        for name, one, two, wanted in answers:
-            expect.close(one, wanted, "Is the call by keyword the same as by position?", name, ATOL)
-            expect.close(two, wanted, "Is memory read in the order of the axes?", name, ATOL)
+        for name, by_keyword, by_position, wanted in answers:
+            expect.close(by_keyword, wanted, "Is the call by keyword the same as by position?", name, ATOL)
+            expect.close(by_position, wanted, "Is memory read in the order of the axes?", name, ATOL)
         hint = "Look for operators like /= or functions like masked_fill_ on an argument."
         expect.unchanged(by_place.after, given, ["x", "mask"], hint)

@@ -14,7 +14,7 @@ mistake = Catalogue()
 
 
 class _Module(nn.Module):
-    """A right module in small steps; each mistake below gets one of them wrong."""
+    """A right module in small steps. Each mistake below gets one of them wrong."""
 
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()

@@ -25,7 +25,7 @@ class TestMultiHeadAttention(MultiHeadTests):
         """d_model need not be h * d_k, nor d_v be d_k, as in the example with X (2, 3) and W_Q (3, 6)."""
         attention = self.attention(student)
         self.looks_like_attention(attention)
-        # Zeros change nothing: d_model = 7 filled up to 12, and d_v = 2 filled up to 4, are the ordinary case.
+        # Zeros change nothing: d_model = 7 padded to 12, and d_v = 2 padded to 4, are the ordinary case.
         hint = "d_model is 7, h is 3, d_k is 4. Which shapes tell you so?"
         X, (W_Q, W_K, W_V, W_O) = normal(191, 5, 7), weights_for(192, d_model=7)
         output, weights = self.attend(attention, X, (W_Q, W_K, W_V, W_O))

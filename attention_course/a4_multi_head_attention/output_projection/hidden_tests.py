@@ -17,7 +17,7 @@ class TestOutputProjection:
     HEADS, W_O = normal(101, 3, 5, 4), normal(102, 12, 12)  # three heads, five words, values of width four
 
     def looks_like_projection(self, student):
-        """One vector a word, and other heads give other vectors."""
+        """Fails unless each word has one vector, and other heads give other vectors."""
         expect.shape(expect.array(student.output_projection(self.HEADS, self.W_O)), (5, 12))
         responds(student.output_projection, [self.HEADS, self.W_O], [normal(103, 3, 5, 4)])
 
@@ -78,7 +78,7 @@ class TestOutputProjection:
         for words in (1, 2, 3):  # fewer than heads, and as many
             got = student.output_projection(self.HEADS[:, :words], self.W_O)
             expect.close(got, whole[:words], hint, atol=ATOL)
-        # Three heads of width one, of which two say nothing, are one head.
+        # Three heads of width one, two of which are zero, are one head.
         three, rows = np.concatenate([self.HEADS[:1, :, :1], np.zeros((2, 5, 1))]), self.W_O[:3]
         wanted = expect.array(student.output_projection(three, rows))
         expect.close(student.output_projection(three[:1], rows[:1]), wanted, hint, atol=ATOL)

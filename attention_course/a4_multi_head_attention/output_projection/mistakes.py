@@ -10,7 +10,7 @@ from ..shared_mistakes import AT_REAL_SIZES, HEADS, HEADS_COUNTED, PROJECTIONS, 
 mistake = Catalogue()
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("W_O-transposed", hint="Do rows or columns of W_O belong to the heads' numbers?")
 def output_projection(heads, W_O):
     *batch, h, L, d_v = heads.shape

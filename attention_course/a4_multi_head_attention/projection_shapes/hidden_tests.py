@@ -11,7 +11,7 @@ from ..shared_hidden_tests import KEYS
 
 @pytest.mark.exercise("projection_shapes")
 class TestProjectionShapes:
-    # d_model, num_heads, d_k, d_v; the last ones are GPT-2's, those of the paper's base model, and the smallest.
+    # d_model, num_heads, d_k, d_v. The last ones are GPT-2's, the paper's base model's, and the smallest.
     SIZES = (
         (7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4),
         (768, 12, 64, 64), (512, 8, 64, 64), (96, 8, 12, 17), (1, 1, 1, 1), (2, 1, 2, 3),
@@ -25,7 +25,7 @@ class TestProjectionShapes:
         return got
 
     def sizes(self, shapes, *keys):
-        """The shapes under `keys` as numbers; whether they are tuples of whole numbers is judged in another test."""
+        """The shapes under `keys` as numbers. Another test judges whether they are tuples of whole numbers."""
         found = []
         for key in keys:
             own = self.own_key(shapes, key)
@@ -38,7 +38,7 @@ class TestProjectionShapes:
         return found
 
     def own_key(self, shapes, key):
-        """The student's key of a matrix. A name that is written otherwise, as `W_q` or `wq`, costs `test_shape`."""
+        """The student's key of a matrix. Another spelling, such as `W_q` or `wq`, fails `test_shape`."""
         letters = [(str(own), str(own).replace("_", "").replace(".weight", "").lower()) for own in shapes]
         wanted = key.replace("_", "").lower()
         alike = [own for own, name in letters if name in (wanted, wanted[-1])]
@@ -47,7 +47,7 @@ class TestProjectionShapes:
         return key if key in shapes else alike[0]
 
     def compare(self, student, keys, hint, reference):
-        """The student's shapes under `keys` are the reference's."""
+        """Fails unless the student's shapes under `keys` are the reference's."""
         for args in (*self.SIZES, (chosen(12, 10, 14, 16), 2, 6, 8)):
             got = self.sizes(self.shapes(student, *args), *keys)
             wanted = self.sizes(reference.projection_shapes(*args), *keys)
@@ -56,7 +56,7 @@ class TestProjectionShapes:
                     expect.fail(f"the shape of {key} is not right: ({size[0]:g}, {size[1]:g}).", hint)
 
     def looks_like_shapes(self, student):
-        """The same question gets the same answer, and each shape changes with some argument; the answer."""
+        """The answer. Fails unless equal calls give equal answers, and each shape changes with some argument."""
         first, again, others = (self.shapes(student, *args) for args in ((7, 3, 4, 5), (7, 3, 4, 5), (30, 6, 8, 9)))
         if self.sizes(first, *KEYS) != self.sizes(again, *KEYS):
             expect.fail("the same arguments give another result each time.")

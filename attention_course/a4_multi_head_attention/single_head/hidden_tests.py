@@ -22,13 +22,13 @@ class TestSingleHead:
         return self.in_order(X, weights[2], num_heads, student.single_head(X, *weights, head, num_heads))
 
     def in_order(self, X, W_V, num_heads, answer):
-        """Output and weights: they are known by their widths, so that their order costs `test_shape` alone."""
+        """Output and weights, identified by their widths, so that a wrong order fails only `test_shape`."""
         one, other = map(expect.array, expect.pair(answer))
         swapped = [part.shape[-1:] for part in (other, one)] == [(W_V.shape[-1] // num_heads,), (X.shape[-2],)]
         return (other, one) if swapped else (one, other)
 
     def looks_like_a_head(self, student):
-        """Two matrices for five words, and other matrices give others."""
+        """Fails unless five words give two matrices, and other weight matrices give other ones."""
         output, weights = self.attend(student, self.X, self.WEIGHTS, 1)
         expect.shape(output, (5, 4), what="the output")
         expect.shape(weights, (5, 5), what="the weights")
@@ -83,7 +83,7 @@ class TestSingleHead:
     def test_widths(self, student):
         """d_model need not be h * d_k, nor d_v be d_k."""
         self.looks_like_a_head(student)
-        # Zeros change nothing: d_model = 7 filled up to 12, and d_v = 2 filled up to 4, are the ordinary case.
+        # Zeros change nothing: d_model = 7 padded to 12, and d_v = 2 padded to 4, are the ordinary case.
         hint = "d_model is 7, h is 3, d_k is 4. Which shapes tell you so?"
         X, weights = normal(901, 5, 7), weights_for(902, d_model=7)[:3]
         got = self.attend(student, X, weights, 1)

@@ -68,19 +68,19 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 
 
 def of_head(which):
-    """Columns of another head than asked for."""
+    """Columns of a head other than the one asked for."""
     return lambda W, head, h: _own(W, which(head, h), h)
 
 
 def _own_part(X, head, num_heads):
-    """The words' own columns of this head, as if they were cut among the heads."""
+    """The columns of X that would belong to this head if X itself were split into heads."""
     d = X.shape[-1] // num_heads
     return slice(head * d, (head + 1) * d)
 
 
 def _only_own_part(X, head, num_heads):
-    mine = _own_part(X, head, num_heads)
-    return X * (np.arange(X.shape[-1]) == np.r_[mine][:, None]).any(axis=0)
+    columns = _own_part(X, head, num_heads)
+    return X * (np.arange(X.shape[-1]) == np.r_[columns][:, None]).any(axis=0)
 
 
 OWN = {

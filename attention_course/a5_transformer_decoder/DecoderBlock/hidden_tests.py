@@ -29,20 +29,20 @@ from ..shared_hidden_tests import (
     with_padding,
 )
 
-WIDE = 6.0  # so far apart are a word's numbers that the norms' eps, which has a test of its own, does not show
-LOUD = 1e5  # put into what must not be seen
+WIDE = 6.0  # a word's numbers differ so much that the norms' eps, which has a test of its own, does not matter
+LOUD = 1e5  # put where nobody may look
 
-# Padding at the beginning and in the middle, where the causal mask does not hide it anyway.
+# Padding at the beginning and in the middle, where the causal mask does not already hide it.
 PADDING = np.array([[0, 1, 1, 1, 1], [0, 0, 1, 0, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 5)
 
 
 @pytest.mark.exercise("DecoderBlock")
 class TestDecoderBlock:
-    X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words; neither normalised
+    X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words, not normalised
     WEIGHTS = block_weights(410)
-    # A seed, the shape of x, heads and d_ff; the first in `train()` as well, and the last without padding
+    # A seed, the shape of x, heads and d_ff. The first also runs in `train()`, the last has no padding
     REAL = ((1210, (1, 70, 24), 3, 7), (1230, (2, 16, 15), 5, 16), (1250, (2, 70, 96), 8, 10))
-    # A seed, sizes, layers of zeros, and the question
+    # A seed, sizes, layers of zeros, and the hint
     ATTENTION_ALONE = (
         440, (12, 3, 48), FEED_FORWARD_SILENT,
         "What goes into the attention, what comes out, and what is it added to? Where does each arrow start?",
@@ -63,7 +63,7 @@ class TestDecoderBlock:
         return got
 
     def looks_like_block(self, block):
-        """Words hear from each other: another word 2 gives another output of some other word."""
+        """Fails unless words influence each other: another word 2 changes the output of some other word."""
         x = self.X.copy()
         x[:, 2] = normal(430, 2, 12)
         first, other = self.run(block), self.run(block, x)
@@ -74,7 +74,7 @@ class TestDecoderBlock:
         return first
 
     def compare(self, student, reference, seed, sizes, names, hint):
-        """The output with zeros in the layers `names` is the reference's."""
+        """Fails unless the output, with zeros in the layers `names`, is the reference's."""
         weights = silent(block_weights(seed, *sizes), *names)
         x = WIDE * normal(seed + 15, 2, 5, sizes[0]) + 3
         wanted = Module(reference.DecoderBlock, *sizes).value(weights, x, dtype=np.float64)
@@ -128,7 +128,7 @@ class TestDecoderBlock:
         self.looks_like_block(block)
         x = 0.01 * normal(575, 2, 5, 12)  # a variance of 1e-4, ten times eps
         for case in (self.ATTENTION_ALONE, self.FEED_FORWARD_ALONE):
-            if expect.holds(lambda case=case: self.compare(student, reference, *case)):  # else others tell
+            if expect.holds(lambda case=case: self.compare(student, reference, *case)):  # otherwise other tests fail
                 weights = silent(self.WEIGHTS, *case[2])
                 wanted = Module(reference.DecoderBlock, *block.construct).value(weights, x, dtype=np.float64)
                 hint = "Which eps do your norms have, and who chose it?"
@@ -137,7 +137,7 @@ class TestDecoderBlock:
     @pytest.mark.weight(0.6)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
-        # If a branch alone is wrong, that is told, and nothing is asked about both.
+        # If one branch alone is wrong, the message is about that, and both together are not judged.
         self.compare(student, reference, *self.ATTENTION_ALONE)
         self.compare(student, reference, *self.FEED_FORWARD_ALONE)
         hint = "Each branch alone is right. What does the second one start from?"
@@ -154,7 +154,7 @@ class TestDecoderBlock:
             got = self.run(block, x)
             hint = f"Word {word} was changed. Which rows of the mask may see column {word}?"
             expect.close(got[:, :word], free[:, :word], hint, "the output of the words before", ATOL)
-        # Word 0 is changed, and its own residual cannot carry that to word 3.
+        # Word 0 changes. Its own residual cannot carry the change to word 3.
         x = self.X.copy()
         x[:, 0] = -x[:, 0]
         got = self.run(block, x)

@@ -358,7 +358,7 @@ def DecoderBlock(
             return last(self, self.around(norm[1], norm_2, into_second, self.feed_forward, rest, read, second))
 
         def around(self, where, layer, into, branch, rest, x, together):
-            """`rest` is what the branch is added to, `x` what it reads."""
+            """`rest` is what the branch is added to, `x` is its input."""
             if where == "post":
                 return layer(self, together(rest, rest, branch(x)))
             if where == "behind":

@@ -34,7 +34,7 @@ from ..shared_hidden_tests import (
 
 
 def decoder_weights(seed, vocab_size=11, d_model=12, num_heads=3, d_ff=48, num_layers=2):
-    """Weights of a whole decoder by name; embeddings are of the size of the positions once they are scaled."""
+    """Weights of a whole decoder by name. Scaled embeddings are about as large as the positions."""
     found = {"embedding.weight": normal(seed, vocab_size, d_model) / math.sqrt(d_model)}
     for layer in range(num_layers):
         found |= block_weights(seed + 20 * (layer + 1), d_model, num_heads, d_ff, f"blocks.{layer}.")
@@ -47,7 +47,7 @@ def decoder_weights(seed, vocab_size=11, d_model=12, num_heads=3, d_ff=48, num_l
 class TestTransformerDecoder:
     SIZES = (11, 12, 3, 48, 2, 9)  # vocab_size, d_model, num_heads, d_ff, num_layers, max_length
     IDS = np.array([[3, 7, 0, 6, 7, 2], [5, 1, 9, 4, 0, 8]])  # (2, 6); the last word of the vocabulary is asked once
-    # A seed, sizes, texts and tokens; the first in `train()` as well, and the last without padding
+    # A seed, sizes, texts and tokens. The first also runs in `train()`, the last has no padding
     REAL = (
         (1310, (19, 96, 3, 7, 1, 70), (1, 69)),
         (1410, (64, 15, 5, 5, 1, 16), (2, 16)),
@@ -57,21 +57,21 @@ class TestTransformerDecoder:
     PADDING = np.array([[0, 1, 1, 1, 1, 1], [0, 0, 1, 0, 1, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 6)
 
     def decoder(self, student, *sizes):
-        """Positions that are learnt cost what positions that are missing do: they are zero."""
+        """The student's decoder. Learnt positions are zero, so they cost as much as missing ones."""
         sizes = sizes or self.SIZES
-        return Module(student.TransformerDecoder, *sizes).without_what_is_more(decoder_weights(0, *sizes[:5]))
+        return Module(student.TransformerDecoder, *sizes).with_extras_zeroed(decoder_weights(0, *sizes[:5]))
 
     def logits(self, decoder, ids=IDS, weights=WEIGHTS, dtype=np.float32, padding=None):
-        """The logits, one row a place and one column a word of the vocabulary."""
+        """The logits: one row for each place, one column for each word of the vocabulary."""
         got = self.answer(decoder, ids, weights, dtype, padding)
         hint = "One row of logits for each place, also for those before the last."
         expect.shape(got, (*ids.shape, weights["output.bias"].size), hint, "the output")
         return got
 
     def answer(self, decoder, ids=IDS, weights=WEIGHTS, dtype=None, padding=None):
-        """The logits with an axis of places, also of a model that gives them for the last place alone.
+        """The logits with an axis of places. The model may give them for the last place only.
 
-        Without a `dtype`, a model that cannot work in float32 is asked in float64: values and dtype have other tests.
+        Without a `dtype`, a model that cannot work in float32 runs in float64: values and dtype have other tests.
         """
         more = () if padding is None else (padding,)
         given = np.ascontiguousarray(ids)
@@ -88,7 +88,7 @@ class TestTransformerDecoder:
         return got
 
     def looks_like_decoder(self, decoder, dtype=None):
-        """Places hear from each other: another token 2 gives other logits somewhere else."""
+        """Fails unless places influence each other: another token 2 changes the logits somewhere else."""
         ids = self.IDS.copy()
         ids[:, 2] = (ids[:, 2] + 1) % 11
         first, other = (self.answer(decoder, given, dtype=dtype) for given in (self.IDS, ids))
@@ -98,12 +98,12 @@ class TestTransformerDecoder:
         return first
 
     def last(self, decoder, ids):
-        """The last place's logits, also of a model that gives no others."""
+        """The logits of the last place. The model may give no others."""
         got = decoder.value(self.WEIGHTS, ids, dtype=np.float64)
         return got[:, -1] if got.ndim == 3 else got
 
     def compare(self, student, reference, seed, sizes, names, hint):
-        """The logits with zeros in the layers `names` are the reference's."""
+        """Fails unless the logits, with zeros in the layers `names`, are the reference's."""
         weights = silent(decoder_weights(seed, *sizes[:5]), *names)
         ids = np.random.default_rng(seed).integers(0, sizes[0] - 1, size=(2, 6))
         wanted = Module(reference.TransformerDecoder, *sizes).value(weights, ids, dtype=np.float64)
@@ -161,10 +161,10 @@ class TestTransformerDecoder:
         """The last norm's eps is that of `nn.LayerNorm`, if nothing else is said."""
         decoder = self.decoder(student)
         self.looks_like_decoder(decoder)
-        # What is left of position 0, sines and cosines of 0, has a variance of 1e-4, ten times eps.
+        # What is left of position 0 (sines and cosines of 0) has a variance of 1e-4, ten times eps.
         words = (0.01 * normal(651, 11, 12) - np.arange(12) % 2) / math.sqrt(12)
         weights = silent(self.WEIGHTS, *ATTENTION_SILENT, *FEED_FORWARD_SILENT) | {"embedding.weight": words}
-        if expect.holds(lambda: self.test_before_and_after_the_blocks(student, reference)):  # else that test tells
+        if expect.holds(lambda: self.test_before_and_after_the_blocks(student, reference)):  # otherwise that test fails
             ids = self.IDS[:, :1]
             wanted = Module(reference.TransformerDecoder, *self.SIZES).value(weights, ids, dtype=np.float64)
             got = self.answer(decoder, ids, weights, np.float64)
@@ -225,9 +225,9 @@ class TestTransformerDecoder:
     def test_lengths(self, student):
         """Any length up to max_length, even one token: a text's beginning has the logits it has in the whole."""
         self.looks_like_decoder(self.decoder(student))
-        sizes = (5, 6, 3, 7, 2, 9)  # max_length is the largest, so that no other size can stand in for it
+        sizes = (5, 6, 3, 7, 2, 9)  # max_length is the largest, so that no other size can replace it
         decoder, weights = self.decoder(student, *sizes), decoder_weights(640, *sizes[:5])
-        ids = np.random.default_rng(641).integers(0, 5, size=(2, 9))  # the longest there may be
+        ids = np.random.default_rng(641).integers(0, 5, size=(2, 9))  # the longest text allowed
         whole = self.answer(decoder, ids, weights)
         expect.shape(whole, (2, 9, 5), "How many positions does the model know?", "the output")
         hint = "Which rows of the positional encoding does a shorter text get?"
@@ -280,7 +280,7 @@ class TestTransformerDecoder:
         names = ("max_length", "num_layers", "d_ff", "num_heads", "d_model", "vocab_size")
         options = dict(zip(names, reversed(self.SIZES), strict=True))
         plain = self.answer(decoder, padding=self.PADDING)
-        dtype = plain.dtype  # float32, where the model works in it
+        dtype = plain.dtype  # float32, if the model works in it
         parameters = decoder.named(self.WEIGHTS, dtype)
         turned, padding = tensor(np.ascontiguousarray(self.IDS.T)).T, tensor(self.PADDING)
         module = student.TransformerDecoder

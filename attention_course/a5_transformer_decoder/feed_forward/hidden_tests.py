@@ -22,7 +22,7 @@ class TestFeedForward:
         return got
 
     def looks_like_layers(self, student):
-        """Words and the second matrix have a say."""
+        """Fails unless the result depends on the words and on the second matrix."""
         others = [normal(326, 5, 7), None, None, self.ARGS[3][::-1].copy()]
         responds(lambda *args: self.forward(student, *args), self.ARGS, others, self.NAMES)
 
@@ -45,7 +45,7 @@ class TestFeedForward:
     def test_values(self, student, reference):
         """The first layer, what is below zero set to zero, the second layer."""
         hint = "Take the example by hand: which numbers are set to zero, and when is each b added?"
-        for seed, size in ((331, 0.5), (341, 100.0)):  # beyond 6, where some cut off what is large
+        for seed, size in ((331, 0.5), (341, 100.0)):  # beyond 6, where some activations cut off
             args = [normal(seed + i, *arg.shape) * (size if i == 0 else 0.5) for i, arg in enumerate(self.ARGS)]
             expect.close(self.forward(student, *args), reference.feed_forward(*args), hint, atol=ATOL)
         square = [normal(351 + i, *shape) for i, shape in enumerate([(5, 7), (7, 7), (7,), (7, 7), (7,)])]

@@ -13,7 +13,7 @@ from ..shared_hidden_tests import ATOL, BY_NAME
 @pytest.mark.exercise("layer_norm")
 class TestLayerNorm:
     NAMES = ("x", "gamma", "beta", "eps")
-    X = 1.5 * normal(301, 5, 12) + 0.7  # five words; neither their mean is 0 nor their variance 1
+    X = 1.5 * normal(301, 5, 12) + 0.7  # five words, with a mean other than 0 and a variance other than 1
     GAMMA, BETA = 1 + 0.4 * normal(302, 12), 0.5 * normal(303, 12)
 
     def norm(self, student, x, gamma=GAMMA, beta=BETA, *eps):
@@ -23,11 +23,11 @@ class TestLayerNorm:
         return got
 
     def looks_like_norm(self, student):
-        """Other words, gamma and beta give another result. The words that this code takes: five, or one alone."""
+        """The words that this code takes: five, or one alone. Fails unless words, gamma and beta change the result."""
         x = self.X
         try:
             self.norm(student, x)
-        except Raised:  # it costs the tests of values
+        except Raised:  # the tests of values judge that
             x = self.X[2]
         others = [normal(304, *x.shape), 2 - self.GAMMA]
         responds(lambda *args: self.norm(student, *args), [x, self.GAMMA, self.BETA], others, self.NAMES)
@@ -42,7 +42,7 @@ class TestLayerNorm:
     def test_one_word(self, student, reference):
         """One word alone, a single vector: its mean goes, its size goes, then gamma and beta."""
         hint = "Take the example by hand: what is the mean, what the variance, what is divided by what?"
-        x = 10 * self.X[2]  # so large that the default of eps, which has a test of its own, does not show
+        x = 10 * self.X[2]  # so large that the default of eps, which has a test of its own, does not matter
         expect.close(self.norm(student, x), reference.layer_norm(x, self.GAMMA, self.BETA), hint, atol=ATOL)
 
     @pytest.mark.weight(0.3)
@@ -69,7 +69,7 @@ class TestLayerNorm:
         hint = "Over which axis is the mean? Count it from the end."
         call = lambda x: self.norm(student, x)  # noqa: E731
         same_in_batches(call, [[normal(311, 2, 5, 12)], [normal(312, 2, 3, 4, 12)]], hint)
-        # As many words as features: gamma and beta would go with the words as well.
+        # As many words as features, so that gamma and beta would also fit the words' axis.
         same_item_by_item(call, [normal(314, 12, 12)], 1, hint)
 
     @pytest.mark.weight(0.25)
@@ -86,7 +86,7 @@ class TestLayerNorm:
     def test_eps(self, student):
         """eps is added to the variance, under the root, and the caller may choose it."""
         x = self.looks_like_norm(student)
-        # What comes out for a word with variance v has the size c / sqrt(v + eps): 1 / size ** 2 grows evenly with eps.
+        # The output for a word with variance v has the size c / sqrt(v + eps), so 1 / size ** 2 is linear in eps.
         plain = (np.ones(12), np.zeros(12))
         sizes = [np.linalg.norm(self.norm(student, x, *plain, eps), axis=-1) for eps in (0.0, 2.0, 6.0)]
         expect.differs(sizes[1], sizes[0], "Where does eps come in?", "with another eps, the size of the result")
@@ -96,7 +96,7 @@ class TestLayerNorm:
             expect.fail(
                 "eps does not have the share that it should.", "Do you add eps to the variance, or to its root?"
             )
-        # What x was divided by, squared, grows by eps itself. (Its mean is 0.)
+        # The square of the divisor grows by eps itself. (The mean of x is 0.)
         x = x - x.mean(axis=-1, keepdims=True)
         with np.errstate(all="ignore"):
             none, two = ((x / self.norm(student, x, *plain, eps)) ** 2 for eps in (0.0, 2.0))

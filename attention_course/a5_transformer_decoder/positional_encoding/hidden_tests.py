@@ -13,7 +13,7 @@ from ..shared_hidden_tests import ATOL, BY_NAME
 
 
 def loosely(got):
-    """`got` as numbers, also of a tensor or of a list of rows."""
+    """`got` as numbers, whether array, tensor or list of rows."""
     if isinstance(got, list):
         with contextlib.suppress(ValueError, TypeError, RuntimeError):
             got = np.array(got, dtype=float)
@@ -22,16 +22,16 @@ def loosely(got):
 
 @pytest.mark.exercise("positional_encoding")
 class TestPositionalEncoding:
-    # Float64 or float32: nothing that comes in says which, and the contract names none, so it is not judged.
+    # Float64 or float32 is not judged, because neither the arguments nor the exercise say which.
     def encode(self, student, length, d_model):
-        """The encoding, finite and in the right shape; that it is an array is judged by one test alone."""
+        """The encoding, finite and in the right shape. One test judges that it is an array."""
         got = loosely(student.positional_encoding(length, d_model))
         expect.shape(got, (length, d_model), "One row a position, as wide as the model.")
         expect.finite(got)
         return got
 
     def part(self, student, length, d_model):
-        """The encoding, and which of the rows and columns asked for it has: some may be missing at the end."""
+        """The encoding, and the rows and columns that it has: some may be missing at the end."""
         got = loosely(student.positional_encoding(length, d_model))
         if got.ndim != 2 or not all(
             wanted / 2 <= n <= wanted for n, wanted in zip(got.shape, (length, d_model), strict=True)
@@ -41,7 +41,7 @@ class TestPositionalEncoding:
         return got, tuple(map(slice, got.shape))
 
     def looks_like_encoding(self, student):
-        """From -1 to 1, positions differ from each other, and the width has a say."""
+        """Fails unless numbers are from -1 to 1, positions differ, and the result depends on the width."""
         ask = lambda *args: self.encode(student, *args)[:, :8]  # noqa: E731
         responds(ask, [6, 12], [None, 8], ["length", "d_model"])
         got = ask(6, 12)
@@ -79,7 +79,7 @@ class TestPositionalEncoding:
         for d_model in (7, 3):
             got = self.encode(student, 5, d_model)
             expect.close(got[:, 0], self.encode(student, 5, 8)[:, 0], hint, "column 0", ATOL)
-            # Twice as wide, every other wave is the same: 2i / d is 4i / 2d. So it is for the sines of any base.
+            # With twice the width, every second wave is the same, because 2i / d is 4i / 2d. That is true for any base.
             twice = self.encode(student, 5, 2 * d_model)[:, ::4]
             expect.close(got[:, ::2], twice, "By which width is the exponent divided?", "the even columns", ATOL)
             if any(np.ptp(column) == 0 for column in got.T):

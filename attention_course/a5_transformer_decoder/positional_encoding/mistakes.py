@@ -16,7 +16,7 @@ def positional_encoding(length, d_model):
     return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("base-1000", hint="Count the zeros of the number in the formula.")
 def positional_encoding(length, d_model):
     angles = np.arange(length)[:, None] / 1000 ** (2 * (np.arange(d_model) // 2) / d_model)
@@ -42,7 +42,7 @@ def positional_encoding(length, d_model):
     return encoding
 
 
-TABLES = (64, 16, 32, 128, 256, 8, 4)  # sizes that people give a table
+TABLES = (64, 16, 32, 128, 256, 8, 4)  # typical fixed sizes of a table
 
 
 def _pairs(column, d_model):

@@ -8,12 +8,12 @@ from autograder.testing import expect
 from ...hidden.inputs import normal, tensor
 from ..shared_hidden_tests import EXACT
 
-# In all tests but one: heads of width two on d_model 5, so that no two sizes are alike but two.
+# In all tests but one: heads of width two on d_model = 5, so that nearly all sizes differ.
 HEADS, WIDE, D_MODEL, LAYERS = 3, 6, 5, 3
 
 
 def numbers_of_a_model(seed, dtype=np.float64, wide=WIDE, d_model=D_MODEL, layers=LAYERS):
-    """What `state_dict` gives of a small decoder: its matrices by name."""
+    """The matrices of a small decoder by name, as in its `state_dict`."""
     shapes = {"embedding.weight": (7, d_model), "output.weight": (7, d_model), "output.bias": (7,)}
     for layer in range(layers):
         of = f"blocks.{layer}.attention"
@@ -42,7 +42,7 @@ class TestAblate:
         return got[name]
 
     def looks_like_an_ablation(self, student):
-        """Something is another than before, and hangs on what came in. Which matrix it is, others judge."""
+        """Fails unless something changed and depends on the input. Other tests judge which matrix it is."""
         first, again, other = (self.numbers(student, given, 1, 2, HEADS) for given in (NUMBERS, NUMBERS, OTHERS))
         if not self.alike(first, again):
             expect.fail("the same arguments give another result each time.")
@@ -52,7 +52,7 @@ class TestAblate:
             expect.fail("the result stays the same with other weights.", "What is it made from?")
 
     def alike(self, one, other):
-        """The same names with the same numbers?"""
+        """True if names and numbers are equal."""
         return one.keys() == other.keys() and all(
             one[name].shape == other[name].shape and np.allclose(one[name], other[name]) for name in one
         )

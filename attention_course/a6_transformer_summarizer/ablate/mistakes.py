@@ -14,7 +14,7 @@ def _name(layer):
 
 
 def _with(weights, layer, change):
-    """The weights with that layer's W_O changed by a function."""
+    """The weights, in which `W_O` of that layer is changed by a function."""
     W_O = weights[_name(layer)].clone()
     change(W_O)
     return weights | {_name(layer): W_O}

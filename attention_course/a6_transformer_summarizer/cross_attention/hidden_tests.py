@@ -13,7 +13,7 @@ from ..shared_hidden_tests import ATOL, EXACT, LARGE, LOUD
 
 
 def cross_input(seed, batch=(2,), length=5, width=12, places=7, memory_width=12, d_k=4, d_v=4, heads=3):
-    """x, memory, W_Q, W_K, W_V, W_O for so many heads, with scores of up to about 3."""
+    """x, memory, W_Q, W_K, W_V, W_O for a number of heads, with scores of up to about 3."""
     w_1, w_2 = 1.4 / math.sqrt(width), 1.4 / math.sqrt(memory_width)
     return [
         normal(seed, *batch, length, width),
@@ -25,7 +25,7 @@ def cross_input(seed, batch=(2,), length=5, width=12, places=7, memory_width=12,
     ]
 
 
-# Padding may stand between real words, too, so that no length does for it. Place 0 is real in both texts: then a causal
+# Padding also stands between real words, so that a length cannot replace it. Place 0 is real in both texts: so a causal
 # mask put in by mistake leaves no row empty, however it is made.
 REAL = np.array([[1, 1, 1, 1, 1, 0, 0], [1, 1, 0, 1, 1, 1, 0]], dtype=bool)[:, np.newaxis]  # (2, 1, 7)
 NOTHING_REAL = REAL * np.array([True, False])[:, np.newaxis, np.newaxis]
@@ -34,7 +34,7 @@ NOTHING_REAL = REAL * np.array([True, False])[:, np.newaxis, np.newaxis]
 @pytest.mark.exercise("cross_attention")
 class TestCrossAttention:
     NAMES = ("x", "memory", "W_Q", "W_K", "W_V", "W_O")
-    GIVEN = cross_input(681)  # two texts of L = 5 that ask, S = 7 places that answer, h = 3, all widths 12
+    GIVEN = cross_input(681)  # two texts with L = 5 queries, S = 7 places of memory, h = 3, all widths 12
     SHAPES = ((2, 5, 12), (2, 3, 5, 7))
 
     def attend(self, student, given, padding=None, heads=3):
@@ -51,7 +51,7 @@ class TestCrossAttention:
         return answer
 
     def looks_like_attention(self, student, padding=None):
-        """Another memory gives another output and other weights."""
+        """Fails unless another memory gives another output and other weights."""
         call = lambda *given: tuple(self.attend(student, given, padding))  # noqa: E731
         responds(call, self.GIVEN, cross_input(687)[:2], self.NAMES)
         return self.attend(student, self.GIVEN, padding)
@@ -106,7 +106,7 @@ class TestCrossAttention:
         """Nobody looks at the padding of memory; what is left shares everything. The words of x all ask."""
         hint = "True means a real word. Which axis of the weights belongs to memory, and who takes part in a row's sum?"
         all_of_one = REAL | np.array([True, False])[:, np.newaxis, np.newaxis]  # one text has no padding
-        for seed, length, real in ((715, 5, REAL), (721, 5, all_of_one), (745, 7, REAL)):  # and once L = S
+        for seed, length, real in ((715, 5, REAL), (721, 5, all_of_one), (745, 7, REAL)):  # and once with L = S
             given = cross_input(seed, length=length)
             wanted = self.attend(reference, given, real)
             self.compare(self.attend(student, given, real), wanted, hint)
@@ -189,7 +189,7 @@ class TestCrossAttention:
         given = [*map(tensor, self.GIVEN), 3]
         seeds = seeds if in_order else seeds[::-1]
         gradients_match(student.cross_attention, given, seeds, hint, self.NAMES)
-        # With a memory of nothing but padding, too. What is wrong without gradients, or raises, other tests tell.
+        # Also with a memory of padding only. Wrong values and errors without gradients fail other tests.
         of_nothing = lambda: student.cross_attention.gradients(*given, tensor(NOTHING_REAL), seeds=seeds)  # noqa: E731
         if expect.holds(of_nothing) and expect.holds(lambda: self.test_nothing_real(student)):
             hint = "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?"

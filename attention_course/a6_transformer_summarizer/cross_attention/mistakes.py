@@ -10,7 +10,7 @@ from ...hidden import mutation_hints, mutation_options, softmax_options
 from ...hidden.part_options import TIES, head_0, tied
 
 mistake = Catalogue()
-TORCH = softmax_options.torch_ways()
+TORCH = softmax_options.torch_functions()
 
 
 def _cut(projected, h):
@@ -23,7 +23,7 @@ def _scores(query, key):
 
 
 def _shares(scores, real=None, dim=-1):
-    """Weights; `real` broadcasts to the scores."""
+    """The attention weights; `real` broadcasts to the scores."""
     if real is None:
         return torch.softmax(scores, dim)
     return torch.softmax(scores.masked_fill(~real, torch.finfo(scores.dtype).min), dim).masked_fill(~real, 0.0)
@@ -195,7 +195,7 @@ def _below(most, t, axis):
 
 
 def _onto(real, size):
-    """The padding turned, as far as there are queries."""
+    """The padding, transposed onto the queries as far as there are some."""
     return real.transpose(-2, -1)[..., :size, :]
 
 

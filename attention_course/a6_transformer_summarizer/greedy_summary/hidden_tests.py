@@ -10,10 +10,10 @@ from ..shared_hidden_tests import number, same_list, sequence, texts
 
 SEPARATOR, END, MOST = 21, 22, 12
 ARTICLES = texts(41, 5, 8, 4, 6, 7, vocab_size=21)
-# Each tells a summary of another length that hangs on the whole text. The long one says a word three times over.
-TELLERS = [Storyteller(*told, SEPARATOR, END) for told in ((50, 4), (51, 6), (52, 3), (84, 9), (54, 2))]
+# Each gives a summary of another length, which depends on the whole text. The long one repeats a word three times.
+TELLERS = [Storyteller(seed, length, SEPARATOR, END) for seed, length in ((50, 4), (51, 6), (52, 3), (84, 9), (54, 2))]
 LONG, SHORT, SILENT = (Storyteller(60, length, SEPARATOR, END) for length in (9, 3, 0))
-# Of the numbers up to 256 Python keeps one object each, so that `is` looks like `==` there.
+# Python has one object for each number up to 256, so that `is` behaves like `==` there.
 LARGE_IDS = (290, 298)  # separator, end
 LARGE_TELLER = Storyteller(63, 4, *LARGE_IDS, vocab_size=299)
 
@@ -26,9 +26,9 @@ class TestGreedySummary:
         return [number(one) for one in sequence(got, "the summary")]
 
     def looks_like_a_summary(self, student):
-        """The same article gets the same summary, another one of another model another; that of the first article.
+        """The first article's summary. Fails unless equal calls give equal ones, and other arguments another one.
 
-        Whether both have a say is for the tests of values; but an article handed on is no summary.
+        An article returned unchanged is no summary. Whether both arguments matter, the tests of values judge.
         """
         first, again = (self.summary(student, TELLERS[0], ARTICLES[0]) for _ in range(2))
         if first != again:
@@ -53,7 +53,7 @@ class TestGreedySummary:
         wanted = [self.summary(reference, *pair) for pair in zip(TELLERS, ARTICLES, strict=True)]
         for pair, one, right in zip(zip(TELLERS, ARTICLES, strict=True), got, wanted, strict=True):
             if one != right:
-                self.summary(student, *pair)  # once more, so that it is the call that the message speaks of
+                self.summary(student, *pair)  # once more, so that the message shows this call
             if one and len(one) < len(right) and one == right[: len(one)]:
                 words = f"{len(one)} words, and these are" if len(one) > 1 else "1 word, and it is"
                 hint = "What ends your summary, or takes words out of it, beside the end and max_new_tokens?"

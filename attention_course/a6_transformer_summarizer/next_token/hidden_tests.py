@@ -8,7 +8,7 @@ from autograder.testing import expect
 from ...hidden.models import Reader
 from ..shared_hidden_tests import number, texts
 
-# Kept for as long as the suite is, so that a diagnosis can ask the same model again.
+# Kept as long as the tests, so that a diagnosis can call the same model again.
 MODEL, OTHER, SOBER = Reader(31), Reader(32), Reader(33, lift=-400.0)
 TEXTS = texts(34, 4, 7, 5, 9, 6, 8, 5, 10)
 
@@ -16,21 +16,21 @@ TEXTS = texts(34, 4, 7, 5, 9, 6, 8, 5, 10)
 @pytest.mark.exercise("next_token")
 class TestNextToken:
     def ids(self, student, model=MODEL, some=TEXTS):
-        """The answers to all texts, first asked, then judged: together they say what happens."""
+        """The answers to all texts. All calls are made before one is judged, so that a diagnosis has every answer."""
         got = [student.next_token(model, list(text)) for text in some]
         return [number(one) for one in got]
 
     def compare(self, student, reference, model, some, hint):
-        """The student's answers are the reference's."""
+        """Fails unless the student's answers are the reference's."""
         for text, one, right in zip(
             some, self.ids(student, model, some), self.ids(reference, model, some), strict=True
         ):
             if one != right:
-                student.next_token(model, list(text))  # once more, so that it is the call that the message speaks of
+                student.next_token(model, list(text))  # once more, so that the message shows this call
                 expect.fail(f"it is {one}, which is not right.", hint)
 
     def looks_like_a_prediction(self, student):
-        """Other texts and another model get other tokens; the same ones the same. The answers to the first four."""
+        """The first four answers. Fails unless equal calls give equal tokens, and other texts or models other ones."""
         some = TEXTS[:4]
         first = self.ids(student, some=some)
         if first != self.ids(student, some=some):

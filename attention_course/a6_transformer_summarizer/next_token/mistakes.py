@@ -51,7 +51,7 @@ def next_token(model, token_ids):
         "first-position": mistake.known(
             {"place": lambda x: x[0]}, hint="The logits at place 0 have read one word. Which place has read them all?"
         ),
-        # A model that reads from left to right says the same there as after a text without its last word.
+        # A model that reads from left to right gives the same there as for the text without its last word.
         "last-but-one-position": [{"place": lambda x: x[max(-2, -len(x))]}],
         "mean-over-positions": mistake.known(
             {"place": lambda x: x.mean(0)}, hint="Which places speak of a word that stands in the text already?"

@@ -9,24 +9,24 @@ from ...hidden.inputs import normal, tensor
 from ...hidden.properties import responds
 from ..shared_hidden_tests import ATOL, EXACT, LARGE
 
-LOGITS = 1.5 * normal(671, 9)  # nine words; the likeliest has a third, and no two are alike
+LOGITS = 1.5 * normal(671, 9)  # nine words; the likeliest has a third, and no two are equal
 
 
 @pytest.mark.exercise("next_word_probabilities")
 class TestNextWordProbabilities:
     def probabilities(self, student, logits=LOGITS, *args, **kwargs):
-        """The answer as numbers, one a word."""
+        """The answer as numbers, one for each word."""
         got = expect.tensor(student.next_word_probabilities(tensor(logits), *args, **kwargs))
         expect.shape(got, logits.shape, "One probability for each word of the vocabulary.")
         return got
 
     def looks_like_an_attempt(self, student):
-        """Other logits give other probabilities."""
+        """Fails unless other logits give other probabilities."""
         call = lambda logits: self.probabilities(student, np.asarray(logits), 0.8, 5, 0.9)  # noqa: E731
         responds(call, [LOGITS], [1.5 * normal(672, 9)], ["logits"])
 
     def compare(self, student, reference, cases, hint):
-        """Against the reference, for (temperature, top_k, top_p)."""
+        """Fails unless the answer is the reference's. A case is (temperature, top_k, top_p)."""
         for number, case in enumerate(cases):
             logits = 1.5 * normal(673 + number, 9 + number)
             wanted = self.probabilities(reference, logits, *case)

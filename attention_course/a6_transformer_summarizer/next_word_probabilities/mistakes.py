@@ -195,7 +195,7 @@ def next_word_probabilities(
         if top_p is not None:
             inside = within(kept / kept.sum() if among else kept, top_p)
         if cut:
-            # What is left is known by rank, and picked by id: of those that top_k has left, or of all.
+            # The remaining words are ranks, but used as ids: among those that top_k leaves, or among all.
             by_id = F.pad(inside, (0, len(logits) - len(kept)))[order]
             kept = kept * by_id[: len(kept)] if cut == "what top_k has left" and top_p is not None else (
                 kept if cut == "what top_k has left" else everything * by_id

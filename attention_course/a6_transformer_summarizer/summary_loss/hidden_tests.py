@@ -17,7 +17,7 @@ for row, (start, stop) in enumerate(((4, 7), (5, 11), (3, 8))):
 
 
 def batch_of(seed, dtype=np.float64):
-    """Logits (B, L, V), token ids (B, L), mask (B, L): no two neighbours alike."""
+    """Logits (B, L, V), token ids (B, L), mask (B, L). Neighbouring tokens differ."""
     random = np.random.default_rng(seed + 500)
     steps = random.integers(1, V, size=(B, L))
     return tensor(1.5 * normal(seed, B, L, V, dtype=dtype)), tensor(steps.cumsum(1) % V), tensor(COUNTED.copy())
@@ -26,14 +26,14 @@ def batch_of(seed, dtype=np.float64):
 @pytest.mark.exercise("summary_loss")
 class TestSummaryLoss:
     def loss(self, student, *args, **kwargs):
-        """The loss as an array; a plain number will do here."""
+        """The loss as an array; a plain number is accepted here."""
         got = student.summary_loss(*args, **kwargs)
         if not hasattr(got, "detach") and not isinstance(got, int | float | np.generic | np.ndarray):
             expect.fail(f"gave back {expect.kind_of(got)}, where a loss belongs.")
         return np.asarray(expect.numbers(got))
 
     def looks_like_a_loss(self, student):
-        """It hangs on logits, ids and mask; the ordinary batch."""
+        """The ordinary batch. Fails unless the loss depends on logits, ids and mask."""
         batch = batch_of(1)
         other_mask = COUNTED.copy()
         other_mask[0, 6:9] = [False, True, True]
@@ -118,7 +118,7 @@ class TestSummaryLoss:
         hint = "Where is an exp without something subtracted first, or the log of a number that has become 0?"
         once, twice = (self.loss(student, size * logits, ids, mask) for size in (LARGE, 2 * LARGE))
         expect.finite(once, hint, "the loss")
-        # So far apart, each word costs what its logit lacks to the largest.
+        # With logits this far apart, a word's loss is the difference between its logit and the largest.
         atol = 1e-3 * max(1.0, float(np.abs(once).max()))
         expect.close(twice / 2, once, "Is a probability kept from becoming 0?", "half the loss", atol)
 

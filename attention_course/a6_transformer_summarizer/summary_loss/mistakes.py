@@ -11,7 +11,7 @@ from ..shared_mistakes import WORDS
 mistake = Catalogue()
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("no-shift", hint="Logits at a place speak of the next token. With which token does your code compare them?")
 def summary_loss(logits, token_ids, loss_mask):
     return F.cross_entropy(logits[loss_mask], token_ids[loss_mask])
@@ -87,7 +87,7 @@ def summary_loss(logits, token_ids, loss_mask):
     return loss
 
 
-PLACES = (64, 16, 32, 48)  # sizes that people give a text
+PLACES = (64, 16, 32, 48)  # typical fixed lengths of a text
 
 
 def _shifted(x, t, m):

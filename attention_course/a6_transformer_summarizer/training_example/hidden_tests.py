@@ -10,11 +10,11 @@ from ..shared_hidden_tests import number, same_list, sequence
 
 @pytest.mark.exercise("training_example")
 class TestTrainingExample:
-    ARTICLE, SUMMARY = [14, 31, 8, 27, 19], [40, 12, 33]  # no word in common; a test of its own has some
+    ARTICLE, SUMMARY = [14, 31, 8, 27, 19], [40, 12, 33]  # no word in common; another test has some
     MARKS = (3, 5)  # separator, end
 
     def both(self, student, *args, **kwargs):
-        """Token ids and mask as lists of whatever they hold."""
+        """Token ids and mask as lists of any items."""
         ids, mask = expect.pair(student.training_example(*args, **kwargs), "(token_ids, loss_mask)")
         return sequence(ids, "token_ids"), sequence(mask, "loss_mask")
 
@@ -32,7 +32,7 @@ class TestTrainingExample:
         return [number(i) for i in ids], [self.flag(m) for m in mask]
 
     def flag(self, got):
-        """True or False; 1 and 0 will do here."""
+        """True or False; 1 and 0 are accepted here."""
         if hasattr(got, "detach") or isinstance(got, np.ndarray):
             got = got.item() if hasattr(got, "item") and np.size(got) == 1 else got
         if not isinstance(got, bool | np.bool_ | int | np.integer | float | np.floating):
@@ -40,7 +40,7 @@ class TestTrainingExample:
         return bool(got)
 
     def looks_like_an_example(self, student):
-        """Other articles and summaries give other ids, and a longer summary another mask."""
+        """Fails unless other articles and summaries give other ids, and a longer summary gives another mask."""
         first = self.example(student, self.ARTICLE, self.SUMMARY, *self.MARKS)
         if first != self.example(student, self.ARTICLE, self.SUMMARY, *self.MARKS):
             expect.fail("the same arguments give another result each time.")

@@ -15,7 +15,7 @@ from ..shared_hidden_tests import ATOL
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 LONG = normal(739, 11, 4, 3)  # eleven taps
-LOUD = 1e3  # what one row is changed by, to see which rows hear of it
+LOUD = 1e3  # added to one row, to see which rows of the output change
 
 
 @pytest.mark.exercise("convolution_by_attention")
@@ -26,28 +26,28 @@ class TestConvolutionByAttention:
     )
 
     def convolve(self, student: Any, X: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-        """The output as an array, whatever its shape, also where it comes alone or second."""
+        """The output as an array of any shape. It may come alone or second."""
         return self.output(student.convolution_by_attention(X, kernel))
 
     def output(self, got: Any) -> np.ndarray:
-        """The output: what has the fewer axes of the two. Whether there are two, in order, `test_shape` asks."""
+        """The output: the part with fewer axes. `test_shape` judges whether there are two, in order."""
         if isinstance(got, tuple | list) and len(got) == 2:
             got = min(got, key=lambda part: getattr(part, "ndim", 0))
         return expect.array(got, what="the output")
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Other words and another kernel give another output."""
+        """Fails unless other words and another kernel give another output."""
         call = lambda X, kernel: self.convolve(student, X, kernel)  # noqa: E731
         responds(call, [self.X, self.KERNEL], [normal(733, 9, 4), normal(734, 3, 4, 3)])
 
     def compare_inside(self, student: Any, reference: Any, taps: tuple[int, ...], hint: str) -> None:
-        """The values where every tap finds a word, for kernels with so many taps."""
+        """Fails unless values are right where every tap meets a word, for kernels with these numbers of taps."""
         for k in taps:
             for d_in, d_out in ((4, 3), (3, 3)):
                 self.compare_one(student, reference, normal(740 + k, 13, d_in), normal(760 + k, k, d_in, d_out), hint)
 
     def compare_one(self, student: Any, reference: Any, X: np.ndarray, kernel: np.ndarray, hint: str) -> None:
-        """The values of one call, where every tap finds a word."""
+        """Fails unless one call's values are right where every tap meets a word."""
         got = self.convolve(student, X, kernel)
         expect.shape(got, (len(X), kernel.shape[2]), "One row a word, as wide as a tap's result.")
         inside = slice(len(kernel) - 1, len(X) + 1 - len(kernel))
@@ -55,7 +55,7 @@ class TestConvolutionByAttention:
         expect.close(got[inside], wanted[inside], hint, f"the result, from row {inside.start} on,", ATOL)
 
     def same_among_zeros(self, student: Any, X: np.ndarray, kernel: np.ndarray, hint: str) -> None:
-        """With rows of zeros before and behind X, its own rows come out the same."""
+        """Fails unless rows of zeros before and after X leave the output of its own rows unchanged."""
         alone, zeros = self.convolve(student, X, kernel), np.zeros((12, X.shape[1]))
         among = self.convolve(student, np.concatenate([zeros, X, zeros]), kernel)
         expect.shape(among, (24 + len(X), kernel.shape[2]), hint)
@@ -76,7 +76,7 @@ class TestConvolutionByAttention:
     def test_weights(self, student, reference):
         """One head for each tap, that attends to the tap's place and to nothing else, as `offset_attention` says."""
         hint = "Which head is which tap's, and which key does its query 3 attend to?"
-        for k, length in ((3, 7), (5, 8), (1, 6)):  # an even k has a test of its own
+        for k, length in ((3, 7), (5, 8), (1, 6)):  # another test has even k
             given = normal(746 + k, length, 4), normal(766 + k, k, 4, 3)
             _, weights = expect.pair(student.convolution_by_attention(*given))
             wanted = reference.convolution_by_attention(*given)[1]
@@ -85,7 +85,7 @@ class TestConvolutionByAttention:
             expect.close(self.from_the_left(weights), wanted, hint, "weights, heads from the left,", ATOL)
 
     def from_the_left(self, weights: np.ndarray) -> np.ndarray:
-        """The heads in the order of where they look: `convolution_heads` may give them in any."""
+        """The heads from left to right by where they look: `convolution_heads` may return them in any order."""
         place = np.arange(weights.shape[-1])
         distance = (weights * (place - place[:, None])).sum(axis=(1, 2))
         total = np.maximum(np.abs(weights).sum(axis=(1, 2)), 1e-9)
@@ -117,7 +117,7 @@ class TestConvolutionByAttention:
         self.looks_like_an_attempt(student)
         hint = "Where does the first tap of an even number listen?"
         if not expect.holds(lambda: self.compare_inside(student, reference, (3, 5), "")):
-            hint = self.BY_HAND  # it is not only where they listen
+            hint = self.BY_HAND  # the places are not the only mistake
         self.compare_inside(student, reference, (2, 4, 6), hint)
 
     @pytest.mark.weight(0.2)
@@ -130,9 +130,9 @@ class TestConvolutionByAttention:
             kernel = normal(738, k, 4, 3)
             before, after = self.convolve(student, self.X, kernel), self.convolve(student, louder, kernel)
             expect.shape(after, before.shape)
-            heard = np.flatnonzero((np.abs(after.astype(float) - before) > 1e-3).any(axis=tuple(range(1, after.ndim))))
-            if len(heard) != k or heard[-1] - heard[0] != k - 1:
-                places = ", ".join(map(str, heard.tolist())) or "none"
+            moved = np.flatnonzero((np.abs(after.astype(float) - before) > 1e-3).any(axis=tuple(range(1, after.ndim))))
+            if len(moved) != k or moved[-1] - moved[0] != k - 1:
+                places = ", ".join(map(str, moved.tolist())) or "none"
                 expect.fail(f"when word 4 changes, these rows change: {places}.", f"How many taps are there? {k}.")
 
     @pytest.mark.weight(0.1)
@@ -146,7 +146,7 @@ class TestConvolutionByAttention:
         middle = self.convolve(student, self.X, np.concatenate([zero, tap, zero]))
         expect.shape(middle, (9, 3), hint)
         ratio = np.vdot(middle, alone) / max(np.vdot(middle, middle), 1e-12)
-        # A slip in how heads are weighted is judged by the values: here it is the place that counts.
+        # The tests of values judge wrong weights of heads. Here only the place counts.
         expect.close(alone, ratio * middle, hint, atol=ATOL)
 
     @pytest.mark.weight(0.2)

@@ -24,7 +24,7 @@ mistake = Catalogue()
 
 
 def _by_taps(X, kernel, offsets, weights):
-    """The sum over the taps of what each hears, times its matrix; and whom each attends to."""
+    """The sum over the taps of what each attends to, times its matrix; and the taps' weights."""
     heads = np.stack([weights(len(X), o).astype(X.dtype) for o in offsets])  # (k, L, L)
     return np.sum([A @ X @ tap for A, tap in zip(heads, kernel, strict=True)], axis=0), heads
 

@@ -21,13 +21,13 @@ class TestConvolutionHeads:
     ORDINARY = normal(701, 3, 4, 3)  # (k, d_in, d_out)
 
     def heads(self, student: Any, kernel: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Offsets as they came, and each head's product, (k, d_in, d_out)."""
+        """The unchanged offsets, and each head's product, (k, d_in, d_out)."""
         offsets, W_V, W_O = self.parts(student, kernel)
         k, _, d_out = kernel.shape
         return offsets, W_V.astype(float) @ W_O.astype(float).reshape(k, W_V.shape[2], d_out)
 
     def parts(self, student: Any, kernel: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Offsets as they came, and the matrices in their shapes, for whatever d_v."""
+        """The unchanged offsets, and the matrices in their shapes, for any d_v."""
         offsets, W_V, W_O = self.answer(student, kernel)
         k, d_in, d_out = kernel.shape
         W_V, W_O = expect.array(W_V, what="W_V"), expect.array(W_O, what="W_O")
@@ -38,14 +38,14 @@ class TestConvolutionHeads:
         return offsets, W_V, W_O
 
     def answer(self, student: Any, kernel: np.ndarray) -> tuple[Any, Any, Any]:
-        """The three parts; whether they come as a tuple, `test_shape` asks."""
+        """The three parts. `test_shape` asks for a tuple."""
         got = student.convolution_heads(kernel)
         if not isinstance(got, tuple | list) or len(got) != 3:
             expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
         return got[0], got[1], got[2]
 
     def offsets(self, got: Any, k: int) -> np.ndarray:
-        """The offsets as numbers; whether they are whole is judged in a test of its own."""
+        """The offsets as numbers. Another test judges whether they are whole numbers."""
         if not are_numbers(got):
             expect.fail(f"the offsets are {expect.kind_of(got)}; they should be a list of ints.")
         if len(got) != k:
@@ -53,13 +53,13 @@ class TestConvolutionHeads:
         return np.array(got, dtype=float)
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """The products of the heads depend on the kernel."""
-        # Twice, since right products are the kernel itself, and it is no argument handed back.
+        """Fails unless the products of the heads depend on the kernel."""
+        # Doubled, because the right products equal the kernel and would look like a returned argument.
         products = lambda kernel: 2 * self.heads(student, kernel)[1]  # noqa: E731
         responds(products, [self.ORDINARY], [normal(702, 3, 4, 3)], ["kernel"])
 
     def in_order(self, got: Any, products: np.ndarray) -> np.ndarray:
-        """The products from the leftmost head to the rightmost; as they came where no offsets can be read."""
+        """The products from the leftmost head to the rightmost, or unchanged if the offsets cannot be read."""
         if not are_numbers(got):
             return products
         offsets = self.offsets(got, len(products))
@@ -68,7 +68,7 @@ class TestConvolutionHeads:
         return products[np.argsort(offsets)]
 
     def compare_offsets(self, student: Any, taps: tuple[int, ...], reference: Any, hint: str) -> None:
-        """The heads look where the reference's look, in any order."""
+        """Fails unless the heads look where the reference's heads look, in any order."""
         for k in taps:
             kernel = normal(710 + k, k, 4, 3)
             got = self.offsets(self.answer(student, kernel)[0], k)
@@ -102,7 +102,7 @@ class TestConvolutionHeads:
         self.compare_taps(student, ((3, 4, 3), (5, 2, 6), (3, 4, 4)), hint)
 
     def compare_taps(self, student: Any, sizes: tuple[tuple[int, int, int], ...], hint: str) -> None:
-        """The products of the heads are the taps, for kernels of these sizes."""
+        """Fails unless the products of the heads are the taps, for kernels of these sizes."""
         for k, d_in, d_out in sizes:
             kernel = normal(720 + k + d_in, k, d_in, d_out)
             width = self.parts(student, kernel)[1].shape[2]

@@ -107,7 +107,7 @@ def convolution_heads(
     order=1, taps=1, sign=1, before=lambda k: (k - 1) // 2, some=lambda k: k, turned=False, listed=list,
     out=_stacked, matrices=lambda kernel: kernel, in_W_O=False,
 ):  # fmt: skip
-    """in_W_O: does W_O have the taps, and W_V hand on what it gets?"""
+    """in_W_O: whether W_O holds the taps, and W_V passes on its input"""
 
     def convolution_heads(kernel):
         k, _, d_out = kernel.shape

@@ -24,7 +24,7 @@ class TestOffsetAttention:
         return self.numbers(student.offset_attention(length, offset), length)
 
     def numbers(self, got: Any, length: int) -> np.ndarray:
-        """The weights as numbers; whether they are an array of floating numbers is judged in tests of their own."""
+        """The weights as numbers. Other tests judge whether they are an array of floating numbers."""
         if isinstance(got, list) and all(are_numbers(row) and len(row) == length for row in got):
             got = np.array(got)
         got = expect.array(got)
@@ -32,7 +32,7 @@ class TestOffsetAttention:
         return got.astype(float)
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Whom the queries attend to depends on the offset."""
+        """Fails unless the keys that queries attend to depend on the offset."""
         responds(student.offset_attention, [7, -2], [None, -4], ["length", "offset"])
         if not self.weights(student, 7, -2).any():
             expect.fail("no query attends to anything.", "Which queries have a key at this offset?")
@@ -43,7 +43,7 @@ class TestOffsetAttention:
         cases: tuple[tuple[int, int], ...],
         hint: str = "Take query 3: at which place stands the key that it looks at?",
     ) -> None:
-        """The rows of all queries that have a key at their offset."""
+        """Fails unless the rows of all queries that have a key at their offset are right."""
         for length, offset in cases:
             got = self.weights(student, length, offset)
             for query in range(max(0, -offset), min(length, length - offset)):

@@ -9,7 +9,7 @@ from ..shared_mistakes import ALIKE, BANDS, ENDS, MIRRORED, SOFT, WORDS, filled,
 mistake = Catalogue()
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("offset-of-the-wrong-sign", hint="For offset 1, does the first word look at the second, or the second back?")
 def offset_attention(length, offset):
     return np.eye(length, k=-offset)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 TAPS = normal(781, 5, 4, 3)  # five taps, so a reach of two to either side
 L = 24
 
-# A layer's docstring is how a message speaks of it.
+# A layer's docstring is its name in messages.
 
 
 def circular(X: np.ndarray) -> np.ndarray:
@@ -24,7 +24,7 @@ def circular(X: np.ndarray) -> np.ndarray:
     result = np.zeros((len(X), 3))
     for j, tap in enumerate(TAPS):
         moved = np.roll(X, 2 - j, axis=0)
-        for column in range(4):  # term by term, so that it is the same to the last bit at every place
+        for column in range(4):  # term by term, so that every place gets the same last bit
             result += moved[:, column, None] * tap[column]
     return result
 
@@ -122,47 +122,47 @@ Case = tuple[Any, np.ndarray, int, int, bool]  # layer, X, shift, margin, and wh
 @pytest.mark.exercise("translation_test")
 class TestTranslationTest:
     X = normal(791, L, 4)
-    # A rhythm: rows that come again after three, or after six.
+    # Periodic: rows repeat after three, or after six.
     AGAIN_AFTER_3, AGAIN_AFTER_6 = np.tile(normal(792, 3, 4), (8, 1)), np.tile(normal(793, 6, 4), (4, 1))
 
     PLAINEST: tuple[Case, ...] = ((circular, X, 3, 2, True), (knows_places, X, 3, 2, False))
     BEGIN = "Begin with the two layers by hand in the notebook: which rows do you compare, and do they agree?"
 
     def verdicts(self, student: Any, cases: list[Case], hint: str) -> None:
-        """Both kinds of layers are told apart. All are asked before any is judged."""
+        """Fails unless both kinds of layers get the right verdict. All calls are made before one is judged."""
         answers = [self.verdict(student, *case[:4]) for case in cases]
         for (*call, passes), answer in zip(cases, answers, strict=True):
             if answer != passes:
-                # A test that is wrong about the plainest layers is wrong about these for the same reason.
+                # A test that is wrong about the simplest layers is wrong about these for the same reason.
                 plain = [self.verdict(student, *case[:4]) == case[4] for case in self.PLAINEST]
-                student.translation_test(*call)  # once more, so that it is the call that the message speaks of
+                student.translation_test(*call)  # once more, so that the message shows this call
                 text = f"{answer} for {call[0].__doc__}."
                 if not all(plain):
                     expect.fail(text, self.BEGIN, cause="wrong about the plainest layers")
                 expect.fail(text, hint)
 
     def off_places(self, student: Any, places: list[tuple[Any, Any]], shifts: tuple[int, ...], hint: str) -> None:
-        """Layers that are off at some rows and columns do not pass. All are asked before any is judged."""
+        """Fails if a layer that is off at some rows and columns passes. All calls are made before one is judged."""
         cases = [(*place, shift) for place in places for shift in shifts]
         passed = [case for case in cases if self.verdict(student, off_at(*case[:2]), self.X, case[2], 2)]
         for rows, columns, shift in passed[:1]:
-            if not self.verdict(student, off_at(rows, columns, by=-1), self.X, shift, 2):  # so the place is looked at
+            if not self.verdict(student, off_at(rows, columns, by=-1), self.X, shift, 2):  # so this place is compared
                 hint = "One output may be larger there than the other, or smaller. Are both a difference?"
             self.verdicts(student, [(off_at(rows, columns), self.X, shift, 2, False)], hint)
 
     def verdict(self, student: Any, *call: Any, **options: Any) -> bool:
-        """The answer as True or False; whether it is a truth value and no number is judged in a test of its own."""
+        """The answer as True or False. Another test judges whether it is a truth value and not a number."""
         answer = student.translation_test(*call, **options)
         if isinstance(answer, np.ndarray) and answer.dtype == bool:
             return bool(answer.all())
         if not isinstance(answer, bool | int | float | np.generic):
             expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
         if isinstance(answer, float | np.floating):
-            return bool(abs(answer) <= 1e-6)  # how far the outputs are apart: nearly the answer
+            return bool(abs(answer) <= 1e-6)  # the distance between the outputs: nearly an answer
         return bool(answer)
 
     def tells_apart(self, student: Any) -> None:
-        """An attempt: not always the same answer, be it that a shift of 0 is needed to see it."""
+        """Fails if the answer is always the same. A shift of 0 may be needed for another answer."""
         first, *others = (circular, 3), (louder_by_place, 3), (each_alone, 0)
         answer = self.verdict(student, first[0], self.X, first[1], 2)
         if all(self.verdict(student, layer, self.X, shift, 2) == answer for layer, shift in others):
@@ -229,7 +229,7 @@ class TestTranslationTest:
         hint = "Is every row that lies inside the margins compared?"
         for shift in (3, -3):
             self.verdict(student, two_rows_swapped, self.X, shift, 2)
-        rows = (2, 9, 12, 21, slice(2, 4))  # of two rows, a comparison that lets a few differ sees more
+        rows = (2, 9, 12, 21, slice(2, 4))  # two rows, for comparisons that allow a few to differ
         self.off_places(student, [(row, slice(None)) for row in rows], (3, -3), hint)
         hint = "The same rows in another order: are they the same output?"
         self.verdicts(student, [(two_rows_swapped, self.X, s, 2, False) for s in (3, -3)], hint)

@@ -8,7 +8,7 @@ mistake = Catalogue()
 
 
 def _compared(L, shift, margin):
-    """The rows i for which i and i + shift both lie inside the margins."""
+    """The rows i for which both i and i + shift lie inside the margins."""
     return np.arange(max(margin, margin - shift), min(L - margin, L - margin - shift))
 
 

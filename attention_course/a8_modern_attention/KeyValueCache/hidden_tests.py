@@ -12,31 +12,31 @@ from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, 
 
 @pytest.mark.exercise("KeyValueCache")
 class TestKeyValueCache:
-    """Each call makes a cache, appends some words, and takes what the last of its methods gives."""
+    """Each call makes a cache, appends some words, and returns the result of the last method."""
 
     KEYS, VALUES = normal(1030, 2, 9, 4), normal(1031, 2, 9, 3)  # nine words, two heads of keys and values
 
     @staticmethod
     def words(keys, values, count):
-        """The steps that append so many words, one after the other."""
+        """The steps that append the first words, one after the other."""
         return [("append", keys[..., n : n + 1, :], values[..., n : n + 1, :]) for n in range(count)]
 
     def raw(self, student, *limits, count=9, **more):
-        """What the last of so many words gives back, as it is."""
+        """The unchanged result of appending the last of the first words."""
         return student.KeyValueCache.use(self.words(self.KEYS, self.VALUES, count), *limits, **more)
 
     def kept(self, student, *limits, count=9, keys=KEYS, values=VALUES, **more):
-        """K and V after so many words, as arrays."""
+        """K and V after the first words, as arrays."""
         return self.parts(student.KeyValueCache.use(self.words(keys, values, count), *limits, **more))
 
     def parts(self, got):
-        """What `append` gave back as two arrays."""
+        """The result of `append` as two arrays."""
         if not isinstance(got, tuple | list) or len(got) != 2:
             expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
         return tuple(loosely(part) for part in got)
 
     def looks_like_an_attempt(self, student):
-        """Other words give something else back."""
+        """Fails unless other words give another result."""
         call = lambda keys, values: self.kept(student, count=5, keys=keys, values=values)  # noqa: E731
         responds(call, [self.KEYS, self.VALUES], [normal(1032, 2, 9, 4), normal(1033, 2, 9, 3)], ("key", "value"))
 
@@ -111,7 +111,7 @@ class TestKeyValueCache:
         """A new cache is empty, whatever other caches hold."""
         self.looks_like_an_attempt(student)
         words = self.words(self.KEYS, self.VALUES, 3)
-        alone = self.parts(student.KeyValueCache.use([*words, ("__init__",), words[0]]))  # made anew
+        alone = self.parts(student.KeyValueCache.use([*words, ("__init__",), words[0]]))  # a new cache
         for part, what in zip(alone, "KV", strict=True):
             hint = "What is made once for the class, and what in __init__, for each object?"
             expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")

@@ -10,7 +10,7 @@ mistake = Catalogue()
 
 
 def _first_and_last(number, window, sinks):
-    """Of so many words, by place, those that are kept."""
+    """The words that are kept, by place."""
     if window is None or number <= window + sinks:
         return list(range(number))
     return [*range(sinks), *range(number - window, number)]
@@ -29,7 +29,7 @@ def _keeping(
     count=lambda K, number: 0 if K is None else K.shape[-2],
     shared=False,
 ):
-    """`KeyValueCache` with each decision an option."""
+    """`KeyValueCache`. Each decision is an option."""
 
     class KeyValueCache:
         def __init__(self, window=None, sinks=0):
@@ -61,7 +61,7 @@ def _everything(number, window, sinks):
 
 
 def _windows(change):
-    """What is kept with another window and other sinks, and the newest word in any case."""
+    """What is kept with another window and other sinks. The newest word is always kept."""
     return _unless_all(lambda number, window, sinks: _first_and_last(number, *change(window, sinks)))
 
 
@@ -100,17 +100,17 @@ class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, n
 
 
 def _right_up_to(limit):
-    """What is kept, as long as there is room; then no other word."""
+    """What is kept while there is room. After that, no more words are added."""
     return lambda number, window, sinks: _first_and_last(number, window, sinks)[:limit]
 
 
 def _right_last(limit):
-    """What is kept, and of that the last words."""
+    """What is kept, cut to the last words."""
     return lambda number, window, sinks: _first_and_last(number, window, sinks)[-limit:]
 
 
 def _into_room_for(limit):
-    """Written into an array that was made with room for so many words."""
+    """Written into an array with room for a fixed number of words."""
 
     def joined(old, new):
         S = old.shape[-2]

@@ -21,7 +21,7 @@ from ..shared_hidden_tests import ATOL, LOUD
 
 
 def block_weights(seed, d_model=24, num_heads=6, num_kv_heads=2, d_ff=20):
-    """Weights of a block by name, such that scores are around 2 and both branches add numbers around 1."""
+    """Weights of a block by name. Scores are around 2, and both branches add numbers around 1."""
     narrow, size = d_model // num_heads * num_kv_heads, 1.4 / math.sqrt(d_model)
     shapes = {"W_Q": (d_model, d_model), "W_K": (narrow, d_model), "W_V": (narrow, d_model), "W_O": (d_model, d_model)}
     shapes |= {"W_gate": (d_ff, d_model), "W_up": (d_ff, d_model), "W_down": (d_model, d_ff)}
@@ -32,7 +32,7 @@ def block_weights(seed, d_model=24, num_heads=6, num_kv_heads=2, d_ff=20):
 
 
 def words(seed, *shape):
-    """So far from zero that an epsilon does not show: that has a test of its own."""
+    """Words so far from zero that epsilon, which has a test of its own, does not matter."""
     return 6 * normal(seed, *shape) + 2
 
 
@@ -47,9 +47,9 @@ def silent(weights, name):
 
 
 class Block(Module):
-    """A student's block in `eval()`, so that a dropout is paid for once: one test judges it as it is in training.
+    """A student's block in `eval()`, so that dropout costs only the one test that uses `train()`.
 
-    Biases that it should not have are zero, so that one test judges them as well.
+    Biases that should not exist are zero, because one test judges them, too.
     """
 
     def run(self, weights, *args, training=False, **more):
@@ -57,7 +57,7 @@ class Block(Module):
         return super().run(weights, *args, training=training, **more)
 
     def named(self, weights, dtype):
-        given = set(self.names(weights).values())  # what is not given is left as it was made, but for biases
+        given = set(self.names(weights).values())  # other parameters keep their initial values, except for biases
         found = super().named(weights, dtype)
         return {name: value for name, value in found.items() if name in given or name.endswith("bias")}
 
@@ -78,7 +78,7 @@ class TestModernDecoderBlock:
         return got
 
     def looks_like_block(self, block):
-        """Words hear from each other: another word 2 gives another output of some other word."""
+        """Fails unless words influence each other: another word 2 changes the output of some other word."""
         x = self.X.copy()
         x[:, 2] = normal(1340, 2, 24)
         first, other, rest = self.run(block), self.run(block, x), [0, 1, 3, 4]
@@ -87,7 +87,7 @@ class TestModernDecoderBlock:
         return first
 
     def compare(self, student, reference, seed, sizes, silenced, hint):
-        """The output with zeros in one layer is the reference's."""
+        """Fails unless the output, with zeros in one layer, is the reference's."""
         weights = block_weights(seed, *sizes[:4])
         weights = silent(weights, silenced) if silenced else weights
         x = words(seed + 15, 2, 7, sizes[0])
@@ -125,7 +125,7 @@ class TestModernDecoderBlock:
         hint = "Go through the table row by row: which member is missing, doubled, or has another width?"
         for sizes in (self.SIZES, (8, 2, 1, 30)):
             expect_parameters(student.ModernDecoderBlock.build(*sizes), block_weights(0, *sizes), hint)
-        # Both norms are left as they were made, and then filled with ones.
+        # Both norms keep their initial values first, and are then filled with ones.
         as_made = {name: value for name, value in self.WEIGHTS.items() if not name.startswith("norm")}
         ones = as_made | {name: np.ones(24) for name in ("norm_1", "norm_2")}
         hint = "With which numbers do norm_1 and norm_2 begin?"
@@ -146,7 +146,7 @@ class TestModernDecoderBlock:
     @pytest.mark.weight(0.6)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
-        # If a branch alone is wrong, that is told, and nothing is asked about both.
+        # If one branch alone is wrong, the message is about that, and both together are not judged.
         self.attention_alone(student, reference)
         self.feed_forward_alone(student, reference)
         hint = "Each branch alone is right. What does the second one start from?"
@@ -160,9 +160,9 @@ class TestModernDecoderBlock:
         word, alone = (
             self.X[:, :1],
             silent(self.WEIGHTS, "W_down"),
-        )  # one word sees itself: W_O W_V of its norm is added
+        )  # a single word sees itself, so W_O W_V of its norm is added
         added = [np.abs(self.run(block, size * word, alone) - size * word).mean() for size in (1.0, 1e-3)]
-        # The mean of the squares is about 2e-6 then: with epsilon 1e-5 the ratio is 0.4, with 1e-6 0.8, with none 1.
+        # The mean of the squares is about 2e-6. With epsilon 1e-5 the ratio is 0.4, with 1e-6 0.8, and with none 1.
         if not 0.2 < added[1] / max(added[0], 1e-9) < 0.6:
             text = (
                 f"with words a thousandth as large, what is added to them is {added[1] / max(added[0], 1e-9):.2f} times"
@@ -185,7 +185,7 @@ class TestModernDecoderBlock:
         still = self.looks_like_block(block)
         hint = "What is otherwise in your block while it is trained, and is it off if you hand it in?"
         long, one, weights = self.long(student)
-        # Who cannot read so many words at all has lost marks for that where sizes are asked.
+        # Code that cannot read this many words loses points in the test of sizes.
         reads_long = expect.holds(lambda: self.run(one, long, weights))
         cases = [(block, self.X, self.WEIGHTS, still)]
         cases += [(one, long, weights, self.run(one, long, weights))] if reads_long else []

@@ -27,7 +27,7 @@ mistake = Catalogue()
 
 
 def _dropping(part):
-    """What comes of gate and up, with a part of it set to zero."""
+    """The product of gate and up, with a part of it set to zero."""
 
     def together(gate, up, curve):
         return curve(gate) * up * ~part(torch.arange(up.shape[-1]), up.shape[-1])

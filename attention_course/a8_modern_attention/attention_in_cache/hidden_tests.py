@@ -12,14 +12,14 @@ from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, 
 
 @pytest.mark.exercise("attention_in_cache")
 class TestAttentionInCache:
-    """The newest word asks, and nothing that comes in has been rotated."""
+    """The query is the newest word's, and no argument has been rotated."""
 
     NAMES = ("query", "K", "V", "sink_logits")
     PARTS = ("output", "weights")
 
     @staticmethod
     def given(seed, words, h=3, d=4, d_v=6, batch=()):
-        """A query, and a cache of so many words; no two sizes alike."""
+        """A query and a cache of some words. No two sizes are equal."""
         shapes = (h, d), (h, words, d), (h, words, d_v)
         return tuple(normal(seed + i, *batch, *shape) for i, shape in enumerate(shapes))
 
@@ -32,7 +32,7 @@ class TestAttentionInCache:
         return loosely(output), loosely(weights)
 
     def looks_like_an_attempt(self, student):
-        """Another query gives another answer."""
+        """Fails unless another query gives another answer."""
         call = lambda *args: self.both(student, *args)  # noqa: E731
         responds(call, self.SMALL, [normal(1605, 3, 4)], self.NAMES)
 
@@ -82,17 +82,17 @@ class TestAttentionInCache:
         self.with_sinks(student, reference, hint, 0)
 
     def with_sinks(self, student, reference, hint, part):
-        """One part of the answer with sink logits; if it is wrong without any, by what must hold all the same."""
+        """Judges one part of the answer with sink logits. If it is wrong without any, only properties are judged."""
         self.looks_like_an_attempt(student)
         if holds_in(student, reference, self.test_weights, self.test_output):
             few = (*self.given(1650, 4, 2, 6, 8), normal(1653, 2) + 1)
             many = (*self.given(1655, 33, 8, 4, 6), normal(1658, 8))
             self.compare(student, reference, hint, part, (*self.SMALL, self.SINKS), few, many)
-        else:  # other tests have told what is wrong with the rest
+        else:  # other tests fail for what is wrong without sinks
             self.takes_a_part(student, hint, part)
 
     def takes_a_part(self, student, hint, part):
-        """A head's numbers shrink in proportion; a sink that nothing is drawn to takes nothing."""
+        """Fails unless a head's numbers shrink in proportion, and a sink with a very low logit changes nothing."""
         what = self.PARTS[part]
         without = self.both(student, *self.SMALL)[part]
         much_less = self.both(student, *self.SMALL, np.full(3, -LARGE))[part]

@@ -23,7 +23,7 @@ def _beside(scores, sinks):
 
 
 def _drawn(curve=softmax_options.softmax, sink=lambda sinks, d: sinks, kept=lambda weights: weights[..., :-1]):
-    """A softmax with the sink logits beside the scores; they are left out of what comes back."""
+    """A softmax over the scores and the sink logits, returned without the sinks."""
 
     def drawn(sinks, d):
         if sinks is None:
@@ -46,7 +46,7 @@ def _attending(
     turn=rotation,
     **options,
 ):
-    """`attention_in_cache` with each decision an option."""
+    """`attention_in_cache`. Each decision is an option."""
 
     def attention_in_cache(query, K, V, sink_logits=None):
         K, V, d = seen(K), seen(V), query.shape[-1]
@@ -209,7 +209,7 @@ _as_it_is, _from_zero = _below_the_bar(lambda sinks: sinks), _below_the_bar(np.e
 
 
 def _always(curve, sink, kept):
-    """Without sink logits there are some of 0."""
+    """Without sink logits, logits of 0 are used."""
 
     def drawn(sinks, d):
         if sinks is not None:
@@ -222,7 +222,7 @@ def _always(curve, sink, kept):
 SINKS = {
     "sink-ignored": mistake.known(
         {"kept": lambda weights: weights[..., :-1] / weights[..., :-1].sum(axis=-1, keepdims=True)},
-        {"softened": _added_to_scores},  # the same for all scores of a row, so the softmax does not see it
+        {"softened": _added_to_scores},  # the same for all scores of a row, so the softmax does not change
         hint="With a sink logit, do a head's weights still sum to 1? What does the sink take?",
     ),
     "sink-scaled": mistake.known(
@@ -279,7 +279,7 @@ def attention_in_cache(query, K, V, sink_logits=None):
     | SINKS
     | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k")
     | {
-        # A single word asks, so the root of the number of queries is 1.
+        # There is a single query, so the root of the number of queries is 1.
         "scale-by-length": mistake.mutant(
             {"scale": lambda size: math.sqrt(size.S)},
             {"scale": lambda size: size.S},

@@ -14,13 +14,13 @@ class TestCacheBytes:
     NAMES = ("num_layers", "num_kv_heads", "d_head", "length", "bytes_per_number")
 
     def count(self, got):
-        """The number of bytes; that it is an int is judged by one test alone."""
+        """The number of bytes. One test judges that it is an int."""
         if isinstance(got, bool) or not isinstance(got, int | float | np.integer | np.floating):
             expect.fail(f"gave back {expect.kind_of(got)}, not an int.")
         return float(got)
 
     def looks_like_an_attempt(self, student):
-        """Ten times as much is not as much, whether of layers, heads, width or words: of two of them at least."""
+        """Fails unless the answer changes with at least two of layers, heads, width and words: each ten times."""
         few, *more = [
             self.count(student.cache_bytes(*[n * (10 if i == place else 1) for i, n in enumerate((2, 3, 4, 5))], 3))
             for place in (None, 0, 1, 2, 3)

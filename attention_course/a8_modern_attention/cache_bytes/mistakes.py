@@ -41,7 +41,7 @@ def _counting(
     size=lambda bytes_per_number: bytes_per_number,
     end=int,
 ):
-    """`cache_bytes` with each decision an option."""
+    """`cache_bytes`. Each decision is an option."""
 
     def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
         return end(factor * numbers(num_layers, num_kv_heads, d_head, length) * size(bytes_per_number))

@@ -12,14 +12,14 @@ from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, 
 
 @pytest.mark.exercise("decoding_step")
 class TestDecodingStep:
-    """A step costs the work of one word: the words before are not given, only their keys and values."""
+    """A step costs the work of one word: earlier words are not given, only their keys and values."""
 
     NAMES = ("x", "K", "V", "W_Q", "W_K", "W_V", "W_O", "num_heads")
     PARTS = ("output", "K", "V")
 
     @staticmethod
     def given(seed, words, h=6, g=2, batch=(), d=4, d_model=10):
-        """A newest word, a cache of so many words, and weights for heads of width d; no two sizes alike."""
+        """A newest word, a cache of some words, and weights for heads of width d. No two sizes are equal."""
         x, cache = normal(seed, *batch, d_model), [normal(seed + i, *batch, g, words, d) for i in (1, 2)]
         size = 1.58 / d_model**0.5
         wide, narrow = (
@@ -45,7 +45,7 @@ class TestDecodingStep:
         return tuple(loosely(part) for part in got)
 
     def looks_like_an_attempt(self, student):
-        """Another word gives another output."""
+        """Fails unless another word gives another output."""
         call = lambda *args: self.step(student, *args)  # noqa: E731
         responds(call, self.SMALL, [normal(910, 10)], self.NAMES)
 

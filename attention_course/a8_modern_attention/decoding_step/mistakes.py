@@ -22,7 +22,7 @@ def _interleaved(projected, d_head):
 
 
 def _of_first_text(words):
-    """The first text's words for all, if there is a batch."""
+    """The first text's words for all texts, if there is a batch."""
     return np.broadcast_to(words[:1], words.shape) if words.ndim > 3 else words
 
 
@@ -47,7 +47,7 @@ def _stepping(
     cached=lambda words, group: words,
     **options,
 ):
-    """`decoding_step` with each decision an option."""
+    """`decoding_step`. Each decision is an option."""
 
     def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
         d_head, S = W_Q.shape[-1] // num_heads, 0 if K is None else K.shape[-2]

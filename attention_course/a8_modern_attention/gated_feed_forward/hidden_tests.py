@@ -22,7 +22,7 @@ class TestGatedFeedForward:
         return got
 
     def looks_like_an_attempt(self, student):
-        """Words and matrices have a say."""
+        """Fails unless the result depends on the words and on the matrices."""
         others = [normal(1284, 5, 7), None, None, self.ARGS[3][::-1].copy()]
         responds(lambda *args: self.forward(student, *args), self.ARGS, others, self.NAMES)
 
@@ -37,7 +37,7 @@ class TestGatedFeedForward:
         hint = (
             "Take the example by hand: what goes through SiLU, what is multiplied number by number, what by a matrix?"
         )
-        for seed, size in ((1290, 1), (1300, 10)):  # ten times as large: gates of 30, far open and far shut
+        for seed, size in ((1290, 1), (1300, 10)):  # ten times as large: gates of 30 are fully open or closed
             x, *weights = (normal(seed + i, *arg.shape) / 1.5 for i, arg in enumerate(self.ARGS))
             got, wanted = self.forward(student, size * x, *weights), reference.gated_feed_forward(size * x, *weights)
             expect.close(got, wanted, hint, atol=ATOL)

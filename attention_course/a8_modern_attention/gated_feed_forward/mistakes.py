@@ -41,7 +41,7 @@ def _feeding(
     after=_itself,
     before=_itself,
 ):
-    """`gated_feed_forward` with each decision an option."""
+    """`gated_feed_forward`. Each decision is an option."""
 
     def gated_feed_forward(x, W_gate, W_up, W_down):
         W_gate, W_up = (W_up, W_gate) if swap else (W_gate, W_up)

@@ -24,7 +24,7 @@ def table(*rows):
     return np.array([[letter == "1" for letter in row] for row in rows])
 
 
-# Five queries, seven keys; no symmetry, and every row allows something and hides something.
+# Five queries, seven keys. Not symmetric; every row allows something and hides something.
 MASK = table("1011001", "0110110", "0000100", "1110001", "0101011")
 ONE_EMPTY = table("1011001", "0000000", "0000100", "1110001", "0101011")
 
@@ -42,12 +42,12 @@ class TestGroupedQueryAttention:
         return loosely(output), loosely(weights)
 
     def looks_like_attention(self, student):
-        """Other queries give other weights, from 0 to 1, and some in between."""
+        """Fails unless other queries give other weights, from 0 to 1 and some in between."""
         call = lambda *args: self.attend(student, *args)  # noqa: E731
         responds(call, self.SMALL, [normal(824, 6, 5, 4), None, None, None], self.NAMES)
 
     def given(self, seed, h, g, d_v, batch=()):
-        """Fresh queries, keys and values of h and g heads."""
+        """New queries of h heads, and keys and values of g heads."""
         return normal(seed, *batch, h, 5, 4), normal(seed + 1, *batch, g, 7, 4), normal(seed + 2, *batch, g, 7, d_v), g
 
     def same(self, got, wanted, hint, where=""):
@@ -99,10 +99,10 @@ class TestGroupedQueryAttention:
             louder[head] += 5
             after = self.attend(student, self.Q, self.K, louder, 2)[0]
             expect.shape(after, before.shape, what="output")
-            heard = np.flatnonzero((np.abs(after - before) > 1e-3).any(axis=(-2, -1))).tolist()
-            if len(heard) != 3 or heard[-1] - heard[0] != 2:
-                told = ", ".join(map(str, heard)) or "none"
-                expect.fail(f"when the values of head {head} change, these query heads change: {told}.", self.GROUPS)
+            changed = np.flatnonzero((np.abs(after - before) > 1e-3).any(axis=(-2, -1))).tolist()
+            if len(changed) != 3 or changed[-1] - changed[0] != 2:
+                heads = ", ".join(map(str, changed)) or "none"
+                expect.fail(f"when the values of head {head} change, these query heads change: {heads}.", self.GROUPS)
 
     @pytest.mark.weight(0.7)
     def test_mask(self, student, reference):
@@ -153,7 +153,7 @@ class TestGroupedQueryAttention:
             self.attend(student, LARGE * self.Q, *self.SMALL[1:]), ("output", "weights"), strict=True
         ):
             expect.finite(part, hint, what)
-        # All scores far below zero, and a mask: what is seen must not vanish beside what stands for hidden.
+        # All scores are far below zero, with a mask: seen keys must not vanish beside the number that hides others.
         ordinary = self.attend(student, *self.SMALL, MASK)[1].sum(axis=-1)
         low = self.attend(student, -LARGE * (1 + np.abs(self.Q)), 1 + np.abs(self.K), self.V, 2, MASK)[1].sum(axis=-1)
         if low.shape == ordinary.shape and ((low < 0.01) & (ordinary > 0.99)).any():

@@ -9,7 +9,7 @@ from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
 
-# The table of all scores of 250 queries and 32,000 keys has 64 MB, 32 in float32. Honest work in blocks of 256 holds
+# The table of all scores of 250 queries and 32,000 keys has 64 MB, 32 in float32. Correct code with blocks of 256 holds
 # the scores of one, 0.5 MB, a few copies of that, and copies of K and V, 2 MB; a state of each block makes 1.3 MB more.
 # (A question has 256 rows at most.)
 MEMORY, KEYS, BLOCK = 24_000_000, 32_000, 256
@@ -21,13 +21,13 @@ class TestOnlineSoftmaxAttention:
     SMALL = (normal(1160, 5, 7), normal(1161, 9, 7), normal(1162, 9, 3), 4)
 
     def attend(self, student, *args, **more):
-        """The output; also where weights, or something else, came with it."""
+        """The output. Weights or anything else may come with it."""
         got = student.online_softmax_attention(*args, **more)
         return loosely(got[0] if isinstance(got, tuple) and got else got)
 
     def looks_like_an_attempt(self, student):
-        """Other queries give another output."""
-        # Other values, too: whoever looks at one key alone has no use for queries, and that is for tests of values.
+        """Fails unless other queries give another output."""
+        # Other values, too: code that looks at a single key ignores queries, which the tests of values judge.
         others = [normal(1163, 5, 7), None, normal(1164, 9, 3)]
         responds(lambda *args: self.attend(student, *args), self.SMALL, others, self.NAMES)
 
@@ -65,10 +65,10 @@ class TestOnlineSoftmaxAttention:
         """Scores of 10,000, of -10,000, and both in one row, give finite numbers."""
         self.looks_like_an_attempt(student)
         Q, K = 1 + 0.1 * np.abs(normal(1210, 5, 7)), 1 + 0.1 * np.abs(normal(1211, 9, 7))
-        far_apart = LARGE * self.SMALL[0], self.SMALL[1][:8]  # some queries' largest is in the first block, some not
+        far_apart = LARGE * self.SMALL[0], self.SMALL[1][:8]  # the largest is in the first block for some
         cases = (LARGE * Q, K), (-LARGE * Q, K), far_apart
         outputs = [self.attend(student, queries, keys, self.SMALL[2][: len(keys)], 4) for queries, keys in cases]
-        for output in outputs:  # all are asked before one is judged, so that a diagnosis hears all
+        for output in outputs:  # all calls are made before one is judged, so that a diagnosis has all answers
             expect.finite(output, "What is the largest score so far, before the first block and after it?", "output")
 
     @pytest.mark.weight(0.15)

@@ -20,7 +20,7 @@ def _blockwise(
     step=online(),
     after=lambda state: state,
 ):
-    """`online_softmax_attention` with each decision an option."""
+    """`online_softmax_attention`. Each decision is an option."""
 
     def online_softmax_attention(Q, K, V, block_size):
         if step == "causal":

@@ -18,7 +18,7 @@ class TestOnlineSoftmaxStep:
 
     @staticmethod
     def given(seed, *batch, above=0.0, keys=4, L=5, d_k=7, d_v=3):
-        """What came before and a block of keys, for L queries; what came before had scores larger by `above`."""
+        """The state so far and a block of keys, for L queries. Earlier scores were larger by `above`."""
         largest, total = normal(seed, *batch, L) + above, 1 + np.abs(normal(seed + 1, *batch, L))
         mixed = 2 * normal(seed + 2, *batch, L, d_v)
         block = normal(seed + 4, *batch, keys, d_k), normal(seed + 5, *batch, keys, d_v)
@@ -26,7 +26,7 @@ class TestOnlineSoftmaxStep:
 
     @staticmethod
     def beginning(seed, keys=4):
-        """Before the first block."""
+        """The state before the first block."""
         _, _, _, *block = TestOnlineSoftmaxStep.given(seed, keys=keys)
         return np.full(5, -np.inf), np.zeros(5), np.zeros((5, 3)), *block
 
@@ -40,7 +40,7 @@ class TestOnlineSoftmaxStep:
         return tuple(loosely(part) for part in got)
 
     def looks_like_an_attempt(self, student):
-        """Another block gives another answer."""
+        """Fails unless another block gives another answer."""
         call = lambda *args: self.step(student, *args)  # noqa: E731
         others = [None, None, None, normal(1030, 5, 7), normal(1031, 4, 7), normal(1032, 4, 3)]
         responds(call, self.SMALL, others, self.NAMES)
@@ -51,7 +51,7 @@ class TestOnlineSoftmaxStep:
             expect.close(got[part], wanted[part], hint, self.PARTS[part], ATOL)
 
     def mixture(self, got):
-        """What the output would be now."""
+        """The output if there were no more blocks."""
         _, total, mixed = got
         with np.errstate(all="ignore"):
             return mixed / total[..., np.newaxis]
@@ -80,7 +80,7 @@ class TestOnlineSoftmaxStep:
     def test_mixed(self, student, reference):
         """The values mixed so far, measured from the new largest score, plus those of the block."""
         *before, K, V = self.given(1095, above=1.0)
-        as_wide = (*(part[:3] for part in before), K, V)  # as many queries as values are wide
+        as_wide = (*(part[:3] for part in before), K, V)  # as many queries as the width of the values
         cases = self.given(1080), self.given(1090, above=1.0, keys=6), as_wide
         self.compare(student, reference, self.AGAIN, 2, *cases)
 
@@ -122,7 +122,7 @@ class TestOnlineSoftmaxStep:
         hint = "What is subtracted from a score before e is raised to it?"
         for before in (self.beginning(1130)[:3], self.SMALL[:3]):
             _, _, _, Q, K, V = self.given(1130)
-            for queries, keys in ((LARGE * Q, K), (-LARGE * np.abs(Q), np.abs(K))):  # the largest is low as well
+            for queries, keys in ((LARGE * Q, K), (-LARGE * np.abs(Q), np.abs(K))):  # even the largest is low
                 for part, what in zip(self.step(student, *before, queries, keys, V), self.PARTS, strict=True):
                     expect.finite(part, hint, what)
 

@@ -13,7 +13,7 @@ mistake = Catalogue()
 
 
 def _finite(way):
-    """What came before the first block is nothing, whatever it is multiplied by."""
+    """The state before the first block stays zero, whatever it is multiplied by."""
     return lambda old, new: np.where(np.isfinite(old), way(np.where(np.isfinite(old), old, 0), new), 0)
 
 

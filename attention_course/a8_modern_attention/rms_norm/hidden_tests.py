@@ -13,7 +13,7 @@ from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, 
 @pytest.mark.exercise("rms_norm")
 class TestRmsNorm:
     NAMES = ("x", "gamma", "eps")
-    X, GAMMA = 1.5 * normal(1230, 5, 12) + 0.7, 1 + 0.4 * normal(1231, 12)  # neither of mean 0 nor of size 1
+    X, GAMMA = 1.5 * normal(1230, 5, 12) + 0.7, 1 + 0.4 * normal(1231, 12)  # neither its mean is 0 nor its size 1
 
     def norm(self, student, x, gamma=GAMMA, *eps):
         """The result, in the shape of x."""
@@ -22,14 +22,14 @@ class TestRmsNorm:
         return got
 
     def some(self, student):
-        """Several words; a single one for code that raises on several, which has lost its marks elsewhere."""
+        """Several words, or a single one if the code raises on several. Other tests judge that."""
         return self.X if self.takes(student, self.X) or not self.takes(student, self.X[2]) else self.X[2]
 
     def takes(self, student, x):
         return expect.holds(lambda: student.rms_norm(x, self.GAMMA))
 
     def looks_like_an_attempt(self, student):
-        """Other words and another gamma give another result."""
+        """Fails unless other words and another gamma give another result."""
         x = self.some(student)
         others = [normal(1232, *x.shape), 2 - self.GAMMA]
         responds(lambda *args: self.norm(student, *args), [x, self.GAMMA], others, self.NAMES)
@@ -62,7 +62,7 @@ class TestRmsNorm:
         self.looks_like_an_attempt(student)
         call = lambda x: self.norm(student, x)  # noqa: E731
         same_in_batches(call, [[normal(1260, 2, 5, 12)], [normal(1261, 2, 3, 4, 12)]], FROM_THE_END)
-        # As many words as features: gamma would go with the words as well.
+        # As many words as features, so that gamma would also fit the words' axis.
         same_item_by_item(call, [normal(1262, 12, 12)], 1, FROM_THE_END)
 
     @pytest.mark.weight(0.1)
@@ -89,7 +89,7 @@ class TestRmsNorm:
     def test_eps(self, student):
         """eps is added to the mean of the squares, under the root, and the caller may choose it."""
         self.looks_like_an_attempt(student)
-        # What comes out has the size c / sqrt(v + eps): 1 / size ** 2 grows evenly with eps.
+        # The output has the size c / sqrt(v + eps), so 1 / size ** 2 is linear in eps.
         some = self.some(student)
         sizes = [np.linalg.norm(self.norm(student, some, np.ones(12), eps), axis=-1) for eps in (0.0, 2.0, 6.0)]
         expect.differs(sizes[1], sizes[0], "Where does eps come in?", "with another eps, the size of the result")
@@ -98,7 +98,7 @@ class TestRmsNorm:
         if not np.allclose(three, 3 * one, rtol=1e-3):
             hint = "Do you add eps to the mean of the squares, or to its root?"
             expect.fail("eps does not have the share that it should.", hint)
-        # What x was divided by, squared, grows by eps itself. (A mean that was taken off would be 0 here.)
+        # The square of the divisor grows by eps itself. (The mean is 0 here, so subtracting it changes nothing.)
         x = some - some.mean(axis=-1, keepdims=True)
         with np.errstate(all="ignore"):
             none, two = ((x / self.norm(student, x, np.ones(12), eps)) ** 2 for eps in (0.0, 2.0))

@@ -19,7 +19,7 @@ def _normed(
     eps=lambda eps: eps,
     before=lambda x: x,
 ):
-    """`rms_norm` with each decision an option."""
+    """`rms_norm`. Each decision is an option."""
 
     def rms_norm(x, gamma, eps_=1e-5):
         x = before(x)
@@ -50,7 +50,7 @@ def rms_norm(x, gamma, eps=1e-8):
 
 
 def _by_default(default, size=None):
-    """`rms_norm` with another eps where the caller gives none."""
+    """`rms_norm` with another default eps."""
     code = _normed() if size is None else _normed(size=size)
     return {"code": lambda x, gamma, eps=default: code(x, gamma, eps)}
 

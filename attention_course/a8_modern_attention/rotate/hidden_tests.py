@@ -27,7 +27,7 @@ class TestRotate:
         return got
 
     def looks_like_an_attempt(self, student):
-        """Other vectors at other positions give another result; and so do the same vectors at other positions."""
+        """Fails unless other vectors give another result, and so do the same vectors at other positions."""
         call = lambda *args: self.turn(student, *args)  # noqa: E731
         responds(call, [self.X, self.AT], [normal(802, 5, 8), None], self.NAMES)
 
@@ -60,7 +60,7 @@ class TestRotate:
         hint = "Turn a query by 5 and a key by 3, then by 15 and by 13. Between the two, what has changed?"
         q, k = np.tile(normal(807, 1, 8), (5, 1)), np.tile(normal(808, 1, 8), (5, 1))
         first = self.turn(student, q, self.AT) @ self.turn(student, k, self.AT).T
-        for more in (1, 20, 120):  # the last is past 127, where a signed byte ends
+        for more in (1, 20, 120):  # the last is beyond 127, the largest signed byte
             later = self.turn(student, q, self.AT + more) @ self.turn(student, k, self.AT + more).T
             expect.close(later, first, hint, f"the scores, {more} places on,", ATOL)
 

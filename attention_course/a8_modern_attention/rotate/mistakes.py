@@ -17,7 +17,7 @@ def _behind(first, second):
     return np.concatenate([first, second], axis=-1)
 
 
-# Written out, since tests hand it in.
+# Written out as code, because tests submit it.
 @mistake("pairs-in-halves", hint="Which column is turned together with column 0: its neighbour, or one far away?")
 def rotate(x, positions, base=10000.0):
     return rotation(pairs=_in_halves, joined=_behind)(x, positions, base)
@@ -75,7 +75,7 @@ def rotate(x, positions, base=10000.0):
 
 
 def _angles_of_other_pairs(halves):
-    """`rotate` with pairs side by side and the angles of halves, or the other way round."""
+    """`rotate` with neighbours as pairs and the angles of halves, or the reverse."""
 
     def rotate(x, positions, base=10000.0):
         angles = positions[:, None] * right_speeds(x, base)

@@ -13,13 +13,13 @@ from ..shared_hidden_tests import BY_NAME, loosely
 @pytest.mark.exercise("sliding_window_mask")
 class TestSlidingWindowMask:
     def mask(self, student, length, *args, **more):
-        """The mask as True and False; that it is of bools is judged by one test alone."""
+        """The mask as True and False. One test judges that it holds bools."""
         got = loosely(student.sliding_window_mask(length, *args, **more))
         expect.shape(got, (length, length), "One row a query, one column a key.")
         return got.astype(bool)
 
     def looks_like_a_mask(self, student):
-        """Some may, some may not; whether the window has a say, tests of values ask."""
+        """Fails unless some places are allowed and some are not. The tests of values judge the window."""
         got = self.mask(student, 8, 3)
         if got.all() or not got.any():
             expect.fail("all may attend to all, or nobody to anybody.", "Whom does word 5 see through a window of 3?")

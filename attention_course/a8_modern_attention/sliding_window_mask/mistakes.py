@@ -21,7 +21,7 @@ def _windowed(
     join=np.logical_or,
     end=lambda mask: mask,
 ):
-    """The mask with each decision an option."""
+    """The mask. Each decision is an option."""
     j = np.arange(length)
     i = j[:, None]
     shape = (length, length)
@@ -91,7 +91,7 @@ def _cut_from(limit):
 
 
 def _beyond(seen):
-    """The mask of the first words, and beyond them everything seen, or nothing."""
+    """The mask for the first words. Beyond them, everything or nothing is seen."""
 
     def ending(limit):
         def end(mask):

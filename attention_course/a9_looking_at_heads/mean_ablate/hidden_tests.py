@@ -19,17 +19,17 @@ class TestMeanAblate:
     FOUND = normal(931, 4, 3, 6, 5)  # (B, h, L, d_v)
 
     def ablated(self, student: Any, found: np.ndarray, head: int) -> np.ndarray:
-        """The answer, in the shape that came in."""
+        """The answer. Fails unless it has the argument's shape."""
         got = self.loosely(student, found, head)
         expect.shape(got, found.shape, "Everybody else still says what they said.")
         return got
 
     def loosely(self, student: Any, found: np.ndarray, head: int) -> np.ndarray:
-        """The same in whatever shape, where another one is not to cost marks once more."""
+        """The same in any shape, for tests in which a wrong shape must not cost points again."""
         return expect.array(student.mean_ablate(found, head))
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """The answer hangs on what was found."""
+        """Fails unless the answer depends on what the heads found."""
         responds(lambda found: self.loosely(student, found, 1), [self.FOUND], [normal(932, 4, 3, 6, 5)], ["found"])
 
     @pytest.mark.weight(0.25)
@@ -61,9 +61,9 @@ class TestMeanAblate:
         """What the head says is the same in every text, so it tells nobody which text this is."""
         self.looks_like_an_attempt(student)
         got = self.loosely(student, self.FOUND, 1)
-        said = got if got.ndim == 3 else self.ablated(student, self.FOUND, 1)[:, 1]  # of that head alone, maybe
+        output = got if got.ndim == 3 else self.ablated(student, self.FOUND, 1)[:, 1]  # maybe of that head alone
         hint = "Over which axis is the mean, and does every text get it?"
-        expect.close(said, np.broadcast_to(said[:1], said.shape), hint, "what head 1 says", ATOL)
+        expect.close(output, np.broadcast_to(output[:1], output.shape), hint, "what head 1 says", ATOL)
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):

@@ -50,19 +50,19 @@ def mean_ablate(found, head):
 @mistake.mutants(
     {
         "first-texts-only": mistake.known(
-            *({"said": lambda own, limit=limit: own[:limit].mean(axis=0)} for limit in (16, 8, 10, 12, 20, 32, 5)),
+            *({"mean": lambda x, limit=limit: x[:limit].mean(axis=0)} for limit in (16, 8, 10, 12, 20, 32, 5)),
             hint="How many texts are in your mean if there are 33?",
         ),
         "mean-over-places": mistake.known(
-            {"said": lambda own: own.mean(axis=1, keepdims=True)},
+            {"mean": lambda x: x.mean(axis=1, keepdims=True)},
             hint="Over which axis is the mean: the texts, or the places of one text?",
         ),
         "mean-over-texts-and-places": mistake.known(
-            {"said": lambda own: own.mean(axis=(0, 1))},
+            {"mean": lambda x: x.mean(axis=(0, 1))},
             hint="Does the head say the same at every place? Over which axis is the mean?",
         ),
         "mean-over-the-width": mistake.known(
-            {"said": lambda own: own.mean(axis=-1, keepdims=True)},
+            {"mean": lambda x: x.mean(axis=-1, keepdims=True)},
             hint="What a head finds is a vector. Which axis has its numbers, and which the texts?",
         ),
         "mean-over-heads": mistake.known(
@@ -83,40 +83,40 @@ def mean_ablate(found, head):
             hint="Which head says that in the texts as they were?",
         ),
         "mean-of-the-others": mistake.known(
-            {"said": lambda own: (own.sum(axis=0) - own) / max(len(own) - 1, 1)},
+            {"mean": lambda x: (x.sum(axis=0) - x) / max(len(x) - 1, 1)},
             hint="How many texts are in the mean: all of them?",
         ),
         "one-number-for-all": mistake.known(
-            {"said": lambda own: own.mean()}, hint="Is the mean one number, or one vector for each place?"
+            {"mean": lambda x: x.mean()}, hint="Is the mean one number, or one vector for each place?"
         ),
         "zero-for-mean": mistake.known(
-            {"said": lambda own: 0 * own}, hint="Silence is one way. Which numbers does the text ask for in its place?"
+            {"mean": lambda x: 0 * x}, hint="Silence is one way. Which numbers does the text ask for in its place?"
         ),
-        "sum-for-mean": mistake.known({"said": lambda own: own.sum(axis=0)}, hint="By how many is the sum divided?"),
-        "median-for-mean": mistake.known({"said": lambda own: np.median(own, axis=0)}),
+        "sum-for-mean": mistake.known({"mean": lambda x: x.sum(axis=0)}, hint="By how many is the sum divided?"),
+        "median-for-mean": mistake.known({"mean": lambda x: np.median(x, axis=0)}),
         "divided-by-one-more": mistake.mutant(
-            {"said": lambda own: own.sum(axis=0) / (len(own) + 1)},
+            {"mean": lambda x: x.sum(axis=0) / (len(x) + 1)},
             hint="How many texts are in your sum, and by how many is it divided?",
         ),
         "divided-by-one-less": mistake.mutant(
-            {"said": lambda own: own.sum(axis=0) / max(len(own) - 1, 1)},
+            {"mean": lambda x: x.sum(axis=0) / max(len(x) - 1, 1)},
             hint="How many texts are in your sum, and by how many is it divided?",
         ),
         "largest-for-mean": mistake.mutant(
-            {"said": lambda own: own.max(axis=0)}, hint="Which number does the text ask for: the largest, or the mean?"
+            {"mean": lambda x: x.max(axis=0)}, hint="Which number does the text ask for: the largest, or the mean?"
         ),
         "of-another-text": mistake.mutant(
-            {"said": lambda own: np.roll(own, 1, axis=0)},
-            {"said": lambda own: np.roll(own, -1, axis=0)},
+            {"mean": lambda x: np.roll(x, 1, axis=0)},
+            {"mean": lambda x: np.roll(x, -1, axis=0)},
             hint="Does the head still tell of one text, if of another one? Over which axis is the mean?",
         ),
         "first-text-for-all": mistake.known(
-            {"said": lambda own: own[0]},
-            {"said": lambda own: own[-1]},
+            {"mean": lambda x: x[0]},
+            {"mean": lambda x: x[-1]},
             hint="What the head says is to be what it says on average. Whose words are those of yours?",
         ),
         "mean-taken-off": mistake.known(
-            {"said": lambda own: own - own.mean(axis=0)}, hint="Does the head say its mean, or everything but its mean?"
+            {"mean": lambda x: x - x.mean(axis=0)}, hint="Does the head say its mean, or everything but its mean?"
         ),
         "heads-counted-from-1": mistake.known({"first": 1}, hint="Which is the first head: number 0, or number 1?"),
         "from-the-head-on": mistake.known(
@@ -130,13 +130,13 @@ def mean_ablate(found, head):
     },
     hints=HINTS,
 )
-def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
+def mean_ablate(mean=lambda x: x.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
                 given=lambda result, head: result, of=None):  # fmt: skip
     def ablated(found, head):
         result = found.copy()
         heads = np.arange(found.shape[1])[which(head - first)] if head >= first else [-1]
-        for one in heads:
-            result[:, one] = said(found[:, one]) if of is None else of(found, one)
+        for i in heads:
+            result[:, i] = mean(found[:, i]) if of is None else of(found, i)
         return given(result, head)
 
     return ablated

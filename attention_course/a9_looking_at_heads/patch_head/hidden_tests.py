@@ -21,13 +21,13 @@ class TestPatchHead:
     BATCHED = normal(943, 2, 3, 6, 5), normal(944, 2, 3, 6, 5)
 
     def patched(self, student: Any, found: np.ndarray, other: np.ndarray, head: int, place: int) -> np.ndarray:
-        """The answer, in the shape that came in."""
+        """The answer. Fails unless it has the argument's shape."""
         got = expect.array(Unbatched(student.patch_head, 3)(found, other, head, place))
         expect.shape(got, found.shape, "All heads, at all places.")
         return got
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Something of the first comes, and something of the second."""
+        """Fails unless the answer depends on both runs."""
         call = lambda found, other: self.patched(student, found, other, 1, 4)  # noqa: E731
         responds(call, [self.FOUND, self.OTHER], [normal(945, 3, 6, 5), normal(946, 3, 6, 5)], ["found", "other"])
 

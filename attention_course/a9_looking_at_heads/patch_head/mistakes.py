@@ -68,13 +68,13 @@ def patch_head(found, other, head, place):
 
 @mistake.mutants(
     {
-        # These two give back an argument, which is no attempt, so the fair price of a slip is not asked of them.
+        # These two return an argument, which is no attempt, so their price is not checked.
         "everything": mistake.mutant(
             {"places": lambda place: slice(None), "heads": lambda head: slice(None)},
             hint="How much of the first run is left in your result?",
         ),
         "nothing-replaced": mistake.mutant(
-            {"said": lambda here, there: here}, hint="Where does the other run come into your result?"
+            {"patch": lambda here, there: here}, hint="Where does the other run come into your result?"
         ),
         "every-place": mistake.known(
             {"places": lambda place: slice(None)}, hint="At how many places does the head say something else?"
@@ -115,18 +115,18 @@ def patch_head(found, other, head, place):
             hint="Which run is the one that goes on, and from which one is a piece taken?",
         ),
         "added": mistake.known(
-            {"said": lambda here, there: here + there},
+            {"patch": lambda here, there: here + there},
             hint="If both runs say the same, what does the patched one say in yours?",
         ),
         "halfway": mistake.known(
-            {"said": lambda here, there: (here + there) / 2},
+            {"patch": lambda here, there: (here + there) / 2},
             hint="Does the head say what it said in the other run, or something between the two?",
         ),
         "silenced": mistake.known(
-            {"said": lambda here, there: 0 * there}, hint="What does the other run have to do with your result?"
+            {"patch": lambda here, there: 0 * there}, hint="What does the other run have to do with your result?"
         ),
         "difference-of-runs": mistake.mutant(
-            {"said": lambda here, there: there - here},
+            {"patch": lambda here, there: there - here},
             hint="Is the new vector that of the other run, or the step from the one to the other?",
         ),
         "one-number-only": mistake.known(
@@ -144,7 +144,7 @@ def patch_head(
     places=lambda place: slice(place, place + 1),
     heads=lambda head: slice(head, head + 1),
     runs=lambda found, other: (found, other),
-    said=lambda here, there: there,
+    patch=lambda here, there: there,
     width=slice(None),
     front=None,
     from_place=0,
@@ -152,9 +152,9 @@ def patch_head(
     def patched(found, other, head, place):
         here, there = runs(found, np.roll(other, -from_place, axis=-2))
         result, where = here.copy(), np.s_[..., heads(head), places(place), width]
-        if front is not None:  # axes in front that the code counts on, if there are any
+        if front is not None:  # the number of leading axes that the code expects, if any
             where = (slice(None),) * min(front, here.ndim - 3) + (head, place)
-        result[where] = said(here[where], there[where])
+        result[where] = patch(here[where], there[where])
         return result
 
     return patched

@@ -34,7 +34,7 @@ class TestPreviousTokenScore(Scores):
         """A head that always looks at the word before has score 1, one that looks two words back, or at itself, 0."""
         self.looks_like_an_attempt(student)
         heads = np.stack([always_looking(lambda i, back=back: i - back, 8) for back in (1, 0, 3)])
-        heads[2, :4] = np.eye(8)[:4]  # the first four have no word so far back, and look at themselves
+        heads[2, :4] = np.eye(8)[:4]  # the first four have no word that far back, and look at themselves
         hint = "How many words have a word before them? By how many do you divide?"
         expect.close(self.score(student, heads), np.array([1.0, 0.0, 0.0]), hint, "the score", ATOL)
 
