@@ -7,12 +7,13 @@ that a suite plans are known in advance, as fingerprints. On other calls a hypot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.fingerprints import Fingerprints, digest, fingerprint_of, on_any_machine

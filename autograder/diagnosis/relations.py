@@ -12,11 +12,12 @@ A course adds relations of its own subject in the `relations.py` of its folder, 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from autograder.diagnosis import differences, forms, items, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall

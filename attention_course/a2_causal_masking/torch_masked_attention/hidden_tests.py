@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal, tensor
-from ...hidden.properties import ANY_SIZE, gradients_match
+from ...hidden.properties import ANY_SIZE, gradients_match, some_items
 from ..shared_hidden_tests import (
     DTYPES,
     FAR,
@@ -142,7 +142,7 @@ class TestTorchMaskedAttention(AttentionTests):
             batch = arrays[0].shape[:-2]
             got = self.attend(student, *arrays, mask)
             full = np.broadcast_to(mask, (*batch, 4, 6))
-            for index in np.ndindex(*batch):
+            for index in some_items(batch):
                 alone = self.attend(student, *(array[index] for array in arrays), full[index].copy())
                 where = f" of batch item {list(index)} with a mask of shape {mask.shape}"
                 self.same([part[index] for part in got], alone, hint, where)
