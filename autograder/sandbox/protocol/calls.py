@@ -7,6 +7,7 @@ The same four serve in both directions: hidden tests call student code, and stud
 from __future__ import annotations
 
 import contextlib
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -77,6 +78,7 @@ class Call(Struct, frozen=True, dict=True):
     chance: how it draws random numbers, if its answer is to be a sample
     gives: what the reply has as its value
     typed: the lines that `input()` reads during the call; None leaves `input()` alone
+    sent: `encode(positional)` if the call came as bytes and no argument was changed since
     """
 
     name: str
@@ -92,6 +94,7 @@ class Call(Struct, frozen=True, dict=True):
     chance: Chance | None = None
     gives: Gives = Gives.VALUE
     typed: Sequence[str] | None = None
+    sent: Any = None
 
     @property
     def positional(self) -> list[Any]:
@@ -131,14 +134,17 @@ class Call(Struct, frozen=True, dict=True):
         return any(isinstance(value, Handle) for value in self.given())
 
     def with_given(self, change: Callable[[Any], Any]) -> Call:
-        """The same call with every argument changed."""
+        """The same call with every argument changed; this object if none changes."""
+        given = self.given()
+        if all(map(operator.is_, map(change, given), given)):
+            return self
 
         def changed(made: Made) -> Made:
             kwargs = {key: change(value) for key, value in made.kwargs.items()}
             return replace(made, args=[*map(change, made.args)], kwargs=kwargs)
 
         steps = [Step(step.method, [*map(change, step.args)]) for step in self.steps]
-        return replace(changed(self), steps=steps, instance=self.instance and changed(self.instance))
+        return replace(changed(self), steps=steps, instance=self.instance and changed(self.instance), sent=None)
 
 
 class Reply(Struct, frozen=True):
@@ -259,6 +265,7 @@ def call_of(body: bytes) -> Call:
             packed.chance and Chance(*packed.chance),
             gives,
             typed,
+            None if packed.steps else packed.args,
         )
 
 

@@ -106,7 +106,7 @@ def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> 
         return Failure(Kind.MISSING, call.name)
     if call.gives is Gives.NAME:
         return Reply(figures.as_data(target))
-    before = encode(call.positional)
+    before = encode(call.positional) if call.sent is None else call.sent
     seen: list[str] = []
     dropped: list[str] = []
     with contextlib.ExitStack() as around:
