@@ -6,6 +6,7 @@ Each difference is found in one call, and described in one sentence that shows n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,10 +110,11 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
     if a.shape != b.shape:
         return False
     by = max(ATOL.get(one.dtype, 1e-7) for one in (a, b))
-    a, b = a.astype(float), b.astype(float)
-    if a.size and abs(a.flat[0] - b.flat[0]) > by * (1 + abs(b.flat[0])) and np.isfinite(b.flat[0]):
-        return False
-    return allclose(a, b, by, by)
+    if a.size:  # the first numbers alone decide it most of the time
+        first, right = float(a.flat[0]), float(b.flat[0])
+        if abs(first - right) > by * (1 + abs(right)) and math.isfinite(right):
+            return False
+    return allclose(a.astype(float), b.astype(float), by, by)
 
 
 @of_each_part
@@ -221,10 +223,18 @@ def order(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def places_of_items(a: np.ndarray, b: np.ndarray) -> list[int]:
-    """For each item of `a`, along the first axis, the equal item of `b`, or -1; empty if two items of `b` are equal."""
-    if len(b) > MOST_ITEMS or len(np.unique(b.reshape(len(b), -1).astype(float).round(6), axis=0)) < len(b):
-        return []
-    return [next((j for j, item in enumerate(b) if nearly_equal(one, item)), -1) for one in a]
+    """For each item of `a`, along the first axis, the place of the equal item of `b`.
+
+    Empty if an item of `a` equals none, or if two items of `b` are equal.
+    """
+    found = list[int]()
+    for one in a if len(b) <= MOST_ITEMS else ():
+        place = next((j for j, item in enumerate(b) if nearly_equal(one, item)), None)
+        if place is None:
+            return []
+        found.append(place)
+    all_differ = found and len(np.unique(b.reshape(len(b), -1).astype(float).round(6), axis=0)) == len(b)
+    return found if all_differ else []
 
 
 @of_each_part

@@ -43,7 +43,7 @@ def repeated(a: np.ndarray, b: np.ndarray) -> str:
             continue
         places = places_of_items(np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0))
         missing = sorted(set(range(length)) - set(places))
-        if places and -1 not in places and missing:
+        if places and missing:
             return f"Along axis {axis}, what belongs at {_listed(missing)} is nowhere; others stand there once more."
     return ""
 

@@ -112,7 +112,7 @@ def _relation_beside(compared: Compared, mistake: Mistake, rest: frozenset[int])
     """One relation between the student's answers and a mistake's that explains all of `rest`."""
     pairs = [ComparedCall(one.call, one.answer, compared.answer(mistake, i)) for i, one in enumerate(compared.calls)]
     differ = frozenset(i for i, one in enumerate(pairs) if not same_answer(one.got, one.wanted))
-    found = [one for one in relations(pairs, differ) if one.name in BESIDE] if differ >= rest else []
+    found = list(relations(pairs, differ, names=BESIDE)) if differ >= rest else []
     if not all(lays_out_otherwise(pairs[i]) for i in rest):
         found = [one for one in found if one.name != "one-batch-layout"]
     return next((one for one in found if one.explains >= rest), None)

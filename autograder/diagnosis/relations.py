@@ -11,7 +11,7 @@ A course adds relations of its own subject in the `relations.py` of its folder, 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -98,19 +98,27 @@ Kind = OfAnswer | OfCalls
 
 
 def relations(
-    compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+    compared: Sequence[ComparedCall],
+    wrong: frozenset[int],
+    of_course: Sequence[Kind] = (),
+    names: Container[str] | None = None,
 ) -> Iterator[Relation]:
     """Every relation that explains some of the `wrong` answers, the strongest evidence first.
 
     of_course: the course's own relations, see `autograder.content.course_relations`
+    names: of the relations to look for; None for all
     """
-    for kind in (*of_course, *KINDS):
-        if (found := kind.among(compared, wrong)) is not None:
-            yield found
-    for find in (_one_layout, _up_to_a_size, _without_effect):
-        yield from find(compared, wrong)
-    if (found := ITEMS_ZERO.among(compared, wrong)) is not None:  # last: a size at which code stops says more
-        yield found
+
+    def of_kinds(*kinds: Kind) -> Iterator[Relation]:
+        for kind in kinds:
+            if (names is None or kind.name in names) and (found := kind.among(compared, wrong)) is not None:
+                yield found
+
+    yield from of_kinds(*of_course, *KINDS)
+    for name, find in OF_ALL_CALLS.items():
+        if names is None or name in names:
+            yield from find(compared, wrong)
+    yield from of_kinds(ITEMS_ZERO)  # last: a size at which code stops says more
 
 
 def explained_by_relations(
@@ -315,3 +323,10 @@ def _arguments(call: Call) -> dict[str, bytes]:
         found |= {f"the {place} argument of __init__": value for place, value in zip(ORDINALS, made.args, strict=False)}
         found |= {**made.kwargs, **made.parameters}
     return {name: frames.body({"value": encode(value)}) for name, value in found.items()}
+
+
+OF_ALL_CALLS = {
+    "one-batch-layout": _one_layout,
+    "stops-at-a-size": _up_to_a_size,
+    "argument-without-effect": _without_effect,
+}
