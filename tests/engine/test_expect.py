@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_course.hidden.inputs import normal, tensor
-from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
+from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item, some_items
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.testing import expect
 from autograder.testing.cases import alike
@@ -326,13 +326,18 @@ def test_responds_finds_an_answer_that_is_none():
     )
 
 
+def test_a_large_batch_is_sampled_with_its_ends_and_a_small_one_is_not():
+    assert some_items((2, 8)) == [(0, 0), (0, 5), (1, 2), (1, 7)]
+    assert some_items((3,)) == [(0,), (1,), (2,)] and some_items(()) == [()]
+
+
 def test_same_item_by_item():
     x = normal(1, 2, 3, 4)
     same_item_by_item(lambda x: (x * 2, x.sum(axis=-1)), [x], 2, HINT)
     mixed = said(same_item_by_item, lambda x: x - x.max(), [x], 1, HINT)
     assert mixed.startswith("the result for batch item 0 at [0, 0]")
     first_for_all = said(same_item_by_item, lambda x: x[:1, :1] + 0 * x if x.ndim == 3 else x, [x], 2, HINT)
-    assert first_for_all.startswith("the result for batch item (0, 1) at [0] is ")
+    assert first_for_all.startswith("the result for batch item (0, 2) at [0] is ")
     assert first_for_all.endswith(f"which is not right (4 of 4 values differ). {HINT}")
     assert said(same_item_by_item, lambda x: x.reshape(-1, 4), [x], 2, HINT) == (
         f"the result has shape (6, 4); its first axes should be (2, 3). {HINT}"
