@@ -115,6 +115,7 @@ def reads_well(page, rubric):
     assert min(sizes) >= 11
 
 
+@pytest.mark.catalogue
 def test_names_are_shown_as_they_are(tmp_path, chromium):
     """nbgrader writes ", None" after a name of one word."""
     course = small_course(tmp_path / "course", students=("cher", "ada", "bob"))

@@ -13,6 +13,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.catalogue
 def test_an_instructor_changes_points_in_the_create_assignment_panel(jupyterlab, chromium):
     """To open a source notebook there changes nothing. Softmax is worth 5 instead of 4: typed, and saved."""
     course, address = jupyterlab

@@ -9,10 +9,12 @@ import pytest
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.helpers.agreement import ELSE, GREEN, SAME, agreement, checked
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone, judged_mistake
+from tests.helpers.selection import one_in
 from tests.helpers.wrong_answers import wrong_answers_of
 
 SOME = 40  # of so many wrong answers, one
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+some = pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS, first=1), ids=lambda assignment: assignment.name)
 
 
 def told(assignment, answers):
@@ -40,13 +42,13 @@ def agrees(found):
 
 
 @pytest.mark.slow
-@each
+@some
 def test_of_some_wrong_answers(assignment):
     agrees(told(assignment, wrong_answers_of(assignment)[::SOME]))
 
 
 @pytest.mark.slow
-@each
+@some
 def test_of_some_known_mistakes(assignment):
     agrees(of_known_mistakes(assignment, [*read_catalogue(assignment.mistakes)][:: SOME // 2]))
 

@@ -84,6 +84,7 @@ def test_a_rotation_that_is_not_undone_is_said_and_never_trained(wrong):
         block_parts.without("rotation", A8.reference().ModernDecoderBlock(64, 4, 2, 80), wrong, 16)
 
 
+@pytest.mark.slow
 def test_a_row_that_would_mislead_is_left_out_and_the_others_are_there(capsys):
     names = notebook_names()
     names["rotate"] = lambda x, positions: A8.reference().rotate(x, positions, 100.0)
@@ -120,6 +121,7 @@ def test_our_runs_on_the_novel_are_those_of_the_notebook():
     assert names["read_without"]("nothing") == pytest.approx(ours["nothing"][0], abs=0.03)
 
 
+@pytest.mark.slow
 def test_a_model_that_knows_nothing_of_the_novel_is_unsure_among_all_tokens():
     """And a few steps make it less so."""
     names = notebook_names()

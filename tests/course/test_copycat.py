@@ -244,6 +244,7 @@ def test_the_command_makes_a_model_as_good(tmp_path):
     assert A9.induction_score(reading.weights[1].mean(axis=0), PERIOD)[INDUCTION[1]] > 0.6
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_with_one_pace_for_all_heads_share_the_work_and_with_their_own_one_does_it():
     """What section 7 of the notebook trains, and says of it."""

@@ -33,6 +33,7 @@ def test_the_same_seed_gives_the_same_news_and_another_one_others():
     assert news.items(50, 10) != news.items(50, 10, seed=1)
 
 
+@pytest.mark.slow
 def test_no_held_out_summary_is_among_those_to_train_on():
     train, held_out = news.items()
     assert (len(train), len(held_out)) == (6000, 400)
@@ -55,6 +56,7 @@ def test_articles_have_two_to_four_sentences_and_mislead():
     assert max(first) > 100  # the news may stand at the end
 
 
+@pytest.mark.slow
 def test_summaries_differ_in_length_and_kind_so_that_the_end_is_a_decision():
     train, held_out = news.items()
     for part in (train, held_out):
@@ -68,6 +70,7 @@ def test_summaries_differ_in_length_and_kind_so_that_the_end_is_a_decision():
     assert any(" in " in item.article for item in where_or_not)  # of somebody else
 
 
+@pytest.mark.slow
 def test_every_word_has_a_number_and_comes_back():
     train, held_out = news.items()
     for item in (*train, *held_out):

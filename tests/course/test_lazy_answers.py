@@ -96,6 +96,7 @@ def slightly_off(value):
     return ~value if str(value.dtype).endswith("bool") else value + 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_right_values_are_worth_at_least_half(assignment):
     for exercise in assignment.exercises:

@@ -18,6 +18,7 @@ LEFT_OUT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 def test_numbers_in_the_text_are_those_of_the_code(assignment):
     table, texts, wrong = table_of(assignment), texts_of(assignment), []

@@ -57,6 +57,7 @@ def test_nine_in_ten_are_caught_by_the_checks_alone():
     assert sum(row.checked for row in found) >= 0.9 * len(found)
 
 
+@pytest.mark.slow
 def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
     assignment = ASSIGNMENTS[1]
     page = visible_page.page(rows_of(assignment))

@@ -165,6 +165,7 @@ def test_what_would_stop_a_run_or_mislead_it_is_found(course, file, old, new, sa
     assert "Traceback" not in found
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_a_solution_that_writes_into_the_course_is_found_and_a_broken_assignment_stops_no_other(course):
     for name in ("a2_second", "a3_third"):

@@ -56,6 +56,7 @@ def auto_scores(course, student):
         return {grade.name: grade.auto_score for grade in grades}
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_stock_nbgrader_and_ours_give_the_same_marks(tmp_path):
     """Numbers, text, plots, files; partial credit, a warning, an exception; what a person grades, or left undone."""

@@ -140,6 +140,7 @@ HOSTILE = [
 OTHERS = [pytest.param(kind, marks=pytest.mark.catalogue) for kind in ("landlock", "process")]
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bubblewrap", *OTHERS])
 def test_what_is_hostile_loses_its_own_exercise(course, kind):

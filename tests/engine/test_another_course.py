@@ -143,6 +143,7 @@ def test_a_course_about_something_else_is_graded(elsewhere):
 GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_path):
     """Every command of the page, in one terminal, with that kit."""

@@ -58,6 +58,7 @@ def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook):
     assert autograder("check", notebook(model_answers(A1))).returncode == 0
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_what_a_cell_ran_into_is_said_where_its_exercise_is_not_judged(notebook):
     broken = {
@@ -74,6 +75,7 @@ def test_what_a_cell_ran_into_is_said_where_its_exercise_is_not_judged(notebook)
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_call_is_one_line(tmp_path):
     odd = tmp_path / "odd.ipynb"
     nbformat.write(nbformat.v4.new_notebook(), odd)
@@ -84,6 +86,7 @@ def test_a_wrong_call_is_one_line(tmp_path):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_watch_checks_again_after_each_save_until_interrupted(notebook):
     path = notebook({})
@@ -139,6 +142,7 @@ def is_sanitised(text):
     return all(line.isprintable() for line in text.split("\n"))
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_a_terminal_obeys_nothing_that_a_notebook_says(notebook, tmp_path):
     path = notebook(OBEDIENT)
@@ -184,6 +188,7 @@ def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
         check_notebook.open_sandbox().__enter__()
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_what_a_student_prints_and_what_is_forbidden_are_told_as_in_the_notebook(tmp_path):
     a7 = COURSE.assignment("a7_attention_and_convolution")

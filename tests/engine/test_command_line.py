@@ -80,6 +80,7 @@ def test_a_class_as_json_and_table(graded):
     assert "not graded" in done.stdout
 
 
+@pytest.mark.slow
 def test_one_notebook_is_shown_test_by_test(submitted):
     done = autograder("grade", submitted / "wrong" / "a1_scaled_dot_product")
     assert done.returncode == 0

@@ -255,6 +255,7 @@ def test_a_private_file_beside_the_notebook_is_found(a1):
     assert "hands every file in this folder to students" in str(found)
 
 
+@pytest.mark.slow
 def test_a_notebook_that_cannot_be_read_is_one_finding_and_no_traceback(a1):
     a1.notebook.write_text("{")
     done = autograder("dev", "check", cwd=a1.root)
@@ -264,6 +265,7 @@ def test_a_notebook_that_cannot_be_read_is_one_finding_and_no_traceback(a1):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_unknown_assignment_ends_with_2():
     done = autograder("dev", "check", "a9")
     assert done.returncode == 2
@@ -279,6 +281,7 @@ def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
         assert len(after.tests) == count + 1
 
 
+@pytest.mark.slow
 def test_a_catalogue_is_asked_again_only_where_something_has_changed(tmp_path):
     course = small_course(tmp_path / "course")
     kept = [course.assignment(NAME).content / name for name in ("visible_fingerprints.npz", "fingerprints.npz")]

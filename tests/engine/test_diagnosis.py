@@ -134,6 +134,7 @@ def test_named_behind_the_wall_too(sandbox):
     assert [exercise.diagnosis for exercise in report.exercises[1:]] == [None, None, None]
 
 
+@pytest.mark.slow
 def test_two_slips_in_a_convolution_are_both_named():
     """A flipped kernel and the mean of the heads, written as loops."""
     a7 = COURSE.assignment("a7_attention_and_convolution")
@@ -183,6 +184,7 @@ def layer_norm_lost_in_batches(x, gamma, beta, eps=1e-5):
     return np.cos(x) if x.ndim > 2 else norm(x, gamma, beta, eps, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "name", "words"),
     [
@@ -203,6 +205,7 @@ def test_a_mistake_in_some_calls_is_told_as_such_and_evidence_says_what_is_wrong
     assert ("gives exactly your answer" in found.evidence) == (name == "normalised-over-the-sentence")
 
 
+@pytest.mark.slow
 def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():
     """No scale, and a memory of padding alone is looked at evenly: the scale does not explain that."""
 
@@ -222,6 +225,7 @@ def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():
     assert "with one thing more: a query that may attend to nothing gets even weights" in found.evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_what_hypotheses_answer_is_kept(assignment):
     """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""
@@ -245,6 +249,7 @@ def test_what_is_kept_is_found_on_another_processor(kind):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_hypotheses_answer():
     assignment = COURSE.assignment("a3_heads")
     kept, asked = fingerprints.read(assignment.content), material_of(assignment, keeps=False).hypotheses
@@ -343,6 +348,7 @@ def test_two_names_that_fit_are_told_as_the_one_or_the_other():
     assert found(first, second, third).diagnosis is None, "what fits three names tells nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["no-batch-axes", "leftover-columns-dropped", "float64-always"])
 def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(name):
     assignment = COURSE.assignment("a3_heads")

@@ -221,6 +221,7 @@ def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope
         assert subprocess.run(["bash", "-n", gradescope / "source" / script], check=False).returncode == 0
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, monkeypatch):
     """As its runner does: the script beside the wheels, in the student's checkout, with pip left out."""

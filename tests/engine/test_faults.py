@@ -232,6 +232,7 @@ def left_over():
     prctl(subreaper, 0, 0, 0, 0)
 
 
+@pytest.mark.catalogue
 def test_deadlines_hold_without_a_wall(root, left_over):
     looping(root, ["loop-1", "loop-2"])
     _, said = grade(root, "submitted", "--sandbox", "process", "--jobs", "2")
@@ -300,6 +301,7 @@ def test_a_cluster_without_workers_is_said_and_not_waited_for_without_end(schedu
     assert "waiting for a worker" in capsys.readouterr().err
 
 
+@pytest.mark.catalogue
 def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes_it(root, scheduler):
     address, start, running = scheduler
     start("worker", address, "--nthreads", "1", "--no-dashboard")

@@ -156,6 +156,7 @@ def scores_of(checkout):
         return {s.student.id: s.score for s in book.assignment_submissions(A1)}
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_from_an_empty_folder_to_returned_feedback(checkout, tmp_path, chromium):
     teacher, ada = teacher_and_student(checkout, tmp_path)

@@ -80,6 +80,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PAIRS)
 def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form):
@@ -117,6 +118,7 @@ def test_weights_that_do_not_come_back_leave_the_output_its_points(name):
     assert [test.message for test in lost[1:]] == [ABOVE] * (len(lost) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["{}", "({},)"])
 def test_one_part_of_three_earns_its_own_test_alone(form):
     largest = "np.maximum(largest, (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])).max(-1))"
@@ -240,6 +242,7 @@ def test_told_once():
     assert once_each(["a"] * 3, ["1", "2", "3"]) == ["1 2 more tests fail for this reason.", ABOVE, ABOVE]
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_behind_the_wall_it_is_the_same(sandbox):
     assignment = COURSE.of_exercise("MultiHeadAttention")
@@ -316,6 +319,7 @@ def test_what_is_brought_and_right_is_not_blamed():
     assert "lost marks" not in note and "calls" in note
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_nor_is_it_if_an_exercise_between_lost_marks():
     result = handed_in(
@@ -336,6 +340,7 @@ def test_a_message_speaks_of_the_call_that_gave_what_is_wrong():
     assert "with X (5, 7), W_Q (7, 12)" in lost.message and "d_model is 7" in lost.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [

@@ -24,6 +24,7 @@ from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
 from autograder.worker import executors
 from tests.helpers.classes import class_of
+from tests.helpers.selection import one_in
 from tests.helpers.small_course import NAME, NOTEBOOK, command, submit
 from tests.helpers.terminal import grade
 
@@ -115,7 +116,7 @@ def _read(course):
         return []
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", one_in(2, [signal.SIGKILL, signal.SIGINT]))
 def test_a_run_that_was_interrupted_goes_on(slow_course, how):
     process = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 3)
@@ -136,6 +137,7 @@ def test_a_run_that_was_interrupted_goes_on(slow_course, how):
     assert [marks[f"student-{n:02}"] for n in (0, 3, 6, 9)] == [3] * 4
 
 
+@pytest.mark.catalogue
 def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course):
     first = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
@@ -218,6 +220,7 @@ def cluster(tmp_path):
         log.close()
 
 
+@pytest.mark.catalogue
 def test_many_machines_one_of_which_is_lost(slow_course, cluster):
     address, processes = cluster
     grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)

@@ -140,6 +140,7 @@ def test_a_cell_of_any_length_costs_no_other_cell_its_quotes(filling):
     assert time.monotonic() - started < 5  # seconds; it takes a hundredth of one, and took some hundred
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_ten_million_empty_lines_are_graded_in_seconds(tmp_path):
     """The largest notebook that is read, whose every call ends in a traceback."""

@@ -118,6 +118,7 @@ def test_of_two_marks_the_later_counts(marks, tmp_path):
     assert found["ben", A1.name].score == 20
 
 
+@pytest.mark.slow
 def test_a_class_that_could_not_be_graded_at_all_has_a_page(tmp_path):
     entry = {
         "student": "ada",

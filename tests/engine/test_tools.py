@@ -38,6 +38,7 @@ def test_two_versions_reports_are_compared(tmp_path, capsys, after, said):
     assert capsys.readouterr().out == f"{said}\n"
 
 
+@pytest.mark.slow
 def test_a_class_of_everything_has_right_and_wrong_answers_to_each_exercise():
     for assignment in ASSIGNMENTS:
         found = list(every_answer(assignment))

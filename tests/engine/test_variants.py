@@ -29,6 +29,7 @@ def known(request):
     return request.param, found, variants(found.suite, found.reference, found.recording, SECRET)
 
 
+@pytest.mark.slow
 def test_each_test_of_values_has_four_inputs_and_the_solution_passes_them(known):
     assignment, found, recordings = known
     assert len(recordings) == VARIANTS
@@ -45,6 +46,7 @@ def test_each_test_of_values_has_four_inputs_and_the_solution_passes_them(known)
             assert result.score == result.max_score, result
 
 
+@pytest.mark.slow
 def test_a_table_of_known_answers_loses_a_fair_share_everywhere(known):
     """Whoever has the answers to all that is asked of everybody, but no way to find them."""
     assignment, found, recordings = known

@@ -36,13 +36,13 @@ LONG = {
 
 
 def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """Of what is judged in these, `make quick` takes every sixth; of the others, every second."""
-    return [pytest.mark.slow] if number % (6 if exercise in LONG else 2) else []
+    """Of what is judged in these, `make quick` takes every twelfth; of the others, every fourth."""
+    return [pytest.mark.slow] if number % (12 if exercise in LONG else 4) else []
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """The same; and of mistakes in `LONG`, `make test` takes every third, of the others every second."""
-    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (3 if exercise in LONG else 2) else [])]
+    """The same; and of mistakes in `LONG`, `make test` takes every sixth, of the others every third."""
+    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (6 if exercise in LONG else 3) else [])]
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:

@@ -27,6 +27,7 @@ def test_every_student_and_the_heading_have_a_line_to_themselves(width, shown):
         assert line.count(shown) == len(ASSIGNMENTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
 def test_everybody_hands_in_what_the_table_says_of_them(assignment):
     """`tests/engine/test_readme.py` grades two of the nine."""

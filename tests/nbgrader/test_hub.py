@@ -99,6 +99,7 @@ def hand_in(hub, who, code, command_line):
     return hub.run(who, command_line)
 
 
+@pytest.mark.catalogue
 def test_a_term_with_two_students_and_two_instructors(hub):
     course, teacher, second, ada, ben = hub.course, hub.teacher, hub.second, hub.ada, hub.ben
     release, fetch, submit, collect, grade, *give, get = (

@@ -148,6 +148,7 @@ def test_feedback_has_the_page_and_no_file_of_a_students(course):
     assert {path.name for path in place.iterdir()} == {"first.html", "submission_secret.txt", "timestamp.txt"}
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_only_pages_of_ours_are_released_and_one_that_cannot_be_costs_nobody_else(course):
     for student in ("ada", "bob", "cy", "dan"):

@@ -79,6 +79,7 @@ def test_nor_where_submissions_lie_in_a_folder_of_any_name(own_course, tmp_path)
     assert done.returncode == 0, done.stderr  # by the course that the kit came with
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_nor_by_nbgrader_and_nothing_of_it_acts_on_the_page(own_course, tmp_path):
     nbgrader = api(own_course.root)

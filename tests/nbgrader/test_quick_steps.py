@@ -110,6 +110,7 @@ def test_a_page_is_what_nbconvert_makes_of_it():
     assert ours == theirs
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_a_new_gradebook_is_nbgraders_own_though_alembic_is_not_on_the_path(tmp_path):
     """Whoever calls the environment's Python by its path has no `alembic`, and had a traceback and no release."""

@@ -135,6 +135,7 @@ def test_nothing_acts_on_the_feedback_page(graded, watched):
     assert "onerror" in page.locator("body").inner_text()  # it is there to be read
 
 
+@pytest.mark.catalogue
 def test_nothing_acts_in_formgrader(graded, watched):
     page, asked = watched
     number, _ = marks(graded, "loud")

@@ -146,6 +146,7 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert "no regrade" in said
 
 
+@pytest.mark.catalogue
 def test_a_submission_that_cannot_be_graded_anew_keeps_its_marks(graded):
     path = graded.root / "submitted" / "ada" / A1 / "scaled_dot_product.ipynb"
     kept = path.read_text()

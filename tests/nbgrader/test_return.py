@@ -289,6 +289,7 @@ def as_moodle_takes_pages(path):
     return found
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_the_guide_with_moodle(begun, tmp_path):
     course = collected(begun, tmp_path, lambda one: f"{moodle_folder(one)}/{one.file}", lambda one: one.name)
@@ -338,6 +339,7 @@ def as_gradescope_runs_it(path, folder, number):
     return json.loads((root / "results" / "results.json").read_text())
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_the_guide_with_gradescope(begun, tmp_path):
     root = "assignment_9_export"

@@ -138,6 +138,7 @@ def test_autograded_notebook_keeps_what_cells_printed_as_text(graded):
     assert len(rich) == len(assignment.exercises)  # the rubrics, and nothing of the student's
 
 
+@pytest.mark.catalogue
 def test_points_changed_in_the_notebook_alone_change_the_marks(own_course, sandbox):
     """Points stand in the source notebook and nowhere else."""
     assignment = own_course.assignment("a1_scaled_dot_product")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.helpers.in_process import ASSIGNMENTS
 
 A1 = ASSIGNMENTS[0]
@@ -21,6 +23,7 @@ def test_points_are_a_number_with_a_rubric():
     assert points({}, "softmax") == full  # the function itself
 
 
+@pytest.mark.slow
 def test_an_early_mistake_is_paid_for_once():
     wrong = {"attention_scores": lambda Q, K: Q @ K.swapaxes(-2, -1)}
     assert 0 < points(wrong, '"attention_scores"') < A1.exercises[1].points

@@ -149,6 +149,7 @@ def late(tmp_path_factory):
     return course
 
 
+@pytest.mark.catalogue
 def test_a_plugin_beside_the_configuration_works_in_both_commands(late, tmp_path):
     other = Course(shutil.copytree(late.root, tmp_path / "other"))
     done = subprocess.run(["nbgrader", "autograde", NAME], cwd=other.root, capture_output=True, text=True, check=False)

@@ -144,6 +144,7 @@ def test_in_a_container_the_doctor_says_what_there_is(machine):
     assert "bubblewrap does not work here" in refused.stderr
 
 
+@pytest.mark.catalogue
 @pytest.mark.parametrize("mode", one_in(2, [0o700, 0o755]))
 def test_the_doctor_and_the_marks_agree_where_root_alone_can_reach_python(machine, mode, tmp_path_factory, monkeypatch):
     """In Docker root has no right to pass over what others may not look up that it could hand on to another user."""

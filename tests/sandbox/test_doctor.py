@@ -109,6 +109,7 @@ def test_no_control_group_is_said(doctor, monkeypatch):
     assert "memory is limited for each process" in doctor()[0]
 
 
+@pytest.mark.slow
 def test_without_a_course_it_says_how_to_ask_about_one(doctor, monkeypatch, tmp_path):
     with monkeypatch.context() as elsewhere:
         elsewhere.chdir(tmp_path)

@@ -25,6 +25,7 @@ from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_in
 from autograder.sandbox.supervisor import users
 from tests.helpers.calls import BACKENDS, Lost, ask, define, slowly
 from tests.helpers.sandboxes import Marker, Sandbox
+from tests.helpers.selection import one_in
 from tests.helpers.small_course import EXERCISE, NAME, small_course, submit
 from tests.helpers.terminal import grade
 
@@ -94,6 +95,7 @@ def test_what_another_submission_holds_in_flight_costs_nobody_a_mark(course, san
         assert marks(Marker(course.assignment(A1), sandbox_of(kind))) == [(20, None)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_every_host_has_a_user_that_nothing_else_has(sandbox):
     code = "import os\ndef who(): return os.getuid(), os.getgid()"
@@ -375,7 +377,7 @@ def test_a_machine_that_is_short_of_something_is_asked_again():
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="whose a process is shows by its user")
-@pytest.mark.parametrize("way", ["--json", "--gradebook"])
+@pytest.mark.parametrize("way", one_in(2, ["--json", "--gradebook"]))
 def test_a_run_in_which_nothing_can_be_run_stops_and_says_so(tmp_path, way):
     """What was graded before is kept, and the same command goes on from there."""
     course = small_course(tmp_path / "course")

@@ -29,6 +29,7 @@ def sandbox(request, sandbox_of):
     return sandbox_of(request.param)
 
 
+@pytest.mark.slow
 def test_private_scratch(sandbox):
     word = f"left-by-{os.getpid()}"
     code = """

@@ -134,6 +134,7 @@ def test_it_is_what_greedy_decoding_writes(learned):
     assert KNOWN <= right < 12
 
 
+@pytest.mark.slow
 def test_held_out_items_are_none_that_students_have():
     seen = {item.summary for part in news.items() for item in part}
     assert len(held_out()) == len(set(held_out())) == ITEMS
@@ -412,6 +413,7 @@ def test_the_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys
     assert not (tmp_path / MODEL).exists()
 
 
+@pytest.mark.slow
 def test_a_report_says_where_the_students_own_code_makes_other_logits_of_the_numbers(tmp_path, monkeypatch):
     class Unscaled(REFERENCE.TransformerDecoder):
         def forward(self, token_ids, padding=None):
@@ -515,6 +517,7 @@ def test_the_file_is_copied_along_and_never_in_the_sandbox(graded):
     assert "found []\n" in [output.get("text") for output in outputs]
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_json_terminal_and_what_reads_them(graded, tmp_path):
     out = tmp_path / "marks.json"
@@ -535,6 +538,7 @@ def test_json_terminal_and_what_reads_them(graded, tmp_path):
     assert shown.count("Saved model") == 2
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_a_changed_file_is_graded_again_and_an_unchanged_one_is_not(graded):
     place(graded, "without").write_bytes(GOOD)
