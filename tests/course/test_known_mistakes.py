@@ -87,6 +87,7 @@ def cost_nothing_elsewhere(assignment, mistakes):
             assert result.score == result.max_score, (mistake.name, result.name, lost)
 
 
+@pytest.mark.slow
 def test_the_exercises_that_call_another_are_found():
     a5 = ASSIGNMENTS[4]
     found = {exercise.name: [one.name for one in callers_of(a5, exercise)] for exercise in a5.exercises}
@@ -136,6 +137,7 @@ def test_one_mistake_costs_about_as_much_in_one_exercise_as_in_another():
     assert not uneven, {name: prices[name] for name in uneven}
 
 
+@pytest.mark.slow
 def test_the_page_has_a_row_for_each_mistake():
     cases = [(a, m) for a, m in CASES if m.exercise in ("softmax", "masked_softmax")]
     page = catalogue_page.page((a, m, judged_mistake(a, m)) for a, m in cases)

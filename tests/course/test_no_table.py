@@ -49,6 +49,7 @@ def failed(sandbox, code):
     return [test.name for test in result.tests if test.state != "passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", TABLES.values(), ids=TABLES)
 def test_a_table_costs_its_test_alone(sandbox, lines):
     code = f"{BEGINS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"

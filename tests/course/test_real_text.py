@@ -142,6 +142,7 @@ def test_it_is_small_and_cannot_be_written_over():
         trained_decoder.weights()["positions"][0] = 0
 
 
+@pytest.mark.slow
 def test_the_command_that_made_it_makes_such_a_file(tmp_path, capsys):
     """Two steps of it, from the same seed."""
     tokens = trained_decoder.tokenizer()

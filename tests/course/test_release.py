@@ -247,6 +247,7 @@ ELSEWHERE = """
 """
 
 
+@pytest.mark.slow
 def test_the_students_side_needs_nothing_that_only_linux_has():
     released = ROOT / "assignments" / ASSIGNMENTS[0].name / ASSIGNMENTS[0].notebook.name
     work = """

@@ -125,6 +125,7 @@ def test_right_work_gets_all_and_each_disaster_costs_its_own_cell(mark):
     assert results["files"][1].startswith("MemoryError")
 
 
+@pytest.mark.slow
 def test_what_a_test_prints_and_hides_is_told_nowhere(mark):
     """Also if a later cell looks for it: what cells print comes from a run with the tests that students have."""
 

@@ -122,6 +122,7 @@ def elsewhere(kit, tmp_path):
     return kit, course
 
 
+@pytest.mark.slow
 def test_a_course_about_something_else_is_graded(elsewhere):
     kit, course = elsewhere
     wrong = {"ranks": "def ranks(x):\n    return np.argsort(x)", "median": "def median(x):\n    return float(x.mean())"}

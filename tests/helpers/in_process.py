@@ -36,8 +36,8 @@ LONG = {
 
 
 def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """Of what is judged in these, `make quick` takes every twelfth; of the others, every fourth."""
-    return [pytest.mark.slow] if number % (12 if exercise in LONG else 4) else []
+    """Of what is judged in these, `make quick` takes every eighteenth; of the others, every sixth."""
+    return [pytest.mark.slow] if number % (18 if exercise in LONG else 6) else []
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:

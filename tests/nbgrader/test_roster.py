@@ -37,6 +37,7 @@ def course(tmp_path_factory):
     return course
 
 
+@pytest.mark.slow
 def test_marks_are_in_the_gradebook_and_stay_there_if_later_work_cannot_be_read(course):
     with book_of(course) as book:
         found = {one.student.id: one.score for one in book.assignment_submissions(NAME) if one.notebooks}

@@ -181,6 +181,7 @@ def sandbox(request, sandbox_of):
     return sandbox_of(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 def test_nothing_is_used_up_or_left_behind(sandbox, row):
     name, args, holds = ROWS[row]
