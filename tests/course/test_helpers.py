@@ -372,5 +372,5 @@ def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # nonsense never ends
     texts = run_notebook(notebook, tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
-    assert 0.5 < float(texts["train-loop-code"].split()[-1]) < 3  # of the words it knows which there are, not yet which one
+    assert 0.5 < float(texts["train-loop-code"].split()[-1]) < 3  # which words there are, not yet which one here
     assert texts["heads"].count("layer 1, head 3") == 3
