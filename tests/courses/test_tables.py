@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from autograder.authoring.visible_cases import visible_files
+from autograder.errors import CourseError
 from autograder.testing.local import answering
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
@@ -100,6 +101,14 @@ def test_a_table_of_examples_is_written_down_for_students(tmp_path):
         assert "wanted `Fraction(1, 3)`" in said and "DataFrame {'city': ['Paris']" in said
         said = told(lambda orders, day: late(orders, day).assign(city="Rom"))
         assert "is 'Rom' in column 'city' at row 4, wanted 'Rome'" in said
+
+
+def test_a_case_that_cannot_be_written_as_code_is_an_error_of_the_course(tmp_path):
+    solution = "def late(orders, day):\n    return orders\n"
+    tests = "import pandas as pd\n" + VISIBLE.replace("Fraction(1, 3)", "object()")
+    course = tables_course(tmp_path / "course", {"late": Exercise(solution, tests, [])})
+    with pytest.raises(CourseError, match="holds what cannot be written down"):
+        list(visible_files(course.assignment(NAME)))
 
 
 # ---------------------------------------------------------------- the page

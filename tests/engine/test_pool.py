@@ -199,7 +199,7 @@ def cluster(tmp_path):
     def start(*words, server):
         log = (tmp_path / f"{server}.log").open("w")
         logs.append(log)
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
         processes.append(
             subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:], "--host", server],
                              stdout=log, stderr=log, env=environment, cwd=tmp_path)
