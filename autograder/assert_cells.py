@@ -63,7 +63,7 @@ class AssertCell:
     def _lines(self) -> list[str]:
         return [line.strip() for line in self.source.splitlines()]
 
-    def says(self, kind: str, text: str, line: int) -> str:
+    def message(self, kind: str, text: str, line: int) -> str:
         """The message for an exception of type `kind`, with this `text`, raised on a line of the cell.
 
         For a hidden line it is only what the author wrote as the assert's message.

@@ -108,7 +108,7 @@ def _result(
     elif end.ran_out_of_time:
         message, stopped = "it ran out of time", True
     elif end.error:
-        message, started = one_line(cell.says(end.error, end.text, output.line)), end.error != STUB
+        message, started = one_line(cell.message(end.error, end.text, output.line)), end.error != STUB
     elif output.warned:
         message = WARNED
     else:
