@@ -271,7 +271,7 @@ assert value == 4
     ],
 )
 def test_a_message_tells_of_a_hidden_line_what_its_author_has_written_there(kind, text, line, said):
-    assert CELL.says(kind, text, line) == said
+    assert CELL.message(kind, text, line) == said
 
 
 def test_students_get_a_cell_without_its_hidden_lines():
