@@ -43,7 +43,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import Preparation
+from autograder.sandbox.protocol.messages import FROM_NOTEBOOK, Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
@@ -196,6 +196,7 @@ class Judge:
         """Remember the course."""
         given = msgspec.convert(setting, Setting)
         self._course, self._secret = Course(Path(given.root), Path(given.folder)), given.secret
+        frames.make_readers(Order, Opened, Ended, Grown, *FROM_NOTEBOOK)
         self._answered = forbidden.answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
     def prepare(self, needed: Preparation) -> None:

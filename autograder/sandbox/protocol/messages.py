@@ -298,3 +298,4 @@ class Answer(Message, frozen=True):
 
 
 ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | Exercise | HowExerciseEnded
+FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, ExerciseEnded)

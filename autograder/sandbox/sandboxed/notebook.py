@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
@@ -55,6 +56,9 @@ class Notebooks:
         """Import once what every submission needs, and make the shell. Returns the files that no child may read."""
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell, removed = prepared_shell(self.setting)
+        frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
+        sample = Call("first", [np.zeros((1, 1)), {"a": (True, "b")}])  # for what is made when the first call comes
+        answer_of(answer_bytes(perform({"first": lambda value, _: value}, call_of(sample.as_bytes))))
         return removed
 
     def prepare(self, preparation: messages.Preparation) -> None:
