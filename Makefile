@@ -1,6 +1,6 @@
 # make demo   set up, grade a small class through nbgrader, show its marks
 # make test   set up, run everything CI runs
-# make catalogue   ask of every known mistake and wrong answer what the tests ask of a selection (three minutes)
+# make catalogue   ask of every known mistake and wrong answer what the tests ask of a selection (a quarter of an hour)
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
 # make floors     set up, run the quick tests with the lowest versions that pyproject.toml promises

@@ -61,6 +61,7 @@ MORE = {
 }
 
 
+@pytest.mark.catalogue
 def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, chromium):
     """Untrusted, so that JupyterLab takes every SVG out: the PNG stands in its place, and no heap of its words."""
     course, address = jupyterlab

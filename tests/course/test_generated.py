@@ -28,6 +28,7 @@ def test_twins_and_releases_are_in_step_with_source():
         assert path.read_text() == text, f"{path} is not what source/ gives; run `make sync`"
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_sync_writes_what_is_missing_and_then_nothing(own_course):
     written = list(paired_scripts.sync(own_course))

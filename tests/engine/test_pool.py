@@ -154,6 +154,7 @@ def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course
     assert (slow_course.root / LOCK).exists()
 
 
+@pytest.mark.catalogue
 def test_a_report_that_was_interrupted_goes_on(slow_course):
     words = ("submitted", "--json", "marks.json", "--jobs", "2")
     process = grade(slow_course, *words, wait=False)

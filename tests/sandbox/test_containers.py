@@ -135,6 +135,7 @@ def test_in_a_container_the_class_is_graded_behind_landlock(machine, user):
     assert not list(machine.scratch.iterdir())
 
 
+@pytest.mark.catalogue
 def test_in_a_container_the_doctor_says_what_there_is(machine):
     done = machine.run("doctor", user=ORDINARY, container=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -278,6 +278,7 @@ def test_it_can_not_be_made_to_look_like_somebody_elses(sandbox):
         assert ask(running, "right", 3) == 3
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_a_limit_on_memory_that_the_whole_submission_meets_is_its_own(sandbox):
     code = """
