@@ -42,6 +42,7 @@ SHARING = {"course", "browser"}  # shelves
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Groups with slow tests come first, then the larger ones, so that no worker is left alone with a long one."""
     for item in items:
+        # Behind Landlock `make test` tries what is quick, and the red team.
         if item.get_closest_marker("slow") and "[landlock" in item.name and item.path.name != "test_red_team.py":
             item.add_marker("catalogue")
         # What `make catalogue` runs is slow, too: `-m "not slow"` takes the place of the `-m` of addopts.

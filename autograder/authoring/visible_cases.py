@@ -80,7 +80,7 @@ def _written(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
     try:
         names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     except SyntaxError:
-        names = {text}
+        names = {text}  # which is no name, so it is not allowed either
     if names - ALLOWED - OTHERS.keys() - {error}:
         raise CourseError(f"{hidden}: a visible case holds what cannot be written down: {text}")
     return text

@@ -227,14 +227,16 @@ def places_of_items(a: np.ndarray, b: np.ndarray) -> list[int]:
 
     Empty if an item of `a` equals none, or if two items of `b` are equal.
     """
+    if len(b) > MOST_ITEMS:
+        return []
     found = list[int]()
-    for one in a if len(b) <= MOST_ITEMS else ():
+    for one in a:  # up to the first that equals none: most answers are no such thing
         place = next((j for j, item in enumerate(b) if nearly_equal(one, item)), None)
         if place is None:
             return []
         found.append(place)
-    all_differ = found and len(np.unique(b.reshape(len(b), -1).astype(float).round(6), axis=0)) == len(b)
-    return found if all_differ else []
+    different = np.unique(b.reshape(len(b), -1).astype(float).round(6), axis=0)
+    return found if len(different) == len(b) else []
 
 
 @of_each_part

@@ -117,7 +117,7 @@ def relations(
     yield from of_kinds(*of_course, *KINDS)
     for name, find in OF_ALL_CALLS.items():
         if names is None or name in names:
-            yield from find(compared, wrong)
+            yield from find(name, compared, wrong)
     yield from of_kinds(ITEMS_ZERO)  # last: a size at which code stops says more
 
 
@@ -231,7 +231,7 @@ def _axes_of_input(call: Call) -> int:
     return max((a.ndim for a in given), default=0)
 
 
-def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+def _one_layout(name: str, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Answers are right for one number of axes only."""
     axes = [_axes_of_input(one.call) for one in compared]
     good = {axes[i] for i, one in enumerate(compared) if i not in wrong and isinstance(one.wanted, Reply)}
@@ -241,7 +241,7 @@ def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iter
         how = "raises" if all(isinstance(compared[i].got, Failure) for i in missed) else "is wrong"
         axes_of = "1 axis" if only == 1 else f"{only} axes"
         yield Relation(
-            "one-batch-layout",
+            name,
             f"With a first array of {axes_of} all is right; with more or fewer axes your code {how}.",
             "For how many axes is your code written? Could its axis numbers count from the end?",
             missed,
@@ -250,7 +250,7 @@ def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iter
         )
 
 
-def _up_to_a_size(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+def _up_to_a_size(name: str, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Answers are right up to some size of one or more arguments, and wrong wherever it is larger."""
     given, axes = [dict(_sizes(one.call)) for one in compared], [_axes_of_input(one.call) for one in compared]
     # Some answer with as many axes has to be right, or else the cause is not the size.
@@ -264,7 +264,7 @@ def _up_to_a_size(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> It
     for missed, found in ends.items():
         evidence = f"All is right where {', '.join(found[:MOST_SIZES])}; beyond it is not."
         hint = "Is a number of your code a size, and what becomes of all that is larger?"
-        yield Relation("stops-at-a-size", evidence, hint, missed)
+        yield Relation(name, evidence, hint, missed)
 
 
 def _sizes(call: Call) -> Iterator[tuple[str, int]]:
@@ -283,14 +283,14 @@ def _sizes(call: Call) -> Iterator[tuple[str, int]]:
         yield "the number of calls", len(call.steps)
 
 
-def _without_effect(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+def _without_effect(name: str, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Calls that differ in one argument only get the same answer, though their right answers differ."""
     given = [_arguments(one.call) for one in compared]
-    for name in dict.fromkeys(name for one in given for name in one):
+    for which in dict.fromkeys(which for one in given for which in one):
         groups: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
         for one, arguments in zip(compared, given, strict=True):
-            if name in arguments and one.values is not None:
-                others = frozenset(pair for pair in arguments.items() if pair[0] != name)
+            if which in arguments and one.values is not None:
+                others = frozenset(pair for pair in arguments.items() if pair[0] != which)
                 groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one.values)
         pairs = [(group[0], other) for group in groups.values() for other in group[1:]]
         telling = [pair for pair in pairs if not same_value(pair[0][1], pair[1][1])]  # whose right values differ
@@ -298,10 +298,10 @@ def _without_effect(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> 
         has_form = all(type(a) is type(b) and _same_shapes(a, b) for pair in telling for a, b in pair)
         if telling and has_form and all(same_value(first, second) for (first, _), (second, _) in telling):
             yield Relation(
-                "argument-without-effect",
-                f"Calls that differ in {name} alone get the same answer from your code, and should not.",
+                name,
+                f"Calls that differ in {which} alone get the same answer from your code, and should not.",
                 "Where in your code does it go in, and what becomes of it there?",
-                frozenset(i for i in wrong if name in given[i]),
+                frozenset(i for i in wrong if which in given[i]),
             )
 
 

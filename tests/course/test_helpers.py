@@ -360,17 +360,17 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
 
 @pytest.mark.catalogue
 def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
-    """The release with the four exercises done and nothing brought: a fiftieth of the training, and it has begun.
+    """The release with the four exercises done and nothing brought: an eighth of the training, and it has begun.
 
     What a saved model of PyTorch's layers is worth, tests/sandbox/test_saved_model.py says.
     """
     from autograder.authoring.sample_class import fill, model_answers
 
     released = COURSE.root / "assignments" / A6.name / A6.notebook.name
-    notebook = trained_for(fill(released, model_answers(A6)), STEPS // 50)
+    notebook = trained_for(fill(released, model_answers(A6)), STEPS // 8)
     (news_cell,) = [cell for cell in notebook.cells if "held_out = news.items()" in cell.source]
     news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # nonsense never ends
     texts = run_notebook(notebook, tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
-    assert 0.5 < float(texts["train-loop-code"].split()[-1]) < 3  # which words there are, not yet which one here
+    assert float(texts["train-loop-code"].split()[-1]) > 2  # the loss has fallen to less than half
     assert texts["heads"].count("layer 1, head 3") == 3

@@ -302,6 +302,46 @@ def test_arguments_travel_back_only_where_they_were_changed(size):
         assert after[0][0] == (9.0 if inputs else 1.0) and after[1] == "a word"
 
 
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda array: array[:, ::2]])
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+def test_nor_do_they_where_the_call_came_as_bytes(layout, kind):
+    torch = pytest.importorskip("torch")
+    array = layout(np.arange(12.0).reshape(3, 4))
+    call = call_of(Call("f", [torch.from_numpy(array) if kind == "tensor" else array, [1, np.nan]]).as_bytes)
+    assert call.sent is not None and perform({"f": lambda value, _: value + 1}, call).inputs is None
+
+    def writes(value, _):
+        value[0, 0] = 5
+
+    (changed, _) = perform({"f": writes}, call).inputs
+    assert changed[0, 0] == 5
+
+
+def test_a_call_leaves_gradients_as_they_were():
+    torch = pytest.importorskip("torch")
+    with torch.no_grad():
+        assert perform({"f": torch.is_grad_enabled}, Call("f")).value is True
+        assert not torch.is_grad_enabled()
+    assert perform({"f": lambda: torch.set_grad_enabled(False) and None}, Call("f")).value is None
+    assert torch.is_grad_enabled()
+
+
+def test_layers_in_a_list_of_a_plain_module_are_found():
+    torch = pytest.importorskip("torch")
+
+    class Heads(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = torch.nn.Module()
+            self.kept.layers = [torch.nn.Linear(2, 1, bias=False)]
+
+        def forward(self, x):
+            return self.kept.layers[0](x)
+
+    made = Instance(parameters={"kept.layers.0.weight": torch.ones(1, 2)})
+    assert perform({"Heads": Heads}, Call("Heads", [torch.ones(1, 2)], instance=made)).value.item() == 2
+
+
 def test_frames_that_are_sent_together_arrive_one_by_one():
     bodies = [b"", b"small", bytes(50_000), b"x" * 7, bytes(500_000), b"last"]
     ours, theirs = frames.pair()

@@ -298,4 +298,5 @@ class Answer(Message, frozen=True):
 
 
 ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | Exercise | HowExerciseEnded
+# What a judge reads on a notebook's own socket.
 FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, ExerciseEnded)

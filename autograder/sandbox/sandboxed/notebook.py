@@ -57,8 +57,8 @@ class Notebooks:
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell, removed = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
-        sample = Call("first", [np.zeros((1, 1)), {"a": (True, "b")}])  # for what is made when the first call comes
-        answer_of(answer_bytes(perform({"first": lambda value, _: value}, call_of(sample.as_bytes))))
+        # So is what reads calls and writes answers: it is made when there is a first one.
+        answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
         return removed
 
     def prepare(self, preparation: messages.Preparation) -> None:

@@ -225,8 +225,6 @@ def _by_name(module: Any) -> Mapping[str, Any]:
     """
     found = dict(module.named_parameters(remove_duplicate=False))
     for prefix, part in module.named_modules():
-        if type(part).__module__.startswith("torch.nn."):  # PyTorch's own layers keep none in a plain list
-            continue
         for name, layers in [pair for pair in vars(part).items() if isinstance(pair[1], (list, tuple))]:
             for place, layer in enumerate(layers):
                 if hasattr(layer, "named_parameters"):

@@ -26,8 +26,7 @@ def surround(
     """
     if torch := sys.modules.get("torch"):
         # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
-        if not torch.is_grad_enabled():
-            around.enter_context(torch.enable_grad())
+        around.enter_context(torch.enable_grad())
         around.enter_context(_DropoutNoted(torch, dropped, off=call.lenient))
         if watched:
             around.enter_context(_watch_class(torch)(seen, tuple(watched)))
