@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.content import course_relations
-from autograder.diagnosis.differences import ComparedCall
+from autograder.diagnosis.differences import ComparedCall, places_of_items
 from autograder.diagnosis.relations import explained_by_relations
 from autograder.errors import CourseError
 from autograder.reports import plain_text
@@ -32,6 +32,13 @@ def related(wrong, right, *calls, of_course=()):
     return explained_by_relations(
         [ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course
     )
+
+
+def test_places_are_told_of_items_that_are_all_there_and_all_different():
+    a, b, c = np.eye(3)
+    assert places_of_items(np.array([b, a, a]), np.array([a, b, c])) == [1, 0, 0]
+    assert places_of_items(np.array([b, a, a + b]), np.array([a, b, c])) == []
+    assert places_of_items(np.array([a, a, b]), np.array([a, a, b])) == []
 
 
 def changed(x):
