@@ -140,7 +140,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
         for place in (
             ROOT,
             ROOT / "solutions",
-            ROOT / "autograder" / "attention",
+            ROOT / "attention_course",
             tmp_path,
             "/home",
             "/var",
