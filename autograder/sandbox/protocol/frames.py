@@ -114,7 +114,7 @@ def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> A
 
 
 def make_readers(*forms: Any) -> None:
-    """Make what reads messages of these forms, so that no process forked later has to: it takes a millisecond each."""
+    """Make what reads messages of these forms, so that no process that is forked later has to."""
     for form in forms:
         _reader_of(form)
 
