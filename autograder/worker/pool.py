@@ -13,7 +13,7 @@ import functools
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from autograder.worker.task import Marked, Task, as_task, failed
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
 LOSSES = 3  # a task is tried this often if its worker is lost
+CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
 # In a row. Then the course's own solution is graded. If that fails, too, the machine is not fit to grade.
 MACHINE_FAILURES = 3
 UNFIT = (
@@ -134,6 +135,9 @@ class WorkerPool:
     def _result(self, submitted: _Submitted) -> Marked | None:
         """The result of a task; None if its worker is lost. Raises `MachineError` if all workers are lost."""
         task = submitted.task
+        # A cluster whose last worker is lost keeps the task, and would never report anything.
+        while not wait([submitted.future], CHECK_SECONDS).done:
+            self._executor.check()
         try:
             return submitted.future.result()
         except self._executor.losses:

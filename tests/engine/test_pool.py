@@ -221,20 +221,39 @@ def cluster(tmp_path):
         log.close()
 
 
+def end_with_all_it_started(process):
+    for one in psutil.Process(process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # with the one before it
+            one.kill()
+    process.kill()
+
+
 @pytest.mark.catalogue
 def test_many_machines_one_of_which_is_lost(slow_course, cluster):
     address, processes = cluster
     grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
-    for process in psutil.Process(processes[1].pid).children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # with the one before it
-            process.kill()
-    processes[1].kill()
+    end_with_all_it_started(processes[1])
     out, _ = grader.communicate(timeout=240)
     assert "12 graded, 1 could not be graded" in out
     assert len(scores(slow_course)) == 12
     _, out, _ = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet")
     assert "0 graded, 12 unchanged" in out
+
+
+@pytest.mark.catalogue
+def test_many_machines_all_of_which_are_lost(slow_course, cluster):
+    address, processes = cluster
+    grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 2)
+    for process in processes[1:]:
+        end_with_all_it_started(process)
+    out, _ = grader.communicate(timeout=240)
+    assert "its last worker, is gone" in out
+    assert grader.returncode == 2
+    kept = len(finished(slow_course))
+    _, out, _ = grade(slow_course, "--gradebook", "--quiet")
+    assert f"{12 - kept} graded, {kept} unchanged" in out
 
 
 def test_a_worker_with_another_course_refuses(course, tmp_path):
