@@ -164,7 +164,7 @@ class Reply(Struct, frozen=True):
     dropped: bool = False
 
 
-class Line(Struct, frozen=True):
+class Line(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A line of student code in an exception's traceback."""
 
     function: str
@@ -227,8 +227,8 @@ class _Failure(Struct, array_like=True, forbid_unknown_fields=True):
     kind: Kind
     text: str
     error: str
-    lines: list[tuple[str, int, str]]
-    types: list[str] = []
+    lines: tuple[Line, ...]
+    types: tuple[str, ...] = ()
 
 
 class _Reply(Struct, array_like=True, forbid_unknown_fields=True):
@@ -272,9 +272,7 @@ def call_of(body: bytes) -> Call:
 def answer_bytes(answer: Reply | Failure) -> bytes:
     """An answer as it crosses the sandbox's boundary."""
     if isinstance(answer, Failure):
-        short = _shortened(answer)
-        lines = [astuple(line) for line in short.lines]
-        return frames.body(_AnswerMessage(_Failure(short.kind, short.text, short.error, lines, [*short.types])))
+        return frames.body(_AnswerMessage(_Failure(*astuple(_shortened(answer)))))
     shapes = {name: list(shape) for name, shape in answer.shapes.items()}
     parts = answer.value, answer.inputs, answer.gradients, answer.parameters, shapes
     value, inputs, gradients, parameters, sizes = map(encode, parts)
@@ -301,8 +299,7 @@ def _reply(packed: _Reply) -> Reply:
 def _failure(packed: _Failure) -> Failure:
     if packed.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", packed.text):
         raise WireError("not a number")
-    lines = tuple(Line(*line) for line in packed.lines)
-    return _shortened(Failure(packed.kind, packed.text, packed.error, lines, tuple(packed.types)))
+    return _shortened(Failure(*astuple(packed)))
 
 
 def _shortened(failure: Failure) -> Failure:
