@@ -283,23 +283,16 @@ def answer_of(body: bytes) -> Reply | Failure:
     """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _AnswerMessage, "an answer")
     with _only_wire_errors("an answer"):
-        if not isinstance(message.failure, UnsetType):
-            return _failure(message.failure)
-        if not isinstance(message.reply, UnsetType):
-            return _reply(message.reply)
+        if not isinstance(failure := message.failure, UnsetType):
+            if failure.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", failure.text):
+                raise WireError("not a number")
+            return _shortened(Failure(*astuple(failure)))
+        if not isinstance(packed := message.reply, UnsetType):
+            shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
+            inputs = None if packed.inputs is None else _decoded(packed.inputs, list)
+            gradients = None if packed.gradients is None else _decoded(packed.gradients, list)
+            return Reply(decode(packed.value), inputs, gradients, _by_name(packed.parameters), shapes, packed.dropped)
     raise WireError("not an answer")
-
-
-def _reply(packed: _Reply) -> Reply:
-    shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
-    inputs, gradients = (None if data is None else _decoded(data, list) for data in (packed.inputs, packed.gradients))
-    return Reply(decode(packed.value), inputs, gradients, _by_name(packed.parameters), shapes, packed.dropped)
-
-
-def _failure(packed: _Failure) -> Failure:
-    if packed.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", packed.text):
-        raise WireError("not a number")
-    return _shortened(Failure(*astuple(packed)))
 
 
 def _shortened(failure: Failure) -> Failure:
