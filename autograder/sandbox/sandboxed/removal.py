@@ -40,7 +40,6 @@ PASS_ON = {"Autograd", "ADInplaceOrView", "Functionalize", "Tracer", "BackendSel
 REGISTERED = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
-
 send_question: Ask | None = None  # to the trusted side; None as long as there is no connection
 
 
