@@ -105,7 +105,7 @@ class SandboxedCalls:
             if measured:
                 self._notebook.fresh.grown(begins=True)
             deadline = self._deadline(seconds)
-            frames.send_with(self._sock, Calls(len(packed)), packed, deadline)
+            frames.send(self._sock, Calls(len(packed)), deadline, packed)
             for call, body in calls:
                 if body is not None:
                     self.questions.begin(call)

@@ -346,7 +346,7 @@ def test_frames_that_are_sent_together_arrive_one_by_one():
     bodies = [b"", b"small", bytes(50_000), b"x" * 7, bytes(500_000), b"last"]
     ours, theirs = frames.pair()
     with ours, theirs:
-        sender = threading.Thread(target=frames.send_with, args=(ours, {"calls": len(bodies)}, bodies))
+        sender = threading.Thread(target=frames.send, args=(ours, {"calls": len(bodies)}, None, bodies))
         sender.start()
         assert frames.receive(theirs) == {"calls": len(bodies)}
         assert [frames.receive_body(theirs) for _ in bodies] == bodies

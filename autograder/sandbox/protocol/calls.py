@@ -164,7 +164,7 @@ class Reply(Struct, frozen=True):
     dropped: bool = False
 
 
-class Line(Struct, frozen=True):
+class Line(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A line of student code in an exception's traceback."""
 
     function: str
@@ -227,8 +227,8 @@ class _Failure(Struct, array_like=True, forbid_unknown_fields=True):
     kind: Kind
     text: str
     error: str
-    lines: list[tuple[str, int, str]]
-    types: list[str] = []
+    lines: tuple[Line, ...]
+    types: tuple[str, ...] = ()
 
 
 class _Reply(Struct, array_like=True, forbid_unknown_fields=True):
@@ -272,9 +272,7 @@ def call_of(body: bytes) -> Call:
 def answer_bytes(answer: Reply | Failure) -> bytes:
     """An answer as it crosses the sandbox's boundary."""
     if isinstance(answer, Failure):
-        short = _shortened(answer)
-        lines = [astuple(line) for line in short.lines]
-        return frames.body(_AnswerMessage(_Failure(short.kind, short.text, short.error, lines, [*short.types])))
+        return frames.body(_AnswerMessage(_Failure(*astuple(_shortened(answer)))))
     shapes = {name: list(shape) for name, shape in answer.shapes.items()}
     parts = answer.value, answer.inputs, answer.gradients, answer.parameters, shapes
     value, inputs, gradients, parameters, sizes = map(encode, parts)
@@ -285,24 +283,16 @@ def answer_of(body: bytes) -> Reply | Failure:
     """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _AnswerMessage, "an answer")
     with _only_wire_errors("an answer"):
-        if not isinstance(message.failure, UnsetType):
-            return _failure(message.failure)
-        if not isinstance(message.reply, UnsetType):
-            return _reply(message.reply)
+        if not isinstance(failure := message.failure, UnsetType):
+            if failure.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", failure.text):
+                raise WireError("not a number")
+            return _shortened(Failure(*astuple(failure)))
+        if not isinstance(packed := message.reply, UnsetType):
+            shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
+            inputs = None if packed.inputs is None else _decoded(packed.inputs, list)
+            gradients = None if packed.gradients is None else _decoded(packed.gradients, list)
+            return Reply(decode(packed.value), inputs, gradients, _by_name(packed.parameters), shapes, packed.dropped)
     raise WireError("not an answer")
-
-
-def _reply(packed: _Reply) -> Reply:
-    shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
-    inputs, gradients = (None if data is None else _decoded(data, list) for data in (packed.inputs, packed.gradients))
-    return Reply(decode(packed.value), inputs, gradients, _by_name(packed.parameters), shapes, packed.dropped)
-
-
-def _failure(packed: _Failure) -> Failure:
-    if packed.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", packed.text):
-        raise WireError("not a number")
-    lines = tuple(Line(*line) for line in packed.lines)
-    return _shortened(Failure(packed.kind, packed.text, packed.error, lines, tuple(packed.types)))
 
 
 def _shortened(failure: Failure) -> Failure:

@@ -18,7 +18,6 @@ import msgspec
 # grader's code counts as the student's: that code runs in the student's process, where student code can change it.
 MACHINE_SHORT = 121
 SIGKILL, SIGTERM = 9, 15  # the same on every Linux; on Windows, where only checks run, `signal` lacks SIGKILL
-FROM_OUTSIDE = frozenset({SIGKILL, SIGTERM})
 END_SECONDS = 1.0  # a socket closes before its process can be waited for: a moment, under load perhaps 0.1 s
 
 
@@ -43,7 +42,7 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.limit or self.running:
             return True
         if self.signal is not None:
-            return self.signal not in FROM_OUTSIDE or (self.out_of_memory and self.signal == SIGKILL)
+            return self.signal not in (SIGKILL, SIGTERM) or (self.out_of_memory and self.signal == SIGKILL)
         return self.exit_code is not None and self.exit_code != MACHINE_SHORT
 
     def __str__(self) -> str:

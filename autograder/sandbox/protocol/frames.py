@@ -160,13 +160,8 @@ def _check_items(body: bytes) -> None:
             raise WireError("too many things in one message")
 
 
-def send(sock: socket.socket, message: Any, deadline: float | None = None) -> None:
-    """Send one frame. Never blocks past `deadline` (`time.monotonic`)."""
-    send_all(sock, pack(message), deadline)
-
-
-def send_with(sock: socket.socket, message: Any, bodies: Sequence[bytes], deadline: float | None = None) -> None:
-    """Send one frame, then one for each of `bodies`. Never blocks past `deadline`."""
+def send(sock: socket.socket, message: Any, deadline: float | None = None, bodies: Sequence[bytes] = ()) -> None:
+    """Send one frame, then one for each of `bodies`. Never blocks past `deadline` (`time.monotonic`)."""
     send_all(sock, b"".join([pack(message), *map(framed, bodies)]), deadline)
 
 
@@ -205,11 +200,7 @@ def receive(
     sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, *, form: Any = ...
 ) -> Any: ...
 def receive(
-    sock: socket.socket,
-    deadline: float | None = None,
-    allowance: Allowance | None = None,
-    *,
-    form: Any = PLAIN,
+    sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, *, form: Any = PLAIN
 ) -> Any:
     """The next frame's message. Raises `Deadline`, `Closed`, or `WireError` if it is not of this type."""
     return parse(receive_body(sock, deadline, allowance), form)

@@ -63,13 +63,12 @@ def _own_figures(plt: Any) -> Iterator[None]:
 
 def _figure_of(value: Any) -> Any:
     """The figure that a value is or belongs to; of a list or an array, that of the first item."""
-    matplotlib = sys.modules.get("matplotlib.figure")
-    if matplotlib is None:
-        return None
+    from matplotlib.figure import Figure
+
     if isinstance(value, tuple | list | np.ndarray) and len(value):
         return _figure_of(value[0])
-    figure = value if isinstance(value, matplotlib.Figure) else getattr(value, "figure", None)
-    return figure if isinstance(figure, matplotlib.Figure) else None
+    figure = value if isinstance(value, Figure) else getattr(value, "figure", None)
+    return figure if isinstance(figure, Figure) else None
 
 
 def as_data(value: Any) -> Any:

@@ -20,22 +20,8 @@ from autograder.sandbox.backends import BACKENDS, Judges, Students, confined
 from autograder.sandbox.backends.base import Child
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
-from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.protocol.messages import (
-    Broken,
-    Close,
-    Closed,
-    Ended,
-    Grown,
-    HowEnded,
-    Measure,
-    Open,
-    Preparation,
-    Ready,
-    StartServer,
-    ToServer,
-)
 from autograder.sandbox.sandboxed.memory_watch import MemoryWatch
 
 
@@ -45,7 +31,7 @@ class Children(Protocol):
     def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
         """Import once what every child needs. Returns the files that no child may read."""
 
-    def prepare(self, preparation: Preparation) -> None:
+    def prepare(self, preparation: messages.Preparation) -> None:
         """Load from the course what the next children will need. May raise."""
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
@@ -57,7 +43,7 @@ def main(descriptor: int, body: bytes) -> None:
 
     body: a `StartServer` as msgpack, since the zygote may have loaded other classes of the same names
     """
-    order = frames.parse(body, StartServer)
+    order = frames.parse(body, messages.StartServer)
     control, sandbox = socket.socket(fileno=descriptor), confined(order.policy)
     module, _, name = order.child.partition(":")
     child: Children = getattr(importlib.import_module(module), name)()
@@ -79,44 +65,44 @@ class _ForkServer:
 
     def serve(self) -> None:
         try:
-            frames.send(self._control, Ready())
+            frames.send(self._control, messages.Ready())
             with contextlib.suppress(frames.Closed):
                 while True:
                     look = self._memory[1].look if self._memory else None
                     self._sandbox.watch(self._control, self._children.values(), look)
-                    message, descriptors = frames.receive_with_descriptors(self._control, ToServer)
+                    message, descriptors = frames.receive_with_descriptors(self._control, messages.ToServer)
                     self._do(message, descriptors)
         finally:
             for child in self._children.values():
                 self._sandbox.end(child)
             self._sandbox.leave_nothing()
 
-    def _do(self, message: ToServer, descriptors: list[int]) -> None:
-        if isinstance(message, Open):
+    def _do(self, message: messages.ToServer, descriptors: list[int]) -> None:
+        if isinstance(message, messages.Open):
             pid = self._open(message, descriptors[0])
             self._children[message.number] = Child(pid, message.limits)
             os.close(descriptors[0])
-        elif isinstance(message, HowEnded):
-            frames.send(self._control, Ended(self._ending(message)))
-        elif isinstance(message, Measure):
-            frames.send(self._control, Grown(self._grown(message)))
-        elif isinstance(message, Close):
+        elif isinstance(message, messages.HowEnded):
+            frames.send(self._control, messages.Ended(self._ending(message)))
+        elif isinstance(message, messages.Measure):
+            frames.send(self._control, messages.Grown(self._grown(message)))
+        elif isinstance(message, messages.Close):
             self._memory = None
             if child := self._children.pop(message.number, None):
                 self._sandbox.end(child)
-            frames.send(self._control, Closed(message.number))
+            frames.send(self._control, messages.Closed(message.number))
         else:
             with contextlib.suppress(Exception):  # it is raised again, and reported, when a child needs it
                 self._prepared.prepare(message)
 
-    def _ending(self, request: HowEnded) -> Ending:
+    def _ending(self, request: messages.HowEnded) -> Ending:
         """How a child ended. Processes that it has started may still run."""
         child = self._children.get(request.number)
         if child is not None and child.over_limit:
             return Ending(limit=child.over_limit)
         return ending_of(child.pid, END_SECONDS if request.ends else 0) if child and child.pid else Ending()
 
-    def _grown(self, request: Measure) -> int:
+    def _grown(self, request: messages.Measure) -> int:
         """By how many bytes a child's processes have grown; 0 if that is unknown."""
         memory, self._memory = self._memory, None
         child = self._children.get(request.number)
@@ -127,7 +113,7 @@ class _ForkServer:
                 return memory[1].grown()
         return 0
 
-    def _open(self, message: Open, descriptor: int) -> int:
+    def _open(self, message: messages.Open, descriptor: int) -> int:
         """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""
         try:
             if message.preparation:
@@ -161,7 +147,7 @@ class _ForkServer:
 
 def _report(descriptor: int, error: BaseException) -> None:
     with contextlib.suppress(BaseException):
-        frames.send(socket.socket(fileno=os.dup(descriptor)), Broken((type(error).__name__, str(error))))
+        frames.send(socket.socket(fileno=os.dup(descriptor)), messages.Broken((type(error).__name__, str(error))))
 
 
 def silence() -> None:

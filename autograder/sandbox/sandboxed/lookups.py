@@ -16,7 +16,7 @@ BY_TEXT = {
 }  # fmt: skip
 
 
-def names_used(names: Mapping[str, Any], name: str, known: Collection[str] = ()) -> set[str]:
+def names_used(names: Mapping[str, Any], name: str, known: Collection[str]) -> set[str]:
     """The notebook's names, and those among `known`, that a function or class may look up, directly or in others."""
     used, left = set[str](), [names.get(name)]
     while left:

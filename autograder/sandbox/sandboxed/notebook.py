@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,7 @@ class _State:
         effects.given = {}
         for name in ("autograder", self.setting.package):
             sys.modules[name] = student_package(name)
-        removal.trusted_side.ask = functools.partial(_ask, self.sock)
+        removal.send_question = functools.partial(_ask, self.sock)
         frames.send(self.sock, messages.Ready())
         while True:
             message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
@@ -235,7 +235,7 @@ class _Exercise:
             flush()
             return _ask(self.sock, question)
 
-        removal.trusted_side.ask = ask
+        removal.send_question = ask
         for body in calls:
             answer = perform(self.names, call_of(body), ask, self.exercise.substituted, self.exercise.watched)
             waiting.append(frames.framed(_sendable(answer)))
@@ -244,12 +244,12 @@ class _Exercise:
         flush()
 
 
-def _sendable(answer: Reply | Failure, encode: Callable[[Reply | Failure], bytes] = answer_bytes) -> bytes:
+def _sendable(answer: Reply | Failure) -> bytes:
     """The answer as bytes; a failure if it cannot be encoded."""
     try:
-        return encode(answer)
+        return answer_bytes(answer)
     except Exception as error:
-        return encode(Failure(Kind.RAISED, str(error), type(error).__name__))
+        return answer_bytes(Failure(Kind.RAISED, str(error), type(error).__name__))
 
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:

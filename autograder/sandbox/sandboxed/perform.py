@@ -26,13 +26,13 @@ from autograder.sandbox.protocol.calls import (
     Ask,
     Call,
     Failure,
+    Gives,
     Instance,
     Kind,
     Line,
     Proxy,
     Reply,
 )
-from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import as_given
 from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle, encode
@@ -107,13 +107,11 @@ def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> 
     if call.gives is Gives.NAME:
         return Reply(figures.as_data(target))
     before = encode(call.positional) if call.sent is None else call.sent
-    seen: list[str] = []
-    dropped: list[str] = []
     with contextlib.ExitStack() as around:
         folder = names.get(FOLDER)
         if folder:
             around.enter_context(contextlib.chdir(folder))
-        watching.surround(around, call, watched, seen, dropped)
+        seen, dropped = watching.surround(around, call, watched)
         reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
         value = read_out(reply.value)
     if seen:

@@ -20,6 +20,7 @@ import ctypes
 import functools
 import importlib
 import inspect
+import os
 import re
 import sys
 import textwrap
@@ -31,7 +32,6 @@ from typing import Any
 
 from autograder.sandbox.protocol.calls import Ask, Call, Failure
 from autograder.sandbox.protocol.messages import Forbidden
-from autograder.sandbox.sandboxed import method_tables
 from autograder.sandbox.sandboxed.proxy import ask_for
 
 # Dispatch keys whose kernels compute nothing themselves: they note something, and pass the call on to another key.
@@ -40,29 +40,22 @@ PASS_ON = {"Autograd", "ADInplaceOrView", "Functionalize", "Tracer", "BackendSel
 REGISTERED = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
+send_question: Ask | None = None  # to the trusted side; None as long as there is no connection
 
-class TrustedSide:
-    """Asks the trusted side in place of a removed function.
 
-    ask: sends the question; None as long as there is no connection
+def trusted_side(name: str, order: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The trusted side's answer to a call of a removed function. Raises `RuntimeError` if it refuses.
+
+    Emptied sources import this function.
     """
-
-    def __init__(self) -> None:
-        self.ask: Ask | None = None
-
-    def __call__(self, name: str, order: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The answer to a call of a removed function. Raises `RuntimeError` if the trusted side refuses."""
-        if self.ask is None:
-            raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
-        try:
-            return ask_for(name, order, self.ask, args, kwargs)
-        except Exception:
-            # Some arguments cannot be sent (a batched tensor inside vmap). The call is reported all the same.
-            answer = self.ask(Call(name, forbidden=True))
-            raise RuntimeError(answer.text if isinstance(answer, Failure) else NOT_HERE) from None
-
-
-trusted_side = TrustedSide()  # emptied sources import it from here
+    if send_question is None:
+        raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
+    try:
+        return ask_for(name, order, send_question, args, kwargs)
+    except Exception:
+        # Some arguments cannot be sent (a batched tensor inside vmap). The call is reported all the same.
+        answer = send_question(Call(name, forbidden=True))
+        raise RuntimeError(answer.text if isinstance(answer, Failure) else NOT_HERE) from None
 
 
 def remove_forbidden(what: Forbidden) -> None:
@@ -75,7 +68,7 @@ def remove_forbidden(what: Forbidden) -> None:
             _replace_kernels(what.kernels)
     for module, name in what.c:
         if (function := _resolved(module, name)) is not None:
-            method_tables.empty(function, functools.partial(trusted_side, name, (), (), {}))
+            _empty_entry(function, functools.partial(trusted_side, name, (), (), {}))
             setattr(sys.modules[module], name, _question(name))
 
 
@@ -163,3 +156,57 @@ def _replace_body(function: Any, name: str) -> None:
     exec(compile(text, "<ready-made>", "exec"), made)  # noqa: S102
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = made["around"](*function.__code__.co_freevars).__code__
+
+
+# ---------------------------------------------------------------- functions in C
+
+# They are replaced in the table (`PyMethodDef`) from which their library creates them. It is not enough to replace a
+# module's attribute: `_imp.create_dynamic` creates the module again, and the garbage collector still lists the replaced
+# function. All of these call what the table's entry points to.
+
+_ARGUMENTS = 4  # most that a function in C gets, whatever its flags: module, arguments, their number or names, names
+
+
+class _Method(ctypes.Structure):
+    _fields_ = (("name", ctypes.c_char_p), ("call", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+
+
+class _Function(ctypes.Structure):
+    """A function in C, as it is laid out in memory."""
+
+    _fields_ = (("head", ctypes.c_char * object.__basicsize__), ("method", ctypes.POINTER(_Method)))
+
+
+_Callback = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * _ARGUMENTS)
+
+
+def _empty_entry(function: object, instead: Callable[[], object]) -> None:
+    """From now on every function that is created from this one's entry calls `instead`, and returns None.
+
+    Has no effect if `function` is not a function in C, or if its library's table cannot be written.
+    """
+    if not isinstance(function, types.BuiltinFunctionType):
+        return
+    method = _Function.from_address(id(function)).method.contents
+    if method.name != function.__name__.encode():
+        return
+
+    def call(*_: object) -> None:
+        with contextlib.suppress(Exception):
+            instead()
+
+    made = _Callback(call)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))  # the table holds no reference
+    place = ctypes.addressof(method) + _Method.call.offset
+    _write(place, bytes(ctypes.cast(made, ctypes.c_void_p)))
+
+
+def _write(place: int, what: bytes) -> None:
+    """Write into this process's memory by a pipe, as the kernel then refuses to write into a read-only table."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, what)
+        ctypes.CDLL(None).read(reading, ctypes.c_void_p(place), len(what))
+    finally:
+        os.close(reading)
+        os.close(writing)

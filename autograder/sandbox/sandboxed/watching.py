@@ -17,13 +17,13 @@ class TooMuchHeld(Exception):
     """A call allocated more memory at once than it may."""
 
 
-def surround(
-    around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str], dropped: list[str]
-) -> None:
+def surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str]) -> tuple[list[str], list[str]]:
     """Enter the contexts that a call asks for.
 
-    seen: gets the names of PyTorch's watched functions that are called; dropped: gets a name for each active dropout
+    Returns two lists that fill during the call: names of PyTorch's watched functions that are called, and a name for
+    each active dropout.
     """
+    seen, dropped = list[str](), list[str]()
     if torch := sys.modules.get("torch"):
         # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
         around.enter_context(torch.enable_grad())
@@ -36,6 +36,7 @@ def surround(
         around.enter_context(_lenient_view())
     if call.memory is not None:
         around.enter_context(_holding_at_most(call.memory))
+    return seen, dropped
 
 
 class _DropoutNoted:
