@@ -47,6 +47,18 @@ def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
     )
 
 
+def autograded_folder(coursedir: Any, student: str, assignment: str) -> Path:
+    """Where a student's graded notebook is."""
+    return Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+
+
+def comments_of(notebook: SubmittedNotebook) -> dict[str, str]:
+    """The comment on each graded cell, or else on the cell that it checks; empty if there is none."""
+    comments = {comment.name: comment.comment or "" for comment in notebook.comments}
+    names = [grade.name for grade in notebook.grades]
+    return {name: comments.get(name) or comments.get(name.removeprefix(CHECK), "") for name in names}
+
+
 def has_scores(submission: SubmittedAssignment) -> bool:
     """Whether a submission in the gradebook has a score, by tests or by a person.
 
@@ -193,8 +205,7 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
 
 def _stamp(coursedir: Any, assignment: str, student: str, rows: list[str]) -> str:
     digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace"))
-    folder = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
-    for path in sorted(folder.glob("*.ipynb")):
+    for path in sorted(autograded_folder(coursedir, student, assignment).glob("*.ipynb")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
