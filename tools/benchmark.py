@@ -21,6 +21,7 @@ from autograder.discovery import find_submissions
 from tests.helpers.growth import drawn
 from tests.helpers.otter import VERSION as OTTER_VERSION
 from tools.drawn_class import build, copies, of_different_people, right, wrong
+from tools.every_submission import ROOT
 from tools.measure import (
     Timed,
     as_json,
@@ -34,7 +35,6 @@ from tools.measure import (
     with_otter,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
 CURVE = ROOT / "docs" / "benchmark.svg"
 COPIES = "`grade --json`, 2 workers, on copies of the model answers"
 GOALS = {

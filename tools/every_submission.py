@@ -8,14 +8,13 @@ no text of its own, and is left out.
 
 from __future__ import annotations
 
-import inspect
+import re
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.sample_class import fill, hand_in, model_answers, text_of
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.helpers.accepted import accepted_submissions
@@ -41,12 +40,10 @@ def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
 def _text(code: Any, exercise: str) -> str:
     """The source without its decorator; empty if there is none, or if it defines something else."""
     try:
-        lines = textwrap.dedent(inspect.getsource(code)).splitlines()
+        text = text_of(code)
     except (OSError, TypeError):
         return ""
-    start = next((n for n, line in enumerate(lines) if line.startswith(("def ", "class "))), 0)
-    defines = lines[start].partition("(")[0].partition(":")[0].split()[-1:] == [exercise]
-    return "\n".join(lines[start:]) if defines else ""
+    return text if re.match(rf"(def|class) {exercise}\b", text) else ""
 
 
 def main(folder: str) -> None:
