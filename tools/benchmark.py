@@ -241,8 +241,7 @@ def of_each(folder: Path) -> list[str]:
             submitted = folder / f"{name}-{count}"
             for number in range(count):
                 answers = {e: f"# student {number}\n{code}" for e, code in model_answers(assignment).items()}
-                released = ROOT / "assignments" / name / assignment.notebook.name
-                hand_in(fill(released, answers), submitted, f"student-{number}", assignment)
+                hand_in(fill(assignment.released, answers), submitted, f"student-{number}", assignment)
             words = ("autograder", "grade", str(submitted), "--json", f"{submitted}.json", "--quiet", "--jobs", "1")
             seconds.append(timed(course, *words)[0])
         cost[name] = (seconds[1] - seconds[0]) / (MORE - FEW)

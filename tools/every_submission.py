@@ -50,10 +50,9 @@ def main(folder: str) -> None:
     """Write the class into `folder`, as nbgrader lays it out."""
     count = 0
     for assignment in Course(ROOT).assignments().values():
-        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
         answers = model_answers(assignment)
         for student, exercise, code in every_answer(assignment):
-            hand_in(fill(released, answers | {exercise: code}), Path(folder), student, assignment)
+            hand_in(fill(assignment.released, answers | {exercise: code}), Path(folder), student, assignment)
             count += 1
     print(f"{count} submissions in {folder}")
 

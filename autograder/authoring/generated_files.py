@@ -52,7 +52,7 @@ def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
     for assignment in assignments:
         for name, data in assignment.beside.items():
             if name != MODEL:  # running the notebook creates it
-                yield assignment.root / "assignments" / assignment.name / name, data
+                yield assignment.released.parent / name, data
 
 
 def generated(course: Course) -> Iterator[tuple[Path, str]]:
@@ -62,8 +62,7 @@ def generated(course: Course) -> Iterator[tuple[Path, str]]:
         yield from visible_files(assignment)
     with tempfile.TemporaryDirectory() as folder:
         for assignment in course.assignments().values():
-            path = course.root / "assignments" / assignment.name / assignment.notebook.name
-            yield path, release_text(assignment, Path(folder))
+            yield assignment.released, release_text(assignment, Path(folder))
 
 
 def paired_script(assignment: Assignment) -> str:

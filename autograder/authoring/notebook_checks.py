@@ -126,8 +126,7 @@ def rubrics(assignment: Assignment) -> Iterator[Finding]:
 
 def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
     """All generated files are up to date with the source notebook."""
-    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
-    wanted = {assignment.solution: paired_script(assignment), released: release}
+    wanted = {assignment.solution: paired_script(assignment), assignment.released: release}
     wanted |= dict(visible_files(assignment))
     for path, text in wanted.items():
         if not path.is_file():

@@ -114,10 +114,9 @@ def similar(
         raise AutograderError(f"{folder} is there already; name a new folder")
     course = find_course()
     found = course.assignment(assignment)
-    released = course.root / "assignments" / assignment / found.notebook.name
     handed_in = find_submissions([course.root / "submitted"], course, assignment)
     count = 0
-    for path, text in files(found, released, handed_in, folder, anonymous):
+    for path, text in files(found, handed_in, folder, anonymous):
         write(path, text)
         count += path.parent.name == "students"
     print(f"wrote {count} files for {len(handed_in)} submissions into {folder}")
