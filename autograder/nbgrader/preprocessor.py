@@ -13,7 +13,7 @@ from traitlets import Enum
 from autograder.course import Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
-from autograder.nbgrader.course_changes import STORED
+from autograder.nbgrader.outcomes import STORED
 from autograder.nbgrader.resources import context_in
 from autograder.report import CellResult
 from autograder.reports import rubric
