@@ -32,10 +32,13 @@ from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, PlainFiles, remo
 from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
     check_penalty_plugin,
+    course_cells,
     enter_student,
     marks_preserved,
+    points_of,
     points_that_differ,
     students_late,
+    task_with_points,
 )
 from autograder.nbgrader.outcomes import (
     CELLS,
@@ -51,9 +54,8 @@ from autograder.nbgrader.outcomes import (
     suite_digest,
     unchanged_cells,
 )
-from autograder.nbgrader.preprocessor import Mark
+from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
-from autograder.nbgrader.resources import KEY, GradingContext, course_cells, points_of, task_with_points
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 from autograder.secret import make_secret
