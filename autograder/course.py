@@ -155,6 +155,11 @@ class Assignment:
         return self.root / "solutions" / self.name / f"{self.notebook.stem}.py"
 
     @property
+    def released(self) -> Path:
+        """The notebook as students get it."""
+        return self.root / "assignments" / self.name / self.notebook.name
+
+    @property
     def content(self) -> Path:
         """The folder that holds a folder for each exercise; see `autograder.content`."""
         return content.folder_of(self.name, self.course_folder)

@@ -21,6 +21,7 @@ from autograder.discovery import find_submissions
 from tests.helpers.growth import drawn
 from tests.helpers.otter import VERSION as OTTER_VERSION
 from tools.drawn_class import build, copies, of_different_people, right, wrong
+from tools.every_submission import ROOT
 from tools.measure import (
     Timed,
     as_json,
@@ -34,7 +35,6 @@ from tools.measure import (
     with_otter,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
 CURVE = ROOT / "docs" / "benchmark.svg"
 COPIES = "`grade --json`, 2 workers, on copies of the model answers"
 GOALS = {
@@ -78,6 +78,10 @@ def as_otter(other: Timed, our_few: Timed) -> list[str]:
     ]
 
 
+def section(title: str, *lines: str) -> list[str]:
+    return ["", f"## {title}", "", *lines]
+
+
 def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
     """Draw the seconds for 1, 10, 100 and all submissions. Those of the other graders are multiples of their mean."""
     notebooks = [str(one.path) for one in find_submissions([course.root / "submitted"], course)]
@@ -91,15 +95,13 @@ def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
     }
     CURVE.write_text(drawn(lines, "submissions", "seconds"), encoding="utf-8")
     measured = "; ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in ours)
-    return [
-        "",
-        f"## From 1 to {count:,}",
-        "",
+    return section(
+        f"From 1 to {count:,}",
         f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
         "",
         f"Our own were measured, start-up included ({measured}).",
         "The others start anew for each notebook, so theirs are multiples of one notebook's mean.",
-    ]
+    )
 
 
 def main() -> None:
@@ -150,15 +152,13 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
 
 def one_more(folder: Path, each: int) -> list[str]:
     """Measure the cost of one more submission of each kind with two workers, without start-up."""
-    lines = [
-        "",
-        "## One more submission",
-        "",
+    lines = section(
+        "One more submission",
         "Two workers, start-up left out; the median of three.",
         "",
         "| | one more | goal |",
         "| --- | --- | --- |",
-    ]
+    )
     for (what, most), draw in zip(MOST.items(), (copies, right, wrong), strict=True):
         small, large = (build(folder / f"{draw.__name__}-{n}", n, draw) for n in (max(2, each // 3), each))
         costs = []
@@ -222,14 +222,12 @@ def looping(loops: Course, without: Timed, count: int) -> list[str]:
 def growth(small: Timed, few: int, course: Course, many: int) -> list[str]:
     large = measure(course, as_json(2), many, 1)
     times, memory = large.median * many / (small.median * few), large.memory / small.memory
-    return [
-        "",
-        f"## From {few} to {many}",
-        "",
+    return section(
+        f"From {few} to {many}",
         f"`grade --json` of copies with two workers: {small.median * few:.0f} s became {large.median * many:.0f} s, so",
         f"{times:.1f} times the time (goal for {many / few:.1f} times as many: at most {1.05 * many / few:.1f}) and",
         f"{memory:.2f} times the memory (goal: at most 1.2).",
-    ]
+    )
 
 
 def of_each(folder: Path) -> list[str]:
@@ -241,22 +239,19 @@ def of_each(folder: Path) -> list[str]:
             submitted = folder / f"{name}-{count}"
             for number in range(count):
                 answers = {e: f"# student {number}\n{code}" for e, code in model_answers(assignment).items()}
-                released = ROOT / "assignments" / name / assignment.notebook.name
-                hand_in(fill(released, answers), submitted, f"student-{number}", assignment)
+                hand_in(fill(assignment.released, answers), submitted, f"student-{number}", assignment)
             words = ("autograder", "grade", str(submitted), "--json", f"{submitted}.json", "--quiet", "--jobs", "1")
             seconds.append(timed(course, *words)[0])
         cost[name] = (seconds[1] - seconds[0]) / (MORE - FEW)
         print(name, f"{cost[name] * 1000:.0f} ms a submission more", flush=True)
     usual = statistics.median(list(cost.values())[:USUAL])
-    lines = [
-        "",
-        "## A submission of each assignment",
-        "",
+    lines = section(
+        "A submission of each assignment",
         f"Right ones, one worker: {MORE} take so much longer than {FEW}, shared among {MORE - FEW}.",
         "",
         f"| | one more | against the median of the first {USUAL} |",
         "| --- | --- | --- |",
-    ]
+    )
     return [*lines, *(f"| {name} | {one * 1000:.0f} ms | {one / usual:.2f} |" for name, one in cost.items())]
 
 
@@ -267,16 +262,14 @@ def simulation(count: int) -> list[str]:
     """Measure time and memory of the bookkeeping for a tenth of `count` tasks, and for all of them."""
     from distributed import LocalCluster
 
-    lines = [
-        "",
-        f"## {count:,} submissions that do no work",
-        "",
+    lines = section(
+        f"{count:,} submissions that do no work",
         "The same path with nothing to do at its end, so that only the bookkeeping is left: time, and memory that the",
         "process which hands out the tasks gains.",
         "",
         f"| | {count // 10:,} | {count:,} | time | memory |",
         "| --- | --- | --- | --- | --- |",
-    ]
+    )
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         for name, scheduler in (("2 processes here", ""), ("a Dask cluster of 2 workers", cluster.scheduler_address)):
             simulated(1000, 2, scheduler)

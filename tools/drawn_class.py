@@ -28,12 +28,11 @@ def build(folder: Path, count: int, draw: Draw, loops: int = 0) -> Course:
     for name in GRADED:
         assignment = course.assignment(name)
         assert api(folder).generate_assignment(name)["success"]
-        released = folder / "assignments" / name / assignment.notebook.name
         for number, answers in enumerate(draw(assignment, random.Random(f"{SEED} {name}"), count)):
             if number < loops:
                 last = assignment.exercises[-1].name
                 answers |= {last: f"def {last}(*args, **kwargs):\n    while True:\n        pass"}
-            hand_in(fill(released, answers), folder / "submitted", f"student-{number:04}", assignment)
+            hand_in(fill(assignment.released, answers), folder / "submitted", f"student-{number:04}", assignment)
     return course
 
 

@@ -8,14 +8,13 @@ no text of its own, and is left out.
 
 from __future__ import annotations
 
-import inspect
+import re
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.sample_class import fill, hand_in, model_answers, text_of
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.helpers.accepted import accepted_submissions
@@ -41,22 +40,19 @@ def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
 def _text(code: Any, exercise: str) -> str:
     """The source without its decorator; empty if there is none, or if it defines something else."""
     try:
-        lines = textwrap.dedent(inspect.getsource(code)).splitlines()
+        text = text_of(code)
     except (OSError, TypeError):
         return ""
-    start = next((n for n, line in enumerate(lines) if line.startswith(("def ", "class "))), 0)
-    defines = lines[start].partition("(")[0].partition(":")[0].split()[-1:] == [exercise]
-    return "\n".join(lines[start:]) if defines else ""
+    return text if re.match(rf"(def|class) {exercise}\b", text) else ""
 
 
 def main(folder: str) -> None:
     """Write the class into `folder`, as nbgrader lays it out."""
     count = 0
     for assignment in Course(ROOT).assignments().values():
-        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
         answers = model_answers(assignment)
         for student, exercise, code in every_answer(assignment):
-            hand_in(fill(released, answers | {exercise: code}), Path(folder), student, assignment)
+            hand_in(fill(assignment.released, answers | {exercise: code}), Path(folder), student, assignment)
             count += 1
     print(f"{count} submissions in {folder}")
 

@@ -96,11 +96,10 @@ class Day:
             subprocess.run(line, cwd=cwd, check=True, env=self.env(), capture_output=True)
         assignment = Course(self.begun).assignment(NAME)
         answers = {"right": model_answers(assignment), "wrong": {"row_centred": WRONG}}
-        released = self.begun / "assignments" / NAME / assignment.notebook.name
         for number in range(size):
             kind = KINDS[number % len(KINDS)]
-            student = f"{kind}-{number}"
-            path = hand_in(fill(released, answers.get(kind, {})), self.begun / "submitted", student, assignment)
+            notebook = fill(assignment.released, answers.get(kind, {}))
+            path = hand_in(notebook, self.begun / "submitted", f"{kind}-{number}", assignment)
             if kind == "unreadable":
                 path.write_text("{")
 

@@ -27,8 +27,8 @@ from autograder.worker.pool import WorkerPool
 from autograder.worker.task import Marked, Task
 from tests.helpers.otter import Otter
 from tools.drawn_class import GRADED
+from tools.every_submission import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
 
 Scores = dict[tuple[str, str, str], float]  # by student, assignment and exercise

@@ -56,8 +56,8 @@ def graded_class(course):
             answers |= mistake(assignment, name, exercise)
         handed_in[student] = answers, WRITTEN[number % len(WRITTEN)], (), ""
     class_with_pages(course, assignment, handed_in)
-    released = course.root / "assignments" / A1 / assignment.notebook.name
-    nbformat.write(fill(released, right | mistake(assignment, UNSCALED, "attention_scores")), course.root / "tab.ipynb")
+    notebook = fill(assignment.released, right | mistake(assignment, UNSCALED, "attention_scores"))
+    nbformat.write(notebook, course.root / "tab.ipynb")
 
 
 def submission_of(course, student):

@@ -63,9 +63,11 @@ def keep(course: Course, everything: bool = False) -> Iterator[Path]:
     """
     for assignment in course.assignments().values():
         inputs = assignment.version(*ANSWERED_BY)
-        has_names = visible_fingerprints.is_fresh(assignment.content) or not all(map(Path.is_file, assignment.visible))
-        if everything or not has_names or fingerprints.made_from(assignment.content) != inputs:
-            yield from _keep_visible(assignment)
+        all_visible = all(path.is_file() for path in assignment.visible)  # else `check` can give no names
+        is_old = all_visible and not visible_fingerprints.is_fresh(assignment.content)
+        if everything or is_old or fingerprints.made_from(assignment.content) != inputs:
+            if all_visible:
+                yield visible_fingerprints.write(assignment.content, dict(_visible_rows(assignment)))
             yield fingerprints.write(assignment.content, _fingerprints(assignment), inputs)
 
 
@@ -79,12 +81,6 @@ def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerpri
                 sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
             material.hypotheses.prepare(exercise, asks_all=True)
     return material.hypotheses.fingerprints()
-
-
-def _keep_visible(assignment: Assignment) -> Iterator[Path]:
-    """Save the fingerprints beside the visible tests, if every exercise has some; yields the file."""
-    if all(path.is_file() for path in assignment.visible):
-        yield visible_fingerprints.write(assignment.content, dict(_visible_rows(assignment)))
 
 
 def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:

@@ -15,8 +15,9 @@ from typing import Any
 
 import nbformat
 
-from autograder.authoring import notebook_checks, paired_scripts
+from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
+from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_checks import Finding
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
@@ -85,7 +86,7 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from notebook_checks.headings(assignment, source)
         yield from notebook_checks.left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
-            text = paired_scripts.release_text(assignment, Path(folder))
+            text = release_text(assignment, Path(folder))
         if assignment.by_suite:
             yield from notebook_checks.in_step(assignment, text)
         release = nbformat.reads(text, as_version=4)

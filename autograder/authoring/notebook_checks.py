@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring import new_exercise, paired_scripts
-from autograder.authoring.visible_cases import visible_files
+from autograder.authoring.generated_files import copies, paired_script, visible_files
+from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.content import Hint
 from autograder.course import CHECK, Assignment, rubrics_in
 from autograder.course_version import RUBRIC
@@ -126,15 +126,14 @@ def rubrics(assignment: Assignment) -> Iterator[Finding]:
 
 def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
     """All generated files are up to date with the source notebook."""
-    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
-    wanted = {assignment.solution: paired_scripts.paired_script(assignment), released: release}
+    wanted = {assignment.solution: paired_script(assignment), assignment.released: release}
     wanted |= dict(visible_files(assignment))
     for path, text in wanted.items():
         if not path.is_file():
             yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
         elif path.read_text(encoding="utf-8") != text:
             yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
-    for path, data in paired_scripts.copies([assignment]):
+    for path, data in copies([assignment]):
         if not path.is_file() or path.read_bytes() != data:
             yield Finding(path, "", "it is not the file beside the source notebook", "Run `autograder dev sync`.")
 
@@ -152,7 +151,7 @@ def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Fin
 def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
     """Each folder with an exercise's files belongs to an exercise of the notebook."""
     names = {exercise.name for exercise in assignment.by_suite}
-    for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
+    for folder in sorted({path.parent for name in EXERCISE_FILES for path in assignment.content.glob(f"*/{name}")}):
         if folder.name not in names:
             yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
 

@@ -67,8 +67,7 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     yield path
     for assignment in course.assignments().values():
-        released = course.root / "assignments" / assignment.name / assignment.notebook.name
-        notebook = nbformat.read(released, as_version=4)
+        notebook = nbformat.read(assignment.released, as_version=4)
         cell = nbformat.v4.new_code_cell(first_cell([path.name for path in wheels], needed, address), id=ID)
         notebook.cells.insert(0, cell)
         path = folder / assignment.notebook.name

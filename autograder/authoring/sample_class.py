@@ -40,9 +40,14 @@ def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> d
         raise KeyError(
             f"{assignment.name}: {name!r} of {found[0].exercise} has no text of its own, a set of mutants makes it"
         )
-    lines = textwrap.dedent(inspect.getsource(found[0].code)).splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))  # after the decorator
-    return {found[0].exercise: "\n".join(lines[start:])}
+    return {found[0].exercise: text_of(found[0].code)}
+
+
+def text_of(code: Any) -> str:
+    """The source of a function or class without its decorators. Raises `OSError` or `TypeError` if it has none."""
+    lines = textwrap.dedent(inspect.getsource(code)).splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith(("def ", "class "))), 0)
+    return "\n".join(lines[start:])
 
 
 def is_written_out(entry: Mistake) -> bool:

@@ -128,9 +128,9 @@ def _steps(folder: Path, assignments: list[Assignment]) -> Iterator[str]:
     nbgrader = api(folder)
     for assignment in assignments:
         must(nbgrader.generate_assignment(assignment.name), f"release {assignment.name}")
-        released = folder / "assignments" / assignment.name / assignment.notebook.name
         for student in CLASS:
-            hand_in(fill(released, student.answers(assignment)), folder / "submitted", student.name, assignment)
+            notebook = fill(assignment.released, student.answers(assignment))
+            hand_in(notebook, folder / "submitted", student.name, assignment)
         yield f"released {assignment.name}"
         must(nbgrader.autograde(assignment.name, "*"), f"autograde {assignment.name}")
         yield f"graded {assignment.name}"

@@ -71,7 +71,7 @@ def new_course(
 
     It works from the start: the model answer has full marks, the stub 0. Rewrite it piece by piece.
     """
-    from autograder.authoring.new_course import begin_course
+    from autograder.authoring.skeletons import begin_course
 
     say_written(begin_course(folder, assignment, exercise))
     print(f"Now: cd {folder}, then autograder dev check")
@@ -83,7 +83,7 @@ def new_assignment(
     exercise: Annotated[str, Argument(help="The function that students write first.")],
 ) -> None:
     """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
-    from autograder.authoring.new_course import begin_assignment
+    from autograder.authoring.skeletons import begin_assignment
 
     say_written(begin_assignment(find_course(), assignment, exercise))
     print("Now: autograder dev check")
@@ -99,7 +99,7 @@ def new(
 
     It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
     """
-    from autograder.authoring.new_exercise import add_exercise
+    from autograder.authoring.skeletons import add_exercise
 
     say_written(add_exercise(find_course(), assignment, exercise, minimal))
     print("Now: autograder dev sync, then autograder dev check")
@@ -108,9 +108,9 @@ def new(
 @dev.command(epilog="Example: autograder dev sync")
 def sync() -> None:
     """After editing source/: write the paired script in solutions/ and the releases in assignments/."""
-    from autograder.authoring import paired_scripts
+    from autograder.authoring import generated_files
 
-    if not say_written(paired_scripts.sync(find_course())):
+    if not say_written(generated_files.sync(find_course())):
         print("solutions/ and assignments/ are in step with source/")
 
 
@@ -151,7 +151,7 @@ def name_mistake(
     hint: Annotated[str, Option(help="A question that helps and does not give the answer away.")],
 ) -> None:
     """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
-    from autograder.authoring.name_mistake import name_mistake as draft
+    from autograder.authoring.skeletons import name_mistake as draft
 
     print(f"wrote {draft(find_course(), notebook, exercise, name, hint)}")
     print("Read the code there and take the comment signs away. Then: autograder dev catalogue")

@@ -114,10 +114,9 @@ def similar(
         raise AutograderError(f"{folder} is there already; name a new folder")
     course = find_course()
     found = course.assignment(assignment)
-    released = course.root / "assignments" / assignment / found.notebook.name
     handed_in = find_submissions([course.root / "submitted"], course, assignment)
     count = 0
-    for path, text in files(found, released, handed_in, folder, anonymous):
+    for path, text in files(found, handed_in, folder, anonymous):
         write(path, text)
         count += path.parent.name == "students"
     print(f"wrote {count} files for {len(handed_in)} submissions into {folder}")
@@ -140,7 +139,7 @@ def return_(
     Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
     wrong.
     """
-    from autograder.nbgrader import api, return_marks, return_to_gradescope
+    from autograder.nbgrader import api, return_marks
     from autograder.reports.marks_file import write
 
     if marks is None and feedback is None:
@@ -161,7 +160,7 @@ def return_(
     if marks is not None:
         if to == "gradescope":
             must_be_writable(marks)
-            return_to_gradescope.write_autograder(nbgrader, found, handed, marks)
+            return_marks.write_gradescope(nbgrader, found, handed, marks)
         elif to == "canvas":
             write(marks, return_marks.canvas_csv(grades, handed, column or found.name))
         else:

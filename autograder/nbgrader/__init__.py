@@ -26,7 +26,7 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course import CONFIG
 from autograder.errors import CourseError
-from autograder.nbgrader import due, exchange, formgrader, history
+from autograder.nbgrader import due, exchange, formgrader
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
@@ -44,7 +44,7 @@ def _patch_nbgrader() -> None:
     BaseHandler.render = formgrader.render
     BaseHandler.exporter = property(formgrader.exporter)
     FormgraderHandler.get = formgrader.open_course
-    GradeHandler.put = history.record_manual_grade
+    GradeHandler.put = formgrader.record_manual_grade
     ZipCollectApp.process_extracted_files = process_extracted_files
     GenerateFeedback.init_assignment = copy_for_release
     CourseDirectory.get_existing_timestamp = exchange.timestamp_if_plain

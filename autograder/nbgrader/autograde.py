@@ -28,31 +28,34 @@ from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.course_changes import (
-    CELLS,
-    GRADED,
-    SUBMISSION,
-    Move,
-    cell_digests,
-    marks_now,
-    moves,
-    stored_with_marks,
-    suite_digest,
-    unchanged_cells,
-)
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
     check_penalty_plugin,
+    course_cells,
     enter_student,
     marks_preserved,
+    points_of,
     points_that_differ,
     students_late,
+    task_with_points,
 )
-from autograder.nbgrader.outcomes import SubmissionOutcome, report_failures
-from autograder.nbgrader.preprocessor import Mark
+from autograder.nbgrader.outcomes import (
+    CELLS,
+    GRADED,
+    SUBMISSION,
+    Move,
+    SubmissionOutcome,
+    cell_digests,
+    marks_now,
+    moves,
+    report_failures,
+    stored_with_marks,
+    suite_digest,
+    unchanged_cells,
+)
+from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
-from autograder.nbgrader.resources import KEY, GradingContext, course_cells, points_of, task_with_points
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 from autograder.secret import make_secret

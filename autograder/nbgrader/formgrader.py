@@ -1,18 +1,22 @@
-"""formgrader's pages, which open in an instructor's browser, with the instructor's rights."""
+"""formgrader: its pages, which open with the instructor's rights, and the grades that are entered there."""
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
+from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.discovery import ACTS
+from autograder.errors import AutograderError
+from autograder.nbgrader import history
 from autograder.nbgrader.pages import Page
 from autograder.text import REPLACEMENT
 
-_render, _open = BaseHandler.render, FormgraderHandler.get
+_render, _open, _put = BaseHandler.render, FormgraderHandler.get, GradeHandler.put
 
 
 def render(self: Any, name: str, **names: Any) -> Any:
@@ -69,3 +73,11 @@ def exporter(self: Any) -> Page:
     page: Page = self.settings.setdefault("autograder_page", Page(config=self.settings["nbgrader_exporter"].config))
     page.root = self.coursedir.root
     return page
+
+
+def record_manual_grade(self: Any, grade_id: str) -> None:
+    """formgrader's own, and a history entry with the name of who has given the grade."""
+    _put(self, grade_id)
+    grade = self.gradebook.find_grade_by_id(grade_id)
+    with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it
+        history.record(self.coursedir, grade.assignment.name, grade.student.id, history.BY_HAND, {})

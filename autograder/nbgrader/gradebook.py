@@ -20,7 +20,7 @@ from autograder.course import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.gradebook_rows import page_stamps
+from autograder.nbgrader.gradebook_rows import autograded_folder, page_stamps
 from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
 from autograder.text import one_line
 from autograder.worker.run_log import write_whole
@@ -113,7 +113,7 @@ def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]
     for student, stamp in sorted(page_stamps(coursedir, assignment).items()):
         key = f"{assignment}/{student}"
         page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
-        graded = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+        graded = autograded_folder(coursedir, student, assignment)
         if not graded.is_dir() or (stamps.get(key) == stamp and any(page.glob("*.html"))):
             continue
         with temp_attrs(coursedir, student_id=student):

@@ -20,6 +20,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.errors import AutograderError
 from autograder.nbgrader.files import remove_tree
+from autograder.nbgrader.gradebook_rows import autograded_folder
 
 FOLDER = ".regrades"  # beside the gradebook
 Row = TypeVar("Row")
@@ -65,7 +66,7 @@ def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
         )
     (place / "gradebook.json").write_bytes(msgspec.json.encode(saved))
     for student in students:
-        _copy(_autograded(nbgrader, student, assignment), place / "autograded" / student)
+        _copy(autograded_folder(nbgrader.coursedir, student, assignment), place / "autograded" / student)
     return place
 
 
@@ -104,14 +105,9 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
 
 def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
     """Restore a student's autograded folder from `place`; nbgrader removes it if it cannot grade."""
-    folder = _autograded(nbgrader, student, assignment)
+    folder = autograded_folder(nbgrader.coursedir, student, assignment)
     remove_tree(folder)
     _copy(place / "autograded" / student, folder)
-
-
-def _autograded(nbgrader: Any, student: str, assignment: str) -> Path:
-    coursedir = nbgrader.coursedir
-    return Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
 
 
 def _copy(source: Path, target: Path) -> None:

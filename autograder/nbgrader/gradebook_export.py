@@ -22,7 +22,7 @@ from nbgrader.plugins import ExportPlugin
 from autograder.course import CHECK, Assignment, course_at
 from autograder.discovery import of_assignment
 from autograder.errors import SubmissionError
-from autograder.nbgrader.gradebook_rows import has_scores
+from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores
 from autograder.reports.marks_file import as_csv, write
 from autograder.reports.roster import NOTHING
 from autograder.submission import read_notebook
@@ -56,14 +56,13 @@ def _rows(status: GradingStatus) -> Iterator[tuple[object, ...]]:
         yield student, assignment, "", "", status.max_score, "", "", "", "", "", "", "", status.problem
         return
     for notebook in submission.notebooks:
-        comments = {comment.name: comment.comment or "" for comment in notebook.comments}
+        comments = comments_of(notebook)
         for grade in notebook.grades:
             name = grade.name.removeprefix(CHECK)
             scores = (grade.score, grade.max_score, grade.auto_score, grade.manual_score, grade.extra_credit)
             waits = "yes" if grade.needs_manual_grade else "no"
-            comment = comments.get(grade.name) or comments.get(name, "")
             late = (notebook.late_submission_penalty or 0.0, submission.timestamp or "")
-            yield student, assignment, name, *scores, waits, comment, *late, status.problem
+            yield student, assignment, name, *scores, waits, comments[grade.name], *late, status.problem
 
 
 @dataclass(frozen=True)
@@ -86,10 +85,9 @@ def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]
         max_score = assignment.max_score
         for student in students:
             submission = submissions.get(student.id)
-            if submission is not None and not has_scores(submission):
-                autograded = coursedir.format_path(coursedir.autograded_directory, student.id, assignment.name)
-                if not os.path.lexists(autograded):
-                    submission = None  # only an extension was granted
+            autograded = autograded_folder(coursedir, student.id, assignment.name)
+            if submission is not None and not has_scores(submission) and not os.path.lexists(autograded):
+                submission = None  # only an extension was granted
             problem = _problem(coursedir, student.id, ours.get(assignment.name), submission is not None)
             yield GradingStatus(student, assignment.name, max_score, submission, problem)
 
@@ -100,9 +98,8 @@ def _problem(coursedir: Any, student: str, assignment: Assignment | None, has_ma
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment.name))
     if not os.path.lexists(folder):
         return "" if has_marks else NOTHING
-    autograded = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment.name))
     (submission,) = of_assignment(student, folder, assignment)
-    graded = autograded / assignment.notebook.name
+    graded = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
     if has_marks and submission.problem is None and _is_newer(graded, submission.path):
         return ""
     reason = submission.problem or _unreadable(submission.path)

@@ -1,11 +1,12 @@
-"""What nbgrader's gradebook knows about a class: points, lateness, names, and what a feedback page is made of."""
+"""What nbgrader's gradebook knows: cells and their points, lateness, names, and what a feedback page is made of."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,12 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course import CHECK, Assignment
+from autograder.course import CHECK, Assignment, Exercise, check_cell
 from autograder.discovery import name_problem
 from autograder.errors import CourseError
 from autograder.reports.roster import Person
+from autograder.submission import Submission
+from autograder.worker.task import Task, as_task
 
 
 def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
@@ -47,6 +50,18 @@ def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
     )
 
 
+def autograded_folder(coursedir: Any, student: str, assignment: str) -> Path:
+    """Where a student's graded notebook is."""
+    return Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+
+
+def comments_of(notebook: SubmittedNotebook) -> dict[str, str]:
+    """The comment on each graded cell, or else on the cell that it checks; empty if there is none."""
+    comments = {comment.name: comment.comment or "" for comment in notebook.comments}
+    names = [grade.name for grade in notebook.grades]
+    return {name: comments.get(name) or comments.get(name.removeprefix(CHECK), "") for name in names}
+
+
 def has_scores(submission: SubmittedAssignment) -> bool:
     """Whether a submission in the gradebook has a score, by tests or by a person.
 
@@ -54,6 +69,74 @@ def has_scores(submission: SubmittedAssignment) -> bool:
     """
     grades = (grade for notebook in submission.notebooks for grade in notebook.grades)
     return any(grade.auto_score is not None or grade.manual_score is not None for grade in grades)
+
+
+@dataclass(frozen=True)
+class CourseCell:
+    """A cell as the gradebook has it. `points` is None if it is not graded; `source` is the course's text."""
+
+    grade_id: str
+    cell_type: str
+    grade: bool
+    solution: bool
+    task: bool
+    locked: bool
+    checksum: str
+    points: float | None
+    source: str
+
+    @property
+    def is_answer(self) -> bool:
+        """True for a written answer, which a person grades."""
+        return self.grade and self.solution and self.cell_type == "markdown"
+
+    def metadata(self) -> dict[str, object]:
+        """The cell's nbgrader metadata, as a notebook holds it."""
+        omitted = {"source"} if self.points is not None else {"source", "points"}
+        return {name: value for name, value in vars(self).items() if name not in omitted} | {"schema_version": 3}
+
+
+def course_cells(coursedir: Any, assignment: Assignment) -> dict[str, CourseCell]:
+    """The gradebook's cells of a released notebook, by grade_id. Raises `MissingEntry` if it was not released."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        notebook = book.find_notebook(assignment.notebook.stem, assignment.name)
+        points = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
+        grades, solutions, tasks = (
+            {cell.name for cell in cells}
+            for cells in (notebook.grade_cells, notebook.solution_cells, notebook.task_cells)
+        )
+        return {
+            cell.name: CourseCell(
+                grade_id=cell.name,
+                cell_type=cell.cell_type,
+                grade=cell.name in grades,
+                solution=cell.name in solutions,
+                task=cell.name in tasks,
+                locked=cell.locked,
+                checksum=cell.checksum,
+                points=points.get(cell.name),
+                source=cell.source,
+            )
+            for cell in notebook.source_cells
+        }
+
+
+def points_of(cells: Mapping[str, CourseCell]) -> dict[str, float]:
+    """The gradebook's points of each graded cell, by grade_id."""
+    return {name: cell.points or 0.0 for name, cell in cells.items() if cell.grade}
+
+
+def task_with_points(submission: Submission, assignment: Assignment, points: Mapping[str, float]) -> Task:
+    """A submission as a task, with the gradebook's points in place of the source notebook's.
+
+    points: by grade_id
+    """
+    exercises = (
+        Exercise(exercise.name, points.get(check_cell(exercise.name, points), exercise.points))
+        for exercise in assignment.exercises
+    )
+    task = as_task(submission, assignment.version(), assignment.locked_cells)
+    return replace(task, exercises=tuple(exercises))
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
@@ -193,8 +276,7 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
 
 def _stamp(coursedir: Any, assignment: str, student: str, rows: list[str]) -> str:
     digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace"))
-    folder = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
-    for path in sorted(folder.glob("*.ipynb")):
+    for path in sorted(autograded_folder(coursedir, student, assignment).glob("*.ipynb")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
-from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 
 from autograder import __version__
 from autograder.course import CHECK
@@ -165,14 +164,3 @@ def forget(root: Path, student: str) -> bool:
     for path in found:
         remove_tree(path)
     return bool(found)
-
-
-_put = GradeHandler.put
-
-
-def record_manual_grade(self: Any, grade_id: str) -> None:
-    """formgrader's own, and a history entry with the name of who has given the grade."""
-    _put(self, grade_id)
-    grade = self.gradebook.find_grade_by_id(grade_id)
-    with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it
-        record(self.coursedir, grade.assignment.name, grade.student.id, BY_HAND, {})

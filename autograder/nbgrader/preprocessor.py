@@ -1,8 +1,10 @@
-"""Marking one notebook inside nbgrader's autograde."""
+"""Marking one notebook inside nbgrader's autograde, and what our preprocessors are told of it."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -13,16 +15,47 @@ from traitlets import Enum
 from autograder.course import Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
-from autograder.nbgrader.course_changes import STORED
-from autograder.nbgrader.resources import context_in
+from autograder.nbgrader.gradebook_rows import CourseCell
+from autograder.nbgrader.outcomes import STORED
 from autograder.report import CellResult
 from autograder.reports import rubric
-from autograder.submission import MODEL, NotebookFile, code_cells, grade_id
+from autograder.submission import MODEL, NotebookFile, Submission, code_cells, grade_id
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Marked, Task
 
+KEY = "autograder"  # of nbgrader's `resources`, through which a `GradingContext` is passed
 MAX_OUTPUT = 20_000  # characters that a cell printed
+
+
+@dataclass(frozen=True)
+class GradingContext:
+    """What the preprocessors need to know of the notebook that is being graded.
+
+    cells: the gradebook's cells, by grade_id
+    task, marked: what the workers were given of this submission, and their result
+    metadata: goes into the autograded notebook: what was graded, and by which tests
+    digests: of hidden tests and submission, for the history
+    unchanged: graded cells whose question is the same as when this submission was last graded
+    notices: sentences for the instructor; preprocessors append to it
+    """
+
+    assignment: Assignment
+    submission: Submission
+    cells: Mapping[str, CourseCell]
+    task: Task
+    marked: Marked
+    metadata: Mapping[str, object]
+    digests: Mapping[str, str]
+    unchanged: Collection[str]
+    notices: list[str]
+
+
+def context_in(resources: Mapping[str, Any]) -> GradingContext:
+    """The context of the notebook that is being converted."""
+    context = resources[KEY]
+    assert isinstance(context, GradingContext), "nbgrader_config.py calls autograder.nbgrader.configure"
+    return context
 
 
 class Mark(NbGraderPreprocessor):

@@ -18,7 +18,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor, SaveAutoGrades
 from sqlalchemy.orm import scoped_session, sessionmaker
 
-from autograder.nbgrader.resources import context_in
+from autograder.nbgrader.preprocessor import context_in
 
 
 def open_with_fewer_steps() -> None:

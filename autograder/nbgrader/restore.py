@@ -14,7 +14,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.nbgrader.resources import CourseCell, context_in
+from autograder.nbgrader.gradebook_rows import CourseCell
+from autograder.nbgrader.preprocessor import context_in
 from autograder.submission import grade_id, is_plain_check
 from autograder.text import shown_name
 

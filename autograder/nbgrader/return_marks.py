@@ -7,7 +7,11 @@ page gets the name that the notebook had.
   user's and the file's (`doejane_4321_98765_first.ipynb`), and ignores a file that is not of that user's
   submission. `GradebookImporter` wants `Student, ID, Section` first, finds a student by ID, and a column by its title,
   or by the number in brackets at its end. https://github.com/instructure/canvas-lms
-- Gradescope: see `return_to_gradescope`.
+- Gradescope imports no marks, so it gets an autograder that only hands out each submission's finished marks. It tells
+  an autograder the submission's number in `submission_metadata.json` and takes `results.json` for it. So a zip with a
+  `results.json` for each number brings back all that counts in the gradebook: manual grades, comments, penalties for
+  late work. It holds no suite and runs no student code.
+  https://gradescope-autograders.readthedocs.io/en/latest/specs/
 - Moodle: `assignfeedback_file_zip_importer` finds a student by the number in the folder's name
   (`Jane Doe_123456_assignsubmission_file`). `assignfeedback_offline_grade_importer` reads the grading worksheet by
   its columns Identifier (`Participant 123456`), Grade and Last modified (grade).
@@ -17,23 +21,28 @@ page gets the name that the notebook had.
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from nbgrader.api import Gradebook
 
-from autograder.course import Assignment
-from autograder.errors import AutograderError
+from autograder.course import CHECK, Assignment
+from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
+from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of
 from autograder.nbgrader.system_collector import Owner, collected_as
+from autograder.reading import parse_json, read_bytes
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points
+from autograder.submission import grade_id
 
 HIDDEN = "while Canvas hides the names, it takes no marks from a file"
 CANVAS_HEAD = ("Student", "ID", "Section")
@@ -41,6 +50,8 @@ CANVAS_HEAD = ("Student", "ID", "Section")
 IDENTIFIER, NAME, GRADE, MAXIMUM = "Identifier", "Full name", "Grade", "Maximum Grade"
 _AFTER_NUMBER = "_assignsubmission_"  # follows the owner and the number in Moodle's file names
 _BY_NUMBER = "by which Moodle finds each member of a group; name it with --sheet"
+GRADESCOPE_FILES = Path(__file__).parent / "templates" / "gradescope_marks"
+MAX_BYTES = 100 * 2**20  # of an autograded notebook
 System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 COLLECTORS: dict[System, Any] = {"canvas": Canvas, "moodle": Moodle, "gradescope": Gradescope}
 
@@ -216,6 +227,66 @@ def _is_other_number(text: str, number: float) -> bool:
         return float(text) != number
     except ValueError:
         return False
+
+
+def write_gradescope(nbgrader: Any, assignment: Assignment, handed: Mapping[str, Owner], path: Path) -> None:
+    """Write the zip for Gradescope, to be uploaded as the assignment's autograder."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("setup.sh", "run_autograder"):
+            info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+            info.external_attr = 0o755 << 16  # both must be executable
+            archive.writestr(info, (GRADESCOPE_FILES / name).read_text(encoding="utf-8"))
+        for number, results in _all_results(nbgrader.coursedir, assignment, handed):
+            archive.writestr(f"marks/{int(number)}.json", json.dumps(results, indent=1, ensure_ascii=False))
+
+
+def _all_results(coursedir: Any, assignment: Assignment, handed: Mapping[str, Owner]) -> Iterator[tuple[str, Any]]:
+    """The number and the results of each submission that has marks."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        for submission in book.assignment_submissions(assignment.name):
+            owner = handed.get(submission.student_id)
+            if owner is not None:
+                folder = autograded_folder(coursedir, owner.student, assignment.name)
+                tables = _tables(folder / assignment.notebook.name)
+                for notebook in submission.notebooks:
+                    yield owner.number, _results(notebook, list(assignment.graded_cells), tables)
+
+
+def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
+    """One submission's results.json. `score` is what counts, whatever the sum of its tests."""
+    penalty = notebook.late_submission_penalty or 0.0
+    comments = comments_of(notebook)
+    grades = {grade.name: grade for grade in notebook.grades}
+    late = f"{points(penalty)} points less, since it was late." if penalty else ""
+    waits = "What waits for a person counts 0 so far." if any(g.needs_manual_grade for g in notebook.grades) else ""
+    return {
+        "score": round(notebook.score - penalty, 2),
+        "output": " ".join(filter(None, (late, waits))),
+        "visibility": "after_published",
+        "stdout_visibility": "hidden",
+        "output_format": "text",
+        "test_output_format": "html",
+        "test_name_format": "text",
+        "tests": [_test(grades[name], comments, tables) for name in order if name in grades],
+    }
+
+
+def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) -> dict[str, object]:
+    comment = comments[grade.name]
+    text = f'<p style="white-space:pre-wrap">{escape(comment)}</p>' if comment else ""
+    output = text + tables.get(grade.name, "")
+    name = grade.name.removeprefix(CHECK)
+    return {"name": name, "score": grade.score, "max_score": grade.max_score, "output": output}
+
+
+def _tables(path: Path) -> dict[str, str]:
+    """The kit's own HTML in each check cell of an autograded notebook, by grade_id; empty if it cannot be read."""
+    try:
+        cells = parse_json(read_bytes(path, MAX_BYTES, "").decode("utf-8"))["cells"]
+        found = {grade_id(cell): cell["outputs"][0]["data"] for cell in cells if grade_id(cell).startswith(CHECK)}
+        return {name: "".join(data["text/html"]) for name, data in found.items()}
+    except (SubmissionError, ValueError, KeyError, IndexError, TypeError):
+        return {}
 
 
 def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, Owner], path: Path) -> list[str]:

@@ -20,6 +20,7 @@ from traitlets import Unicode, default
 
 from autograder.discovery import name_problem
 from autograder.errors import AutograderError, SubmissionError
+from autograder.nbgrader.files import is_plain
 from autograder.text import printable, shown_name
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
@@ -210,7 +211,7 @@ def _plain_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         found = (Path(place, name) for name in sorted(names))
-        yield from (path.relative_to(folder) for path in found if path.is_file() and not path.is_symlink())
+        yield from (path.relative_to(folder) for path in found if is_plain(path))
 
 
 def _no_notebook(student: str, names: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
@@ -12,6 +11,7 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 from autograder.course import Assignment, Written
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader import history
+from autograder.nbgrader.gradebook_rows import autograded_folder
 from autograder.nbgrader.pages import OwnRenderer
 from autograder.reports.plain_text import points
 from autograder.reports.written import Answer, Decision, Question
@@ -54,9 +54,8 @@ def _graded(book: Gradebook, assignment: Assignment) -> Iterator[tuple[str, dict
 
 def _text_cells(coursedir: Any, student: str, assignment: Assignment) -> dict[str, NotebookCell]:
     """The Markdown cells of a student's graded notebook, by grade_id; empty if it cannot be read."""
-    folder = coursedir.format_path(coursedir.autograded_directory, student, assignment.name)
     try:
-        cells = read_notebook(Path(folder, assignment.notebook.name)).cells
+        cells = read_notebook(autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name).cells
     except SubmissionError:
         return {}
     return {cell.grade_id: cell for cell in cells if cell.cell_type == "markdown"}

@@ -22,7 +22,7 @@ from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
 from autograder.nbgrader.collectors import MAX_METADATA
-from autograder.nbgrader.files import blocks, copy_plain_files, remove_tree
+from autograder.nbgrader.files import blocks, copy_plain_files, is_plain, remove_tree
 from autograder.nbgrader.system_collector import ARCHIVES
 from autograder.submission import MAX_BYTES
 from autograder.text import printable
@@ -64,7 +64,7 @@ def unpack(path: Path, target: Path) -> list[str]:
 
     Raises `SubmissionError` with the reason if nothing is unpacked: a link, no zip, or more than the limits allow.
     """
-    if path.is_symlink() or not path.is_file():
+    if not is_plain(path):
         raise SubmissionError("it is not a plain file")
     try:
         archive = zipfile.ZipFile(path)
@@ -131,7 +131,6 @@ def process_extracted_files(self: Any) -> None:
 
     The exit code is then 1.
     """
-    left: list[str] = []
     try:
         _process(self)
         sorted_out = getattr(self.collector_plugin_inst, "sorted_out", None)
@@ -144,8 +143,8 @@ def process_extracted_files(self: Any) -> None:
             everybody = {owner.student for owner in owners}.union(*members.values())
             self.log.info("%d students collected", len(everybody))
     finally:
-        for plugin in (self.extractor_plugin_inst, self.collector_plugin_inst):
-            left += getattr(plugin, "left", ())
+        plugins = self.extractor_plugin_inst, self.collector_plugin_inst
+        left = [sentence for plugin in plugins for sentence in getattr(plugin, "left", ())]
         if left:
             self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {sentence}" for sentence in left))
     if left:

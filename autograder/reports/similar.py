@@ -25,7 +25,7 @@ FEW = 4  # students, at least: then lines that more than half of them have count
 
 
 def files(
-    assignment: Assignment, released: Path, submissions: Iterable[Submission], folder: Path, anonymous: bool
+    assignment: Assignment, submissions: Iterable[Submission], folder: Path, anonymous: bool
 ) -> Iterator[tuple[Path, str]]:
     """Path and text of every file below `folder`, without untouched stubs; if anonymous, also of a table of names.
 
@@ -33,7 +33,7 @@ def files(
     """
     handed_in = {entry.student: notebook for entry in submissions if (notebook := _readable(entry))}
     names = {student: _alias(student) if anonymous else student for student in handed_in}
-    stubs = read_notebook(released)
+    stubs = read_notebook(assignment.released)
     for exercise in assignment.exercises:
         stub = _code_of(stubs, exercise.name)
         code = {student: _code_of(notebook, exercise.name) for student, notebook in handed_in.items()}

@@ -8,7 +8,7 @@ import re
 import nbformat
 import pytest
 
-from autograder.authoring import paired_scripts
+from autograder.authoring import generated_files
 from autograder.course import PREREQUISITE
 from autograder.submission import grade_id
 from tests.conftest import ROOT
@@ -23,7 +23,7 @@ def released(assignment):
 
 @pytest.mark.slow
 def test_twins_and_releases_are_in_step_with_source():
-    for path, text in paired_scripts.generated(COURSE):
+    for path, text in generated_files.generated(COURSE):
         assert path.is_file(), f"{path} is missing; run `make sync`"
         assert path.read_text() == text, f"{path} is not what source/ gives; run `make sync`"
 
@@ -31,9 +31,9 @@ def test_twins_and_releases_are_in_step_with_source():
 @pytest.mark.catalogue
 @pytest.mark.slow
 def test_sync_writes_what_is_missing_and_then_nothing(own_course):
-    written = list(paired_scripts.sync(own_course))
+    written = list(generated_files.sync(own_course))
     assert len(written) >= len(ASSIGNMENTS)  # the releases; the paired scripts were copied
-    assert list(paired_scripts.sync(own_course)) == []
+    assert list(generated_files.sync(own_course)) == []
 
 
 @each

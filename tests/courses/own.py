@@ -7,8 +7,8 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.authoring.new_course import TEMPLATES
-from autograder.authoring.paired_scripts import sync
+from autograder.authoring.generated_files import sync
+from autograder.authoring.skeletons import TEMPLATES
 from autograder.course import CONFIG, Course
 from autograder.report import Report
 from autograder.submission import NotebookFile, code_cells, grade_id
@@ -29,7 +29,7 @@ def course_of(root: Path, name: str, cells: str, files: Mapping[str, str]) -> Co
     """A course with one assignment, in step; `files` lie in the assignment's folder."""
     content = root / f"{root.name}_course"
     (root / "source" / name).mkdir(parents=True)
-    (root / CONFIG).write_text((TEMPLATES / "nbgrader_config.txt").read_text())
+    (root / CONFIG).write_text((TEMPLATES / "course" / "nbgrader_config.txt").read_text())
     (content / name).mkdir(parents=True)
     (content / "course.toml").write_text('[names]\nnp = "numpy"\n')
     nbformat.write(notebook_of(cells), root / "source" / name / f"{name}.ipynb")

@@ -7,9 +7,8 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authoring.new_course import begin_course
-from autograder.authoring.new_exercise import add_exercise
-from autograder.authoring.paired_scripts import sync
+from autograder.authoring.generated_files import sync
+from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api

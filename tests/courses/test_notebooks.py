@@ -11,7 +11,7 @@ import matplotlib.pyplot
 import nbformat
 import pytest
 
-from autograder.authoring.paired_scripts import sync
+from autograder.authoring.generated_files import sync
 from autograder.cli.check_notebook import open_sandbox, read, verdicts
 from autograder.content import Visible
 from autograder.course import CHECK, CONFIG, Course

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from autograder.authoring.visible_cases import visible_files
+from autograder.authoring.generated_files import visible_files
 from autograder.errors import CourseError
 from autograder.testing.local import answering
 from autograder.testing.session import Suite

@@ -11,8 +11,7 @@ import nbformat
 import pytest
 
 from autograder.authoring import notebook_checks
-from autograder.authoring.new_course import begin_course
-from autograder.authoring.new_exercise import add_exercise
+from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.content import Visible
 from autograder.course import Course
 from autograder.judge.judging import judge

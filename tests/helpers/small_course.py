@@ -9,8 +9,8 @@ import nbformat
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.authoring.new_course import begin_course
 from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.skeletons import begin_course
 from autograder.cli.main import app
 from autograder.course import CONFIG, Course
 from autograder.errors import AutograderError

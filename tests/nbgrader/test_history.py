@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from autograder.nbgrader import api, history
+from autograder.nbgrader import api, formgrader, history
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
     EXERCISE,
@@ -161,7 +161,7 @@ def test_formgrader_writes_the_history(course, monkeypatch):
         monkeypatch.setattr(GradeHandler, "get_json_body", lambda self: {"manual_score": 2.5, "extra_credit": None})
         monkeypatch.setattr(GradeHandler, "write", lambda self, text: json.loads(text))
         # nbgrader's own, without its look at who is logged in.
-        monkeypatch.setattr(history, "_put", inspect.unwrap(history._put))
+        monkeypatch.setattr(formgrader, "_put", inspect.unwrap(formgrader._put))
         handler.put(grade.id)
     assert told(course)[-1] == ("manual grade", 2.5, "")
 

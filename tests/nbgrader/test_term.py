@@ -11,8 +11,8 @@ from datetime import datetime
 import nbformat
 import pytest
 
-from autograder.authoring.new_exercise import add_exercise
 from autograder.authoring.sample_class import model_answers
+from autograder.authoring.skeletons import add_exercise
 from autograder.course import CONFIG, Course
 from autograder.nbgrader import api
 from tests.helpers.pages import commands

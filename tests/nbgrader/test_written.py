@@ -9,8 +9,8 @@ import time
 import nbformat
 import pytest
 
-from autograder.authoring.new_course import begin_course
 from autograder.authoring.notebook_checks import rubrics
+from autograder.authoring.skeletons import begin_course
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api

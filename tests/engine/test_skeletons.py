@@ -7,8 +7,8 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authoring.name_mistake import name_mistake
 from autograder.authoring.sample_class import fill, model_answers
+from autograder.authoring.skeletons import name_mistake
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError, SubmissionError

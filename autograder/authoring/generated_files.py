@@ -1,16 +1,25 @@
-"""Writes visible tests from the tables of hidden tests with the flag `expect.cases(..., visible=True)`."""
+"""Generates files from `source/`, scripts in `solutions/` and releases in `assignments/`, and some visible tests.
+
+Visible tests are written from the tables of hidden tests with the flag `expect.cases(..., visible=True)`.
+"""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment
+import nbformat
+
+from autograder.course import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SPAN, items_of
+from autograder.submission import MODEL, grade_id
 from autograder.testing.session import Suite
 from autograder.testing.tables import as_table
 
@@ -28,6 +37,63 @@ OTHERS = {
 }
 
 
+def sync(course: Course) -> Iterator[Path]:
+    """Write every generated file that differs from what `source/` gives; yields each file written."""
+    texts = ((path, text.encode()) for path, text in generated(course))
+    for path, data in itertools.chain(texts, copies(course.assignments().values())):
+        if not path.is_file() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            yield path
+
+
+def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
+    """The files beside the source notebooks, with their paths beside the releases, where students get them."""
+    for assignment in assignments:
+        for name, data in assignment.beside.items():
+            if name != MODEL:  # running the notebook creates it
+                yield assignment.released.parent / name, data
+
+
+def generated(course: Course) -> Iterator[tuple[Path, str]]:
+    """Path and text of every generated file."""
+    for assignment in course.assignments().values():
+        yield assignment.solution, paired_script(assignment)
+        yield from visible_files(assignment)
+    with tempfile.TemporaryDirectory() as folder:
+        for assignment in course.assignments().values():
+            yield assignment.released, release_text(assignment, Path(folder))
+
+
+def paired_script(assignment: Assignment) -> str:
+    """The source notebook as Python text (jupytext's percent format), by the settings in `pyproject.toml`.
+
+    Check cells are left out, as are cells tagged `active-ipynb`: a script has nothing to check.
+    """
+    import jupytext
+    from jupytext.config import load_jupytext_config
+
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    checks = {CHECK + exercise.name for exercise in assignment.by_suite}
+    for cell in notebook.cells:
+        if grade_id(cell) in checks:
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), DISPLAY_TAG})
+    text: str = jupytext.writes(notebook, fmt="py:percent", config=load_jupytext_config(str(assignment.notebook)))
+    return text
+
+
+def release_text(assignment: Assignment, folder: Path) -> str:
+    """The notebook that nbgrader releases to students, generated below `folder` without a gradebook."""
+    from autograder.nbgrader import api, error_line
+
+    shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
+    result = api(folder).generate_assignment(assignment.name)
+    if not result["success"]:
+        raise CourseError(f"{assignment.notebook}: nbgrader cannot release it: {error_line(result)}")
+    released = folder / "assignments" / assignment.name / assignment.notebook.name
+    return released.read_text(encoding="utf-8")
+
+
 def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
     """Path and text of each generated file; files written by hand are left alone.
 
@@ -36,10 +102,10 @@ def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
     for hidden, path in zip(assignment.suites, assignment.visible, strict=True):
         by_hand = path.is_file() and not path.read_text(encoding="utf-8").startswith(HEAD)
         if hidden.is_file() and FLAG in hidden.read_text(encoding="utf-8") and not by_hand:
-            yield path, _text(hidden, assignment)
+            yield path, _visible_tests(hidden, assignment)
 
 
-def _text(hidden: Path, assignment: Assignment) -> str:
+def _visible_tests(hidden: Path, assignment: Assignment) -> str:
     name = hidden.parent.name
     with Suite([hidden]) as suite:
         tests = {test.name: suite.code_of[test] for test in suite.tests}
@@ -47,7 +113,7 @@ def _text(hidden: Path, assignment: Assignment) -> str:
     right = getattr(assignment.reference(), name, None)
     lines = [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]
     for key, test in tests.items():
-        cases = [_written(case, right, hidden) for case in test.table]
+        cases = [_case(case, right, hidden) for case in test.table]
         lines += [f"    {key} = expect.cases(", f"        {test.__doc__!r},", "        ["]
         lines += [*(f"            {case}," for case in cases), "        ],", f"        {test.hint!r},", "    )"]
     used = [line for word, line in OTHERS.items() if any(re.search(rf"\b{word}[.(]", text) for text in lines)]
@@ -71,7 +137,7 @@ def _code(value: Any) -> str:
     return f"pd.{table.kind}({data}{f', index={rows}' if rows else ''})"
 
 
-def _written(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
+def _case(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
     given, *expected = case
     if not expected:
         expected = [right(*given) if isinstance(given, tuple) else right(given)]
