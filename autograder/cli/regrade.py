@@ -142,8 +142,8 @@ def _write(
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
     outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None) if students else []
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
-    for student in failed:  # their old marks are still in the gradebook
-        gradebook_backup.restore_folder(nbgrader, assignment.name, student, folder)
+    for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
+        gradebook_backup.restore(nbgrader, assignment.name, student, folder)
     return folder, failed
 
 

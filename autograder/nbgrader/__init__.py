@@ -75,9 +75,9 @@ def configure(config: Any) -> None:
         "autograder.nbgrader.Mark",
         "nbgrader.preprocessors.IgnorePattern",
         "nbgrader.preprocessors.LimitOutput",
+        "autograder.nbgrader.CheckMetadata",  # before anything is written into the gradebook
         "autograder.nbgrader.SaveMarks",
         "nbgrader.preprocessors.AssignLatePenalties",
-        "autograder.nbgrader.CheckMetadata",
     ]
 
 

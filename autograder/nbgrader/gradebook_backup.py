@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.errors import AutograderError
 from autograder.nbgrader.files import remove_tree
 from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.worker.run_log import write_whole
 
 FOLDER = ".regrades"  # beside the gradebook
 Row = TypeVar("Row")
@@ -57,14 +58,15 @@ class Saved(msgspec.Struct):
 
 def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
     """Save `students` of one assignment. Returns the folder."""
-    place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{datetime.now():%Y-%m-%dT%H-%M-%S.%f}"
+    now = datetime.now(UTC)  # the last folder by name is the last one saved, also where summer time ends
+    place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{now:%Y-%m-%dT%H-%M-%S.%fZ}"
     place.mkdir(parents=True)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
         saved = Saved(
             {notebook.name: _cells(notebook) for notebook in book.find_assignment(assignment).notebooks},
             {name: _submission(book.find_submission(assignment, name)) for name in students},
         )
-    (place / "gradebook.json").write_bytes(msgspec.json.encode(saved))
+    _write(place, saved)
     for student in students:
         _copy(autograded_folder(nbgrader.coursedir, student, assignment), place / "autograded" / student)
     return place
@@ -82,7 +84,7 @@ def undoable(nbgrader: Any, students: Sequence[str], is_needed: Callable[[], boo
 
 
 def undo(nbgrader: Any, assignment: str) -> list[str]:
-    """Restore what the last regrade of `assignment` changed. Returns its students.
+    """Restore what the last regrade of `assignment` changed. Returns its students, without those who have left since.
 
     Raises `AutograderError` if there is nothing to undo.
     """
@@ -90,24 +92,61 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
     if not saved:
         raise AutograderError(f"there is no regrade of {assignment} to undo")
     place = saved[-1].parent
-    rows = msgspec.json.decode(saved[-1].read_bytes(), type=Saved)
+    rows = _read(place)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        for name, cells in rows.notebooks.items():
-            _restore_cells(book.find_notebook(name, assignment), cells)
-        for student, submission in rows.students.items():
-            _restore_submission(book.find_submission(assignment, student), submission)
+        for notebook, cells in _both(_assignment(book, assignment).notebooks, rows.notebooks):
+            _restore_cells(notebook, cells)
+        present = [student for student in rows.students if _restored(book, assignment, student, rows)]
         book.db.commit()
-    for student in rows.students:
-        restore_folder(nbgrader, assignment, student, place)
+    for student in present:
+        _restore_folder(nbgrader, assignment, student, place)
     remove_tree(place)
-    return list(rows.students)
+    return present
 
 
-def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
-    """Restore a student's autograded folder from `place`; nbgrader removes it if it cannot grade."""
+def restore(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
+    """Restore the marks of one student, and the autograded folder, which nbgrader removes if it cannot grade."""
+    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+        _restored(book, assignment, student, _read(place))
+        book.db.commit()
+    _restore_folder(nbgrader, assignment, student, place)
+
+
+def forget(root: Path, student: str) -> bool:
+    """Remove what is saved of a student in all regrades. Returns whether there was anything."""
+    found = False
+    for file in sorted((root / FOLDER).glob("*/*/gradebook.json")):
+        place = file.parent
+        rows = _read(place)
+        if rows.students.pop(student, None) is not None:
+            found = True
+            _write(place, rows)
+            remove_tree(place / "autograded" / student)
+    return found
+
+
+def _restored(book: Gradebook, assignment: str, student: str, rows: Saved) -> bool:
+    """Restore a student's rows. False if the gradebook has no such submission any more."""
+    try:
+        submission = book.find_submission(assignment, student)
+    except MissingEntry:
+        return False
+    _restore_submission(submission, rows.students[student])
+    return True
+
+
+def _restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
     folder = autograded_folder(nbgrader.coursedir, student, assignment)
     remove_tree(folder)
     _copy(place / "autograded" / student, folder)
+
+
+def _read(place: Path) -> Saved:
+    return msgspec.json.decode((place / "gradebook.json").read_bytes(), type=Saved)
+
+
+def _write(place: Path, rows: Saved) -> None:
+    write_whole(place / "gradebook.json", msgspec.json.encode(rows).decode())
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -166,9 +205,13 @@ def _both(rows: list[Any], saved: Mapping[str, Row]) -> Iterator[tuple[Any, Row]
 def find_submissions_of(nbgrader: Any, assignment: str) -> list[str]:
     """Students with a graded submission. Raises `AutograderError` if the gradebook has no such assignment."""
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        try:
-            book.find_assignment(assignment)
-        except MissingEntry:
-            reason = f"the gradebook knows no {assignment}; run `nbgrader generate_assignment {assignment}` first"
-            raise AutograderError(reason) from None
+        _assignment(book, assignment)
         return sorted(submission.student.id for submission in book.assignment_submissions(assignment))
+
+
+def _assignment(book: Gradebook, name: str) -> Any:
+    try:
+        return book.find_assignment(name)
+    except MissingEntry:
+        reason = f"the gradebook knows no {name}; run `nbgrader generate_assignment {name}` first"
+        raise AutograderError(reason) from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import glob
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -159,8 +158,7 @@ def stored_files(root: Path, student: str, assignment: str, suite: str, submissi
 
 def forget(root: Path, student: str) -> bool:
     """Remove all that is stored here about a student. Returns whether there was anything."""
-    saved = (root / gradebook_backup.FOLDER).glob(f"*/*/autograded/{glob.escape(student)}")
-    found = [path for path in (folder_of(root, student), *saved) if path.is_dir()]
-    for path in found:
-        remove_tree(path)
-    return bool(found)
+    own = folder_of(root, student)
+    has_own = own.is_dir()
+    remove_tree(own)
+    return gradebook_backup.forget(root, student) or has_own

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.course import Course
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
@@ -40,6 +42,11 @@ def grades(course, student):
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         (notebook,) = book.find_submission(A1, student).notebooks
         return {g.name: (g.auto_score, g.manual_score, g.max_score, g.needs_manual_grade) for g in notebook.grades}
+
+
+def scores(course, student):
+    """What the tests gave, by cell."""
+    return {name: auto for name, (auto, *_) in grades(course, student).items()}
 
 
 def comment(course, student):
@@ -75,8 +82,14 @@ def set_points(course, exercise, points):
     nbformat.write(notebook, path)
 
 
+@pytest.fixture
+def graded(one_class, tmp_path):
+    """A copy for one test."""
+    return Course(shutil.copytree(one_class.root, tmp_path / "course"))
+
+
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def one_class(tmp_path_factory):
     """A graded class with a person's work in it; then a test turns out to be unfair, and softmax is worth more."""
     course = copy_course(tmp_path_factory.mktemp("regrade") / "course")
     shutil.copytree(ROOT / "attention_course", course.root / "content")
@@ -144,6 +157,43 @@ def test_it_is_shown_then_written_then_undone(graded):
     code, said = command(graded, "regrade", A1, "--undo")
     assert code == 2
     assert "no regrade" in said
+
+
+def test_who_has_left_hinders_nobody_and_who_is_forgotten_keeps_what_there_is(graded):
+    assert command(graded, "regrade", A1, "--write")[0] == 0
+    new = {student: scores(graded, student) for student in ("ada", "chloe")}
+    assert command(graded, "forget", "ada")[0] == 0
+    assert not [path for path in (graded.root / ".regrades").rglob("*.json") if "ada" in path.read_text()]
+    with Gradebook(f"sqlite:///{graded.root}/gradebook.db") as book:
+        book.remove_student("eve")
+
+    code, said = command(graded, "regrade", A1, "--undo")
+    assert code == 0, said
+    assert "marks of 2 students" in said
+    assert scores(graded, "ada") == new["ada"]
+    assert (graded.root / "autograded" / "ada" / A1 / "scaled_dot_product.ipynb").is_file()
+    assert scores(graded, "chloe") != new["chloe"]
+
+
+def test_who_fails_when_marks_are_written_has_the_old_ones(graded):
+    """Such as by a plugin for late work, which looks at the marks and so comes after them."""
+    plugin = "raise NameError('penalty')"
+    (graded.root / "late.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n\n\nclass Late(BasePlugin):\n"
+        f"    def late_submission_penalty(self, *given):\n        {plugin}\n"
+    )
+    config = graded.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + "\nc.AssignLatePenalties.plugin_class = 'late.Late'\n")
+    with Gradebook(f"sqlite:///{graded.root}/gradebook.db") as book:
+        book.update_or_create_assignment(A1, duedate="2020-01-01 12:00:00 UTC")
+        book.find_submission(A1, "chloe").timestamp = book.find_assignment(A1).duedate + timedelta(days=1)
+        book.db.commit()
+    (graded.root / "submitted" / "chloe" / A1 / "timestamp.txt").write_text("2020-01-02 12:00:00 UTC")
+    old = scores(graded, "chloe")
+    code, said = command(graded, "regrade", A1, "--write")
+    assert "could not grade chloe; the marks there are the old ones" in " ".join(said.split()), said
+    assert code == 0
+    assert scores(graded, "chloe") == old
 
 
 @pytest.mark.catalogue
