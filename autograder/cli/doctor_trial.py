@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.cli.check_notebook import open_sandbox
-from autograder.cli.condition import GOOD, UNSAFE, Condition
+from autograder.cli.doctor import GOOD, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
 from autograder.judge.exercise_calls import read

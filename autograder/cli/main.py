@@ -136,12 +136,15 @@ def doctor(folder: CourseFolder = None) -> None:
     """
     from autograder.cli.doctor import findings, safe
     from autograder.cli.doctor import show as show_findings
+    from autograder.cli.doctor_trial import trial
 
     course = course_at(folder) if folder else None
     if course is None:
         with contextlib.suppress(CourseError):
             course = find_course()
     found = findings(course)
+    if safe(found):
+        found += trial(course)
     show_findings(found, Console())
     raise Exit(0 if safe(found) else 1)
 

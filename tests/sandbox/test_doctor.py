@@ -11,8 +11,8 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from autograder.cli import doctor_installed, doctor_trial
-from autograder.cli.condition import GOOD, LESS, UNSAFE
+from autograder.cli import doctor_trial
+from autograder.cli.doctor import GOOD, LESS, UNSAFE, faults_of_bubblewrap
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course import Course, course_at
@@ -198,7 +198,7 @@ def test_a_bubblewrap_with_a_known_fault_is_named(tmp_path, monkeypatch, version
     program.write_text(f"#!/bin/sh\necho bubblewrap {version}\n")
     program.chmod(0o755 | (stat.S_ISUID if is_setuid else 0))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    found = list(doctor_installed.faults_of_bubblewrap())
+    found = list(faults_of_bubblewrap())
     assert [one.found.partition(": ")[2] for one in found] == names
     assert all(one.state == LESS and one.found.startswith(version) and "or newer" in one.remedy for one in found)
 
