@@ -22,7 +22,8 @@ from autograder import sandbox
 from autograder.cli.main import app
 from autograder.errors import CourseError
 from autograder.report import Cause, ExerciseResult, Report, TestResult
-from autograder.sandbox.backends import BACKENDS, PROMISES
+from autograder.sandbox.backends import BACKENDS
+from autograder.sandbox.backends.promises import PROMISES
 from tools import diagrams
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -208,7 +209,7 @@ def _promises() -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     for one in PROMISES:
-        ticks = " | ".join("✓" if one in backend.keeps else "" for backend in BACKENDS.values())
+        ticks = " | ".join("✓" if backend.isolates or one.without_sandbox else "" for backend in BACKENDS.values())
         lines.append(f"| {one.name} | {one.text} | {ticks} |")
     return "\n".join([*lines, ""])
 

@@ -23,7 +23,7 @@ from autograder.report import Report
 from autograder.reports import plain_text
 from autograder.submission import Submission, stamp
 from autograder.text import printable, printable_lines, shown_name
-from autograder.worker.pool import grade_many, worker_count
+from autograder.worker.pool import grade_many
 from autograder.worker.run_log import RunLog, write_whole
 
 if TYPE_CHECKING:  # it imports nbgrader
@@ -59,8 +59,7 @@ def grade_files(
     version = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
 
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
-        jobs = worker_count(options.jobs, len(submissions))
-        return grade_many(submissions, course.root, jobs, options.kind, options.scheduler)
+        return grade_many(submissions, course.root, options.jobs, options.kind, options.scheduler)
 
     with contextlib.ExitStack() as stack:
         if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):

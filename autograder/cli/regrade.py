@@ -26,7 +26,7 @@ from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.report import Report
 from autograder.reports.plain_text import points
 from autograder.text import printable, shown_name
-from autograder.worker.pool import grade_many, worker_count
+from autograder.worker.pool import grade_many
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _compare(
         submissions.append(next(of_assignment(student, Path(folder), assignment)))
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         before = [_marks(book.find_submission(assignment.name, student)) for student in students]
-    reports = grade_many(submissions, course.root, worker_count(jobs, len(submissions)), kind)
+    reports = grade_many(submissions, course.root, jobs, kind)
     cells = assignment.graded_cells
     return [_comparison(*each, cells) for each in zip(students, before, reports, strict=True)]
 

@@ -46,7 +46,10 @@ def worker_count(jobs: int, submissions: int) -> int:
 def grade_many(
     submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
 ) -> Iterator[Report]:
-    """One report for each submission, in order, by `jobs` workers here or by the Dask cluster at `scheduler`."""
+    """One report for each submission, in order, by workers here or by the Dask cluster at `scheduler`.
+
+    jobs: see `worker_count`
+    """
     course = Course(root)
 
     @functools.cache
@@ -58,7 +61,8 @@ def grade_many(
             return "", {}
 
     tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
-    with contextlib.closing(open_pool(root, jobs, kind, scheduler)) as pool:
+    workers = worker_count(jobs, len(submissions))
+    with contextlib.closing(open_pool(root, workers, kind, scheduler)) as pool:
         pool.skips_broken = len({submission.assignment for submission in submissions}) > 1
         yield from (marked.report for _, marked in pool.mark(tasks))
 

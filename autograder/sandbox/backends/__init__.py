@@ -11,10 +11,9 @@ from autograder.sandbox.backends.base import Backend, Judges, Students
 from autograder.sandbox.backends.bubblewrap import Bubblewrap
 from autograder.sandbox.backends.landlock import Landlock
 from autograder.sandbox.backends.process import Process
-from autograder.sandbox.backends.promises import PROMISES
 from autograder.sandbox.protocol.messages import Policy
 
-__all__ = ["BACKENDS", "BUBBLEWRAP", "LANDLOCK", "PROCESS", "PROMISES", "Backend", "Judges", "Students", "confined"]
+__all__ = ["BACKENDS", "BUBBLEWRAP", "LANDLOCK", "PROCESS", "Backend", "Judges", "Students", "confined"]
 BUBBLEWRAP, LANDLOCK, PROCESS = Bubblewrap(), Landlock(), Process()
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (BUBBLEWRAP, LANDLOCK, PROCESS)}
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from autograder.sandbox.backends.places import KIT
-from autograder.sandbox.backends.promises import PROMISES, Promise
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, landlock, seccomp
 from autograder.sandbox.linux.exercises import InOwnGroup
@@ -176,7 +175,7 @@ class Backend(ABC):
     name: as on the command line
     isolates: whether there is a sandbox, and not only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
-    keeps: the promises that hold; means: what that comes to, in words
+    means: what that comes to for the course and the marks, in words
     engine: the folder that holds the package `autograder`, as the zygote sees it
     students, judges: what a fork server of each kind does, from its policy
     """
@@ -184,7 +183,6 @@ class Backend(ABC):
     name: ClassVar[str]
     isolates: ClassVar[bool] = True
     mounts: ClassVar[bool] = False
-    keeps: ClassVar[tuple[Promise, ...]] = PROMISES
     means: ClassVar[str] = "student code cannot read suites, marks or other students' work"
     engine: ClassVar[str] = str(KIT.parent)
     students: ClassVar[type[Students]] = Students

@@ -6,10 +6,8 @@ import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from autograder.sandbox.backends.base import Backend, Students
-from autograder.sandbox.backends.promises import PROMISES, Promise
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Policy
@@ -47,7 +45,6 @@ class Process(Backend):
     name = "process"
     isolates = False
     students = StudentsInAFolder
-    keeps: ClassVar[tuple[Promise, ...]] = tuple(promise for promise in PROMISES if promise.without_sandbox)
     means = "student code can read the suites and what you can read, and use the network"
 
     def why_not(self) -> str | None:
