@@ -27,7 +27,8 @@ from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
+from autograder.sandbox.supervisor.choice import isolates
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells

@@ -30,7 +30,7 @@ from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
 from autograder.sandbox.backends.places import open_to_all, shown_with
 from autograder.sandbox.limits import MIB
 from autograder.sandbox.linux import landlock
-from autograder.sandbox.supervisor import cgroup, launch
+from autograder.sandbox.supervisor import cgroup, choice
 from autograder.sandbox.supervisor.users import Reserved
 
 GOOD, LESS, UNSAFE = "good", "less", "unsafe"
@@ -100,7 +100,7 @@ def _sandboxes() -> Iterator[Condition]:
         yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
     else:
         yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
-    backend, _ = launch.chosen("auto")
+    backend, _ = choice.chosen("auto")
     state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
     yield Condition("sandbox", state, backend.summary(), backend.means, remedy)
 
@@ -117,7 +117,7 @@ def _course(course: Course | None) -> Condition:
 
 
 def _limits() -> Iterator[Condition]:
-    if too_low := launch.why_too_little():
+    if too_low := choice.why_too_little():
         yield Condition("limits", UNSAFE, too_low.found, "no submission could run", too_low.remedy)
     else:
         yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")

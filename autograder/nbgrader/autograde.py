@@ -57,7 +57,7 @@ from autograder.nbgrader.outcomes import (
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.reading import read_bytes
-from autograder.sandbox.supervisor.fork_server import what_is_unsafe
+from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name

@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
-from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.sandbox.supervisor.choice import isolates
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.worker import Judges, Worker
 

@@ -22,7 +22,8 @@ from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import Preparation
-from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren, isolates
+from autograder.sandbox.supervisor.choice import isolates
+from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.secret import secret_of
 from autograder.worker.task import Marked, Task, failed

@@ -16,7 +16,7 @@ from autograder.cli.check_notebook import open_sandbox, read, verdicts
 from autograder.content import Visible
 from autograder.course import CHECK, CONFIG, Course
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.sandbox.supervisor.choice import isolates
 from autograder.student.check import examine
 from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task

@@ -15,7 +15,8 @@ from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
+from autograder.sandbox.supervisor.choice import isolates
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
 from autograder.testing import forbidden
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task

@@ -20,7 +20,7 @@ from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
 from autograder.sandbox.backends import landlock as landlock_backend
 from autograder.sandbox.linux import landlock
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.supervisor import cgroup, launch
+from autograder.sandbox.supervisor import cgroup, zygote
 from tests.conftest import ROOT
 
 
@@ -170,7 +170,7 @@ def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
 
 
 def test_a_trial_that_cannot_begin_is_not_safe(monkeypatch):
-    monkeypatch.setattr(launch, "PROGRAM", "raise SystemExit('no Python here')")
+    monkeypatch.setattr(zygote, "PROGRAM", "raise SystemExit('no Python here')")
     (one,) = doctor_trial.trial(None)
     assert (one.what, one.state) == ("trial", UNSAFE)
     assert "no Python here" in one.found

@@ -14,7 +14,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import landlock
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.supervisor import users
-from autograder.sandbox.supervisor.launch import ENVIRONMENT
+from autograder.sandbox.supervisor.zygote import ENVIRONMENT
 from autograder.worker.worker import Judges
 from tests.conftest import ROOT, copy_course
 

@@ -1,6 +1,6 @@
 """The sandbox backends: bubblewrap, Landlock, and a plain process with limits only.
 
-Each backend is one object. The supervisor chooses it once (`supervisor.launch`). The backend says how to start the
+Each backend is one object. The supervisor chooses it once (`supervisor.choice`). The backend says how to start the
 zygote, and what each fork server may do. In the sandbox it forks the fork servers, and makes a `Students` or a `Judges`
 for each: the steps by which a fork server and its children give up what they must not have.
 """

@@ -5,24 +5,20 @@ from __future__ import annotations
 import contextlib
 import itertools
 import socket
-import sys
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec import structs
 
 from autograder.errors import MachineError
-from autograder.sandbox.backends import Backend
-from autograder.sandbox.backends.places import shown_with
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.supervisor import cgroup, launch
+from autograder.sandbox.supervisor import cgroup
 from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.supervisor.zygote import Zygote, send_with_socket
 
@@ -37,34 +33,6 @@ Answer = TypeVar("Answer", messages.Ended, messages.Grown)
 
 STUDENTS = "autograder.sandbox.sandboxed.notebook:Notebooks"
 JUDGES = "autograder.judge.process:Judge"
-
-
-def isolates(kind: str) -> tuple[Backend, str | None]:
-    """The backend for a sandbox of this kind, and what to warn of if it could isolate more.
-
-    kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
-    Raises `MachineError` if this is not Linux, if a sandbox is asked for by name and does not work, or if a limit that
-    somebody has set for this process is too low for any submission.
-    """
-    if sys.platform != "linux":
-        raise MachineError("notebooks are run on Linux alone, or in a container; in JupyterLab, check(...) works here")
-    if too_low := launch.why_too_little():
-        raise too_low
-    return launch.chosen(kind)
-
-
-def what_is_unsafe(kind: str, root: Path) -> str | None:
-    """One sentence if there is no sandbox, if it isolates less than it could, or if student code can read the course.
-
-    Raises `MachineError` as `isolates` does.
-    """
-    chosen, reason = isolates(kind)
-    if not chosen.isolates:
-        reason = reason or "that is what was asked for"
-        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
-    elif place := shown_with(root):
-        reason = f"student code can read the course, since it lies in {place}, with the libraries"
-    return reason and f"{reason} (`autograder doctor` says what helps)"
 
 
 class ForkServer(AbstractContextManager["ForkServer"]):

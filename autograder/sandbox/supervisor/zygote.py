@@ -18,10 +18,25 @@ from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import EndServer, Message, Policy, StartServer
-from autograder.sandbox.supervisor import launch
 from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.supervisor.users import Reserved
 
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # One thread per process: many submissions share the machine, and threads do not survive a fork.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MPLBACKEND": "Agg",
+}
+PROGRAM = (
+    "import sys; sys.path.insert(0, {path!r}); "
+    "from autograder.sandbox.sandboxed.zygote import main; main({fd}, {backend!r}, {modules!r})"
+)
 SHELL = "IPython.core.interactiveshell"  # what cells run in
 ATTEMPTS = 2  # a zygote that was lost is started again once
 ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wait for the imports
@@ -30,7 +45,7 @@ ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wa
 class Zygote(AbstractContextManager["Zygote"]):
     """One zygote for all fork servers of a run, started when it is needed, and again if it was lost.
 
-    backend: see `supervisor.fork_server.isolates`
+    backend: see `supervisor.choice.isolates`
     modules: what it imports beside the shell that cells run in, as far as they are installed
     places: what the judges may read of the course; empty if there are no judges
     """
@@ -99,7 +114,7 @@ class Zygote(AbstractContextManager["Zygote"]):
             self._scratch = TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True)
             folder = self._scratch.name
             os.chmod(folder, 0o711)  # noqa: S103  # a process that has dropped root goes through it to its own folder
-        program = launch.PROGRAM.format(
+        program = PROGRAM.format(
             path=self._backend.engine, fd=control, backend=self._backend.name, modules=self._modules
         )
         return subprocess.Popen(
@@ -109,7 +124,7 @@ class Zygote(AbstractContextManager["Zygote"]):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             cwd="/" if self._backend.isolates else folder,  # else cells would write in "/"
-            env=launch.ENVIRONMENT | {"HOME": folder, "TMPDIR": folder},
+            env=ENVIRONMENT | {"HOME": folder, "TMPDIR": folder},
             start_new_session=True,
         )
 

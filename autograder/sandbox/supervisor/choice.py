@@ -1,29 +1,16 @@
-"""What starts the zygote, and which backend: bubblewrap if it works, else Landlock, else a plain process."""
+"""Which sandbox: bubblewrap if it works, else Landlock, else a plain process; and what is not safe in it."""
 
 from __future__ import annotations
 
 import os
 import resource
+import sys
+from pathlib import Path
 
 from autograder.errors import MachineError
 from autograder.sandbox.backends import BACKENDS, BUBBLEWRAP, LANDLOCK, PROCESS, Backend
+from autograder.sandbox.backends.places import shown_with
 
-ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "TZ": "UTC",
-    "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    # One thread per process: many submissions share the machine, and threads do not survive a fork.
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "MPLBACKEND": "Agg",
-}
-PROGRAM = (
-    "import sys; sys.path.insert(0, {path!r}); "
-    "from autograder.sandbox.sandboxed.zygote import main; main({fd}, {backend!r}, {modules!r})"
-)
 # The least that grading needs: a limit, its least value, its unit, what it limits, and the shell's option for it.
 NEEDS = (
     (resource.RLIMIT_FSIZE, 8 * 2**20, 1024, "the size of a file in KiB", "-f"),
@@ -34,8 +21,36 @@ NEEDS = (
 )
 
 
+def isolates(kind: str) -> tuple[Backend, str | None]:
+    """The backend for a sandbox of this kind, and what to warn of if it could isolate more.
+
+    kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
+    Raises `MachineError` if this is not Linux, if a sandbox is asked for by name and does not work, or if a limit that
+    somebody has set for this process is too low for any submission.
+    """
+    if sys.platform != "linux":
+        raise MachineError("notebooks are run on Linux alone, or in a container; in JupyterLab, check(...) works here")
+    if too_low := why_too_little():
+        raise too_low
+    return chosen(kind)
+
+
+def what_is_unsafe(kind: str, root: Path) -> str | None:
+    """One sentence if there is no sandbox, if it isolates less than it could, or if student code can read the course.
+
+    Raises `MachineError` as `isolates` does.
+    """
+    backend, reason = isolates(kind)
+    if not backend.isolates:
+        reason = reason or "that is what was asked for"
+        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
+    elif place := shown_with(root):
+        reason = f"student code can read the course, since it lies in {place}, with the libraries"
+    return reason and f"{reason} (`autograder doctor` says what helps)"
+
+
 def chosen(kind: str) -> tuple[Backend, str | None]:
-    """The backend for a sandbox of this kind, and what to warn of; see `fork_server.isolates`."""
+    """The backend for a sandbox of this kind, and what to warn of; see `isolates`."""
     if kind in BACKENDS:
         if reason := BACKENDS[kind].why_not():
             raise MachineError(reason)
