@@ -19,6 +19,7 @@ from autograder.diagnosis.fingerprints import Fingerprints, digest, fingerprint_
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.sandboxed.perform import perform
+from autograder.testing.callbacks import passes_functions
 from autograder.testing.comparing import arrays
 from autograder.testing.local import answering, quiet
 from autograder.testing.recording import RecordedCall
@@ -157,7 +158,7 @@ class Hypotheses:
 
 def _answer(names: Mapping[str, Any], call: Call) -> Answer:
     """What trusted names answer. They call functions and models among the arguments themselves, without a sandbox."""
-    if not any(map(callable, call.given())):
+    if not passes_functions(call):
         return answering(names)(call)
     with quiet():
         return _as_data(call, answer_of(answer_bytes(perform(dict(names), call.with_given(_copied)))))
@@ -165,7 +166,7 @@ def _answer(names: Mapping[str, Any], call: Call) -> Answer:
 
 def _as_data(call: Call, answer: Answer) -> Answer:
     """An answer without the functions among its inputs, which are other objects on each side of a sandbox."""
-    if not isinstance(answer, Reply) or not any(map(callable, call.given())):
+    if not isinstance(answer, Reply) or not passes_functions(call):
         return answer
     inputs = call.positional if answer.inputs is None else answer.inputs
     return replace(answer, inputs=[one for one in inputs if not isinstance(one, Other) and not callable(one)])

@@ -24,6 +24,7 @@ from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
+from autograder.testing.callbacks import passes_functions
 from autograder.testing.comparing import arrays, numbers, same_value
 
 
@@ -316,7 +317,7 @@ def _arguments(call: Call) -> dict[str, bytes]:
 
     Empty if a call passes functions, since two functions cannot be compared.
     """
-    if any(map(callable, call.given())):
+    if passes_functions(call):
         return {}
     made = call.instance
     found = {f"the {place} argument": value for place, value in zip(ORDINALS, call.args, strict=False)}

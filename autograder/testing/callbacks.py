@@ -53,7 +53,7 @@ class Questions:
     def prepare(self, call: Call) -> Call:
         """Begin a call; returns it with handles in place of functions, as it crosses the sandbox's boundary."""
         self.begin(call)
-        return call.with_given(self._handle) if any(map(callable, call.given())) else call
+        return call.with_given(self._handle) if passes_functions(call) else call
 
     def begin(self, call: Call) -> None:
         """Begin a call that passes no functions."""
@@ -158,6 +158,11 @@ def _has_text(value: Any) -> bool:
     if isinstance(value, (*HOLDS, Table)):
         return any(map(_has_text, items_in(value)))
     return isinstance(value, str | bytes) and bool(value)
+
+
+def passes_functions(call: Call) -> bool:
+    """Whether functions or models are among a call's arguments."""
+    return any(map(callable, call.given()))
 
 
 def passes_arrays(call: Call) -> bool:

@@ -23,7 +23,7 @@ from autograder.errors import MachineError
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.testing.callbacks import parameter_names, passes_arrays
+from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.local import answering
 from autograder.testing.rounding import is_rounded, rounded_otherwise
 from autograder.testing.session import Suite, Test
@@ -96,7 +96,7 @@ class Recording:
         live = answering(names)
 
         def answer(call: Call) -> Reply | Failure:
-            known = None if _passes_callables(call) else self.right.get(call.as_bytes)
+            known = None if passes_functions(call) else self.right.get(call.as_bytes)
             if known is not None:
                 return answer_of(known)
             found = live(call)
@@ -131,7 +131,7 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
-        elif not any(_passes_callables(recorded.call) for recorded in student.calls):
+        elif not any(passes_functions(recorded.call) for recorded in student.calls):
             fails = any(isinstance(recorded.answer, Failure) for recorded in student.calls)
             any_text, rounds = fails and passes_with(_another_text), passes_with(_rounded)
             calls_of[test] = tuple(_recorded(student.calls, any_text, rounds))
@@ -162,7 +162,8 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
                 student, reference = Student(answer, parameters), Student(answer, parameters)
                 outcome = suite.run(test, student, reference, drawing)
                 kept |= _kept(reference.calls)
-                if outcome.error is None and not right.issuperset(_new_answers(student.calls, recording)):
+                new = (_answer_in(one) for one in student.calls if one.call.as_bytes not in recording.right)
+                if outcome.error is None and not right.issuperset(new):
                     rounds = all(recorded.rounds for recorded in calls)
                     calls_of[test], drawings[test] = tuple(_recorded(student.calls, False, rounds)), drawing
                     break
@@ -175,24 +176,13 @@ def _cached(answer: Answering) -> Answering:
     known: dict[bytes, bytes] = {}
 
     def again(call: Call) -> Reply | Failure:
-        if _passes_callables(call):
+        if passes_functions(call):
             return answer(call)
         if call.as_bytes not in known:
             known[call.as_bytes] = answer_bytes(answer(call))
         return answer_of(known[call.as_bytes])
 
     return again
-
-
-def _new_answers(calls: Iterable[Recorded], recording: Recording) -> Iterator[bytes]:
-    """The answers to calls that are not in the recording."""
-    for recorded in calls:
-        if recorded.call.as_bytes not in recording.right:
-            yield _answer_in(recorded)
-
-
-def _passes_callables(call: Call) -> bool:
-    return any(map(callable, call.given()))
 
 
 def _answer_in(recorded: Recorded) -> bytes:
@@ -204,7 +194,7 @@ def _answer_in(recorded: Recorded) -> bytes:
 def _kept(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
     """The random answers, and the files, by the call as bytes."""
     kept = (one for one in calls if one.call.chance or one.call.gives is Gives.FILES)
-    return {one.call.as_bytes: _answer_in(one) for one in kept if not _passes_callables(one.call)}
+    return {one.call.as_bytes: _answer_in(one) for one in kept if not passes_functions(one.call)}
 
 
 def _exception_in(body: bytes) -> str:
