@@ -26,7 +26,7 @@ def _not_a_table(one: ComparedCall) -> str:
 
 
 def _both(one: ComparedCall) -> tuple[Table, Table] | None:
-    """The student's table and the right one; None if one of them is no table."""
+    """The student's table and the right one; None if one of them is no table, or the right one too long."""
     got, wanted = one.values or (None, None)
     if isinstance(got, Table) and isinstance(wanted, Table) and len(wanted) <= MOST_ROWS:
         return got, wanted
