@@ -6,7 +6,7 @@ other calls, such as those that pass a model, the remaining candidates are run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import compress
 
@@ -16,13 +16,15 @@ from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.fingerprints import alike, apart, fingerprint_of
 from autograder.diagnosis.hypotheses import CALLS_OF_SINGLES, Hypotheses, is_ordinary, takes_large_numbers
-from autograder.diagnosis.relations import Kind, Relation, explained_by_relations
-from autograder.sandbox.protocol.calls import Answer, Reply
+from autograder.diagnosis.relations import Kind as KindOfRelation
+from autograder.diagnosis.relations import Relation, explained_by_relations
+from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 from autograder.testing.comparing import arrays, same_answer, same_array, same_value
+from autograder.testing.quoting import may_be
 from autograder.testing.recording import RecordedCall
+from autograder.testing.redaction import coarse
 from autograder.testing.student import Recorded, has_chance, parts_of
 
-Condition = Callable[[Mistake], bool]
 NO_DOUBT = 3  # wrong answers whose fingerprints agree; fewer are compared in full
 
 
@@ -40,10 +42,10 @@ class Compared:
         hypotheses: Hypotheses,
         exercise: str,
         calls: Sequence[Recorded | RecordedCall],
-        of_course: Sequence[Kind] = (),
+        of_course: Sequence[KindOfRelation] = (),
     ) -> None:
         self._hypotheses, self._table, self._of_course = hypotheses, hypotheses.table(exercise), of_course
-        self.calls = hypotheses.with_keys(calls)
+        self.calls = hypotheses.answered(calls)
         self.compared = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
         self.singles, self.pairs = self._table.singles, self._table.pairs
         self.everywhere = range(len(self.calls))
@@ -109,13 +111,15 @@ class Compared:
         """What the mistake answers to a call."""
         return self._hypotheses.answer(mistake, self.calls[i])
 
-    def matching(
-        self, mistakes: Sequence[Mistake], calls: Sequence[int], condition: Condition, where_finite: bool = False
-    ) -> list[Mistake]:
+    def fitting(self, mistakes: Sequence[Mistake], calls: Sequence[int], where_finite: bool = False) -> list[Mistake]:
         """Mistakes that give the student's answers to all of `calls`, one a name, a known one if there is one.
 
-        mistakes: `singles`, or `pairs`; none of these match if no call can be looked up, since they are too many to run
+        There are none if no answer to `calls` is wrong.
+        mistakes: `singles`, or `pairs`; none of these fit if no call can be looked up, since they are too many to run
         """
+        wrong = sorted(self.wrong.intersection(calls))
+        if not wrong:
+            return []
         is_pairs, prints = mistakes is self.pairs, self._table.fingerprints
         table = prints.pairs if is_pairs else prints.singles
         looked_up = [i for i in calls if 0 <= self._columns[i] < table.shape[1]]
@@ -130,7 +134,8 @@ class Compared:
         match = self.matches_where_finite if where_finite else self.matches
         found: dict[str, Mistake] = {}
         for mistake in sorted(candidates, key=lambda m: (not m.is_known, len(m.also))):
-            if mistake.name not in found and all(match(mistake, i) for i in rest) and condition(mistake):
+            is_new = mistake.name not in found
+            if is_new and all(match(mistake, i) for i in rest) and self._is_confirmed(mistake, wrong):
                 found[mistake.name] = mistake
         return list(found.values())
 
@@ -149,22 +154,25 @@ class Compared:
         found = [(m, frozenset(i for i in wrong if self.matches_where_finite(m, i))) for m in matching]
         return sorted(found, key=lambda pair: -len(pair[1]))
 
-    def explained(self, mistake: Mistake, values: Iterable[int]) -> frozenset[int]:
-        """The wrong answers that the mistake gives; none if it is wrong in a call in which the student is right."""
+    def explained(self, mistake: Mistake) -> frozenset[int]:
+        """The wrong values that the mistake gives; none if it is wrong in a call in which the student is right."""
         found = set()
-        for i in values:
+        for i in self.values:
             if self.matches(mistake, i):
                 found |= {i} & self.wrong
             elif i not in self.wrong or not self.is_right(mistake, i):
                 return frozenset()
         return frozenset(found)
 
-    def is_confirmed(self, mistake: Mistake, calls: Iterable[int]) -> bool:
-        """True if the mistake gives the student's wrong values among `calls`, where these are compared in full.
+    def _is_confirmed(self, mistake: Mistake, wrong: Sequence[int]) -> bool:
+        """True if the mistake gives the student's values among `wrong` answers, where these are compared in full.
 
         They are compared in full if only a few fingerprints are conclusive, or if the value is close to the right one.
         """
-        values = [i for i in calls if i in self.wrong and isinstance(self.calls[i].answer, Reply)]
+        values = [i for i in wrong if isinstance(self.calls[i].answer, Reply)]
+        if not values:
+            # The kind of an exception alone is weak evidence, unless the code raises it: many mistakes fail on batches.
+            return all(_has_same_message(self.calls[i].answer, self.answer(mistake, i)) for i in wrong)
         conclusive = [i for i in values if not takes_large_numbers(self.calls[i].call)]
         doubtful = values if len(conclusive) < NO_DOUBT else [i for i in values if self._near_right[i]]
         return all(
@@ -189,3 +197,15 @@ def _same_where_finite(first: Answer, second: Answer) -> bool:
         return False
     finite = [np.isfinite(a) for a in actual]
     return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(actual, others, finite, strict=True))
+
+
+def _has_same_message(first: Answer, second: Answer) -> bool:
+    if not isinstance(first, Failure):
+        return True
+    if not isinstance(second, Failure) or first.kind is not second.kind:
+        return False
+    if first.kind is Kind.MEMORY:  # the text is how many bytes were held at once
+        return coarse(first.text) == coarse(second.text)
+    on_purpose = bool(first.lines) and first.lines[-1].text.lstrip().startswith("raise ")
+    texts = coarse(first.text), coarse(second.text)
+    return on_purpose or may_be(*texts) or may_be(*reversed(texts))

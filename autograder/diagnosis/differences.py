@@ -29,6 +29,7 @@ UNLIKELY = "does not look like it"  # counts if more than three times as many an
 FEWEST_DIGITS = 1e-5, 1e-2  # the error of rounded numbers, relative to their size; half precision is in between
 LARGEST_HALF = 65_504.0
 MOST_ITEMS = 64  # along an axis; among more, two are often alike
+MOST_SHOWN = 4  # items that a sentence names
 BY_CHANCE, UP_AND_DOWN = 30, 0.3  # of so many errors or more, this share have another sign than the one before
 
 
@@ -114,7 +115,7 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
         first, right = float(a.flat[0]), float(b.flat[0])
         if abs(first - right) > by * (1 + abs(right)) and math.isfinite(right):
             return False
-    return allclose(a.astype(float), b.astype(float), by, by)
+    return allclose(a.astype(float), b.astype(float), by)
 
 
 @of_each_part
@@ -240,6 +241,50 @@ def places_of_items(a: np.ndarray, b: np.ndarray) -> list[int]:
 
 
 @of_each_part
+def all_zero(a: np.ndarray, b: np.ndarray) -> str:
+    """All numbers are 0."""
+    if a.shape != b.shape or a.dtype.kind != "f" or a.any():
+        return ""
+    tells = b.size >= ENOUGH and (b != 0).mean() > 0.5
+    return "All of your numbers are 0, and most of the right ones are not." if tells else NOT_ALONE
+
+
+@of_each_part
+def emptied(a: np.ndarray, b: np.ndarray) -> str:
+    """Along one axis some items are 0, and the others are right."""
+    if a.shape != b.shape or a.dtype.kind != "f":
+        return ""
+    wrong = ~np.isclose(a, b, rtol=1e-4, atol=1e-6)
+    if a[wrong].any():
+        return ""
+    for axis in range(a.ndim if b.size >= ENOUGH * a.ndim else 0):
+        one_item = np.moveaxis(wrong | (b == 0), axis, 0).reshape(a.shape[axis], -1).all(axis=1)
+        if not one_item.all() and not np.moveaxis(wrong, axis, 0)[~one_item].any():
+            return f"Along axis {axis}, what belongs at {_listed([*np.flatnonzero(one_item)])} is 0; all else is right."
+    return NOT_ALONE
+
+
+@of_each_part
+def repeated(a: np.ndarray, b: np.ndarray) -> str:
+    """Along one axis some items are in the place of others."""
+    if a.shape != b.shape or a.dtype.kind != "f":
+        return ""
+    for axis, length in enumerate(a.shape):
+        if not 2 <= length <= MOST_ITEMS or b.size < ENOUGH * length:
+            continue
+        places = places_of_items(np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0))
+        missing = sorted(set(range(length)) - set(places))
+        if places and missing:
+            return f"Along axis {axis}, what belongs at {_listed(missing)} is nowhere; others stand there once more."
+    return ""
+
+
+def _listed(places: list[int]) -> str:
+    shown = ", ".join(map(str, places[:MOST_SHOWN]))
+    return f"{shown} and so on" if len(places) > MOST_SHOWN else shown
+
+
+@of_each_part
 def cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
     """Negative numbers are 0."""
     below = a.shape == b.shape and a.dtype.kind == "f" and bool((b < 0).any()) and bool((b > 0).any())
@@ -268,17 +313,6 @@ def cut_short(a: np.ndarray, b: np.ndarray) -> str:
     if less.size < 2 or not any(nearly_equal(less, more[(slice(None),) * axis + (place,)]) for place in places):
         return ""
     return f"What is there is right, but axis {axis} has length {n}: it is {'cut short' if n < m else 'too long'}."
-
-
-def handed_back(one: ComparedCall) -> str:
-    """An argument is returned unchanged."""
-    got = getattr(one.got, "value", None)
-    given = [value for value in one.call.args if hasattr(value, "dtype") and as_numbers(value) is not None]
-    came = [part for part in parts_of(got) if hasattr(part, "dtype")]
-    back = any(same_value(part, value) for part in came for value in given if numbers(value).size >= ENOUGH)
-    right = [part for part in parts_of(getattr(one.wanted, "value", None)) if hasattr(part, "dtype")]
-    own = any(same_value(part, value) for part in right for value in given)
-    return "What comes back is an argument as it went in." if back and not own else ""
 
 
 def rounded(one: ComparedCall) -> str:

@@ -51,9 +51,8 @@ def fingerprint_of(answer: Answer) -> tuple[float, float]:
         return _of_text(f"{answer.kind} {answer.error}" if isinstance(answer, Failure) else "nothing"), 0.0
     shapes = " ".join(f"{name}{shape}" for name, shape in sorted(answer.shapes.items()))
     with np.errstate(all="ignore"):
-        return _of_value(answer.value), _of_value([answer.inputs, answer.gradients, answer.parameters]) + _of_text(
-            shapes
-        )
+        rest = _of_value([answer.inputs, answer.gradients, answer.parameters]) + _of_text(shapes)
+        return _of_value(answer.value), rest
 
 
 def alike(first: np.ndarray, second: np.ndarray) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.differences import (
+    ENOUGH,
     NOT_ALONE,
     ComparedCall,
     as_numbers,
@@ -49,7 +50,7 @@ def _type_of(value: Any) -> str:
 @of_each_part
 def dtype(a: np.ndarray, b: np.ndarray) -> str:
     """The numbers are right, and have another dtype."""
-    same = a.dtype != b.dtype and a.shape == b.shape and allclose(a.astype(float), b.astype(float), 1e-3, 1e-3)
+    same = a.dtype != b.dtype and a.shape == b.shape and allclose(a.astype(float), b.astype(float), 1e-3)
     return f"The numbers are right, but they are {a.dtype} where {b.dtype} is asked for." if same else ""
 
 
@@ -71,6 +72,17 @@ def parts_missing(one: ComparedCall) -> str:
     if not 0 < len(actual) < len(right) or not all(any(same_value(part, item) for item in right) for part in actual):
         return ""
     return f"What comes back is right, but it is {len(actual)} of the {len(right)} things that the docstring names."
+
+
+def handed_back(one: ComparedCall) -> str:
+    """An argument is returned unchanged."""
+    got = getattr(one.got, "value", None)
+    given = [value for value in one.call.args if hasattr(value, "dtype") and as_numbers(value) is not None]
+    came = [part for part in parts_of(got) if hasattr(part, "dtype")]
+    back = any(same_value(part, value) for part in came for value in given if numbers(value).size >= ENOUGH)
+    right = [part for part in parts_of(getattr(one.wanted, "value", None)) if hasattr(part, "dtype")]
+    own = any(same_value(part, value) for part in right for value in given)
+    return "What comes back is an argument as it went in." if back and not own else ""
 
 
 def _with_right_value(one: ComparedCall) -> tuple[Reply, Reply] | None:

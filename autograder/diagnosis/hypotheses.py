@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -20,37 +19,16 @@ from autograder.diagnosis.fingerprints import Fingerprints, digest, fingerprint_
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.sandboxed.perform import perform
+from autograder.testing.callbacks import passes_functions
 from autograder.testing.comparing import arrays
 from autograder.testing.local import answering, quiet
 from autograder.testing.recording import RecordedCall
-from autograder.testing.student import Recorded, has_chance
+from autograder.testing.student import Key, Recorded, has_chance
 
-Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among its arguments
 # Calls on which every single mistake is run if no fingerprints are saved; and on which pairs are, since they are many.
 CALLS_OF_SINGLES, CALLS_OF_PAIRS = 5, 2
 SMALLEST = 4  # numbers in an answer that is strong evidence
 USUAL = 1e3  # larger arguments leave few digits for the answer in a fingerprint
-
-
-@dataclass(frozen=True)
-class AnsweredCall:
-    """A call with the student's answer, and the key by which it is looked up."""
-
-    call: Call
-    answer: Answer
-    key: Key
-
-    @classmethod
-    def of(cls, call: Call, answer: Answer) -> AnsweredCall:
-        """The call with its key."""
-        functions = tuple(filter(callable, call.given()))
-        return cls(call, _as_data(call, answer) if functions else answer, (call.as_bytes, functions))
-
-    @cached_property
-    def is_whole(self) -> bool:
-        """True if the answer is a value without NaN or infinity."""
-        answer = self.answer
-        return isinstance(answer, Reply) and all(np.isfinite(a.astype(float)).all() for a in arrays(answer.value))
 
 
 @dataclass(frozen=True)
@@ -122,40 +100,42 @@ class Hypotheses:
         self.prepare(exercise)
         return self._tables[exercise]
 
-    def with_keys(self, calls: Sequence[Recorded | RecordedCall]) -> list[AnsweredCall]:
+    def answered(self, calls: Sequence[Recorded | RecordedCall]) -> list[Recorded]:
         """Calls that were answered, each once, without those of a module whose parameters start random."""
-        found: dict[Key, AnsweredCall] = {}
+        found: dict[Key, Recorded] = {}
         for one in calls:
             if (made := one.call.instance) is not None and not one.call.build and not made.parameters:
                 continue
             if isinstance(one, RecordedCall):  # the student's answer equals the reference's
-                key = one.place[0], ()
-                found[key] = AnsweredCall(one.call, self._answers.get((None, key)) or answer_of(one.answer), key)
-            elif not isinstance(one.answer, NoAnswer):
-                answered = AnsweredCall.of(one.call, one.answer)
-                found[answered.key] = answered
+                answer = self._answers.get((None, (one.place[0], ()))) or answer_of(one.answer)
+            elif isinstance(one.answer, NoAnswer):
+                continue
+            else:
+                answer = _as_data(one.call, one.answer)
+            with_answer = Recorded(one.call, answer)
+            found[with_answer.key] = with_answer
         return list(found.values())
 
-    def answer(self, mistake: Mistake | None, one: AnsweredCall) -> Answer:
+    def answer(self, mistake: Mistake | None, one: Recorded) -> Answer:
         """What a hypothesis answers to a call, or the reference if `mistake` is None."""
         if (mistake, one.key) not in self._answers:
             names = self._names if mistake is None else {**self._names, mistake.exercise: mistake.code}
             self._answers[mistake, one.key] = _answer(names, one.call)
         return self._answers[mistake, one.key]
 
-    def _planned_calls(self, exercise: str) -> list[AnsweredCall]:
+    def _planned_calls(self, exercise: str) -> list[Recorded]:
         """The calls that the suite plans for an exercise, each once, with the reference's answers."""
-        found: dict[Key, AnsweredCall] = {}
+        found: dict[Key, Recorded] = {}
         for recorded in self._planned.get(exercise, ()):
-            one = AnsweredCall.of(recorded.call, answer_of(recorded.answer))
+            one = Recorded(recorded.call, answer_of(recorded.answer))
             found.setdefault(one.key, one)
         self._answers |= {(None, key): one.answer for key, one in found.items()}
         return list(found.values())
 
-    def _most_telling(self, planned: Iterable[AnsweredCall]) -> list[AnsweredCall]:
+    def _most_telling(self, planned: Iterable[Recorded]) -> list[Recorded]:
         """A few calls whose right answers are ordinary arrays, each with other kinds of arguments than those before."""
         usable = [one for one in planned if not one.key[1] and not one.call.build]
-        forms: dict[str, AnsweredCall] = {}
+        forms: dict[str, Recorded] = {}
         for one in usable:
             right = self.answer(None, one)
             if is_ordinary(one.call, right, any_dtype=True) and _size(right) >= SMALLEST:
@@ -166,7 +146,7 @@ class Hypotheses:
         found = {one.key: one for one in [*ordered[: CALLS_OF_SINGLES - 1], *usable[:1], *ordered]}
         return list(found.values())[:CALLS_OF_SINGLES]
 
-    def _fingerprints(self, mistakes: Sequence[Mistake], columns: Sequence[AnsweredCall]) -> np.ndarray:
+    def _fingerprints(self, mistakes: Sequence[Mistake], columns: Sequence[Recorded]) -> np.ndarray:
         """An array of shape (mistakes, columns, 2)."""
         found = np.empty((len(mistakes), len(columns), 2))
         for i, mistake in enumerate(mistakes):
@@ -178,7 +158,7 @@ class Hypotheses:
 
 def _answer(names: Mapping[str, Any], call: Call) -> Answer:
     """What trusted names answer. They call functions and models among the arguments themselves, without a sandbox."""
-    if not any(map(callable, call.given())):
+    if not passes_functions(call):
         return answering(names)(call)
     with quiet():
         return _as_data(call, answer_of(answer_bytes(perform(dict(names), call.with_given(_copied)))))
@@ -186,7 +166,7 @@ def _answer(names: Mapping[str, Any], call: Call) -> Answer:
 
 def _as_data(call: Call, answer: Answer) -> Answer:
     """An answer without the functions among its inputs, which are other objects on each side of a sandbox."""
-    if not isinstance(answer, Reply):
+    if not isinstance(answer, Reply) or not passes_functions(call):
         return answer
     inputs = call.positional if answer.inputs is None else answer.inputs
     return replace(answer, inputs=[one for one in inputs if not isinstance(one, Other) and not callable(one)])

@@ -20,14 +20,11 @@ from autograder.diagnosis.compared import Compared
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses
-from autograder.diagnosis.relations import Kind as KindOfRelation
-from autograder.diagnosis.relations import Relation, lays_out_otherwise, relations
+from autograder.diagnosis.relations import Kind, Relation, lays_out_otherwise, relations
 from autograder.report import Cause
-from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
+from autograder.sandbox.protocol.calls import Answer, Reply
 from autograder.testing.comparing import arrays, same_answer
-from autograder.testing.quoting import may_be
 from autograder.testing.recording import RecordedCall
-from autograder.testing.redaction import coarse
 from autograder.testing.student import Recorded
 
 ENOUGH = 2  # answers that are strong evidence, to name a mistake that is made in some calls only
@@ -66,25 +63,8 @@ DROPOUT = Diagnosis(
 
 def _single(compared: Compared, calls: Sequence[int]) -> Diagnosis | None:
     """One mistake that gives the student's answers to all of `calls`, a known one rather than a mutant."""
-    fitting = _fitting(compared, compared.singles, calls)
+    fitting = compared.fitting(compared.singles, calls)
     return _named(compared, [one for one in fitting if one.is_known]) or _named(compared, fitting)
-
-
-def _fitting(
-    compared: Compared, mistakes: Sequence[Mistake], calls: Sequence[int], where_finite: bool = False
-) -> list[Mistake]:
-    """Mistakes that give the student's answers to all of `calls`, one a name; none if no answer there is wrong."""
-    wrong = sorted(compared.wrong.intersection(calls))
-    if not wrong:
-        return []
-    if any(isinstance(compared.calls[i].answer, Reply) for i in wrong):
-        return compared.matching(mistakes, calls, lambda one: compared.is_confirmed(one, wrong), where_finite)
-
-    # The kind of an exception alone is weak evidence, unless the code raises it: many mistakes fail on batches.
-    def has_same_messages(mistake: Mistake) -> bool:
-        return all(_has_same_message(compared.calls[i].answer, compared.answer(mistake, i)) for i in wrong)
-
-    return compared.matching(mistakes, calls, has_same_messages, where_finite)
 
 
 def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
@@ -97,25 +77,31 @@ def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
     given = frozenset(i for i in compared.wrong if compared.matches_where_finite(mistake, i))
     rest = compared.wrong - given
     if rest:
-        related = _relation_beside(compared, mistake, rest)
-        if related is not None:
-            return _mistake_and(related, mistake, _evidence(compared, given))
-        if len(rest) > len(given):
-            return None
+        with_relation = _with_relation(compared, mistake, given)
+        if with_relation is not None or len(rest) > len(given):
+            return with_relation
     evidence = _evidence(compared, given)
     if mistake.also:
         evidence = f"{evidence.removesuffix('.')}, with one thing more: {mistake.also}"
     return Diagnosis(mistake.causes, evidence)
 
 
-def _relation_beside(compared: Compared, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
-    """One relation between the student's answers and a mistake's that explains all of `rest`."""
+def _with_relation(compared: Compared, mistake: Mistake, given: frozenset[int]) -> Diagnosis | None:
+    """A mistake that gives some wrong answers, and one relation between the student's other wrong answers and its own.
+
+    given: the places of the answers that the mistake gives
+    """
+    rest = compared.wrong - given
     pairs = [ComparedCall(one.call, one.answer, compared.answer(mistake, i)) for i, one in enumerate(compared.calls)]
     differ = frozenset(i for i, one in enumerate(pairs) if not same_answer(one.got, one.wanted))
     found = list(relations(pairs, differ, names=BESIDE)) if differ >= rest else []
     if not all(lays_out_otherwise(pairs[i]) for i in rest):
         found = [one for one in found if one.name != "one-batch-layout"]
-    return next((one for one in found if one.explains >= rest), None)
+    related = next((one for one in found if one.explains >= rest), None)
+    if related is None:
+        return None
+    others = f"The others differ from it in one way. {related.beside or related.evidence}"
+    return Diagnosis((*mistake.causes, Cause(related.name, related.hint)), f"{_evidence(compared, given)} {others}")
 
 
 def _two_side_by_side(compared: Compared) -> Diagnosis | None:
@@ -123,11 +109,11 @@ def _two_side_by_side(compared: Compared) -> Diagnosis | None:
     matches, pairs = compared.matches, {}
     # One of the two gives the first wrong answer; few mistakes do.
     for first in [m for m in compared.singles if wrong and matches(m, wrong[0])]:
-        given = compared.explained(first, compared.values)
+        given = compared.explained(first)
         rest = [i for i in wrong if i not in given] if given else []
         for second in compared.singles if rest else ():
             gives_rest = first.name != second.name and all(matches(second, i) for i in rest)
-            if gives_rest and compared.explained(second, compared.values):
+            if gives_rest and compared.explained(second):
                 pairs[tuple(sorted((first.name, second.name)))] = first, second
     if len(pairs) != 1:
         return None
@@ -137,10 +123,8 @@ def _two_side_by_side(compared: Compared) -> Diagnosis | None:
 
 def _mistake_and_relation(compared: Compared) -> Diagnosis | None:
     for mistake, given in compared.best_matches()[:NEAREST]:
-        rest = compared.wrong - given
-        related = _relation_beside(compared, mistake, rest) if given and rest else None
-        if related is not None:
-            return _mistake_and(related, mistake, _evidence(compared, given))
+        if given and given != compared.wrong and (found := _with_relation(compared, mistake, given)):
+            return found
     return None
 
 
@@ -148,7 +132,7 @@ def _in_some_calls(compared: Compared) -> Diagnosis | None:
     wrong, calls = sorted(compared.wrong), compared.calls
     if sum(calls[i].is_whole and _count_different(calls[i].answer) >= SMALLEST for i in wrong) < ENOUGH:
         return None
-    fitting = compared.matching(compared.singles, wrong, lambda one: compared.is_confirmed(one, wrong))
+    fitting = compared.fitting(compared.singles, wrong)
     if len(fitting) != 1:
         return None
     also = "Your other answers are right. What have these calls in common?"
@@ -163,13 +147,13 @@ RULES: tuple[Rule, ...] = (
     ("a mistake, in all values", lambda c: _single(c, c.values)),
     # One cause that explains all is likelier than two mistakes that do.
     ("a relation", lambda c: _of_relations(c.related) if len(c.related) == 1 else None),
-    ("two in one function, everywhere", lambda c: _named(c, _fitting(c, c.pairs, c.everywhere))),
-    ("two in one function, in all values", lambda c: _named(c, _fitting(c, c.pairs, c.values))),
+    ("two in one function, everywhere", lambda c: _named(c, c.fitting(c.pairs, c.everywhere))),
+    ("two in one function, in all values", lambda c: _named(c, c.fitting(c.pairs, c.values))),
     # Each is right or gives the student's value everywhere, and together they explain all wrong values.
     ("two, each where it shows", _two_side_by_side),
     # On unusual input (empty rows, huge numbers) a mistake may show in another way.
-    ("a mistake, on ordinary input", lambda c: _named(c, _fitting(c, c.singles, c.ordinary, True))),
-    ("two in one function, on ordinary input", lambda c: _named(c, _fitting(c, c.pairs, c.ordinary, True))),
+    ("a mistake, on ordinary input", lambda c: _named(c, c.fitting(c.singles, c.ordinary, True))),
+    ("two in one function, on ordinary input", lambda c: _named(c, c.fitting(c.pairs, c.ordinary, True))),
     # Each explains some wrong answers, and both explain all.
     ("two relations", lambda c: _of_relations(c.related) if len(c.related) == 2 else None),
     # The relation is between the student's answers and the mistake's.
@@ -183,7 +167,7 @@ def diagnose(
     hypotheses: Hypotheses,
     exercise: str,
     calls: Sequence[Recorded | RecordedCall],
-    of_course: Sequence[KindOfRelation] = (),
+    of_course: Sequence[Kind] = (),
 ) -> Diagnosis | None:
     """What is wrong with the answers in `calls`; None if nothing is, or if it has no name.
 
@@ -215,11 +199,6 @@ def _of_relations(related: Sequence[Relation]) -> Diagnosis:
     return Diagnosis(causes, evidence, is_relation=True, at_random=at_random)
 
 
-def _mistake_and(related: Relation, mistake: Mistake, evidence: str) -> Diagnosis:
-    evidence = f"{evidence} The others differ from it in one way. {related.beside or related.evidence}"
-    return Diagnosis((*mistake.causes, Cause(related.name, related.hint)), evidence)
-
-
 def _evidence(compared: Compared, given: frozenset[int]) -> str:
     """In how many wrong calls a mistake gives the student's answer; what is wrong there, if it is not the numbers."""
     forms = (of_form(compared.compared[i]) for i in sorted(given))
@@ -233,18 +212,6 @@ def _evidence(compared: Compared, given: frozenset[int]) -> str:
         return f"This mistake gives exactly your answers in {len(given)} of {count} wrong calls."
     calls = {1: "the wrong call", 2: "both wrong calls"}.get(count, f"all {count} wrong calls")
     return f"This mistake gives exactly your answer{'s' if count > 1 else ''} in {calls}."
-
-
-def _has_same_message(first: Answer, second: Answer) -> bool:
-    if not isinstance(first, Failure):
-        return True
-    if not isinstance(second, Failure) or first.kind is not second.kind:
-        return False
-    if first.kind is Kind.MEMORY:  # the text is how many bytes were held at once
-        return coarse(first.text) == coarse(second.text)
-    on_purpose = bool(first.lines) and first.lines[-1].text.lstrip().startswith("raise ")
-    texts = coarse(first.text), coarse(second.text)
-    return on_purpose or may_be(*texts) or may_be(*reversed(texts))
 
 
 def _count_different(answer: Answer) -> int:

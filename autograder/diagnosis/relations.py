@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.diagnosis import differences, forms, items, tables
+from autograder.diagnosis import differences, forms, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
+from autograder.testing.callbacks import passes_functions
 from autograder.testing.comparing import arrays, numbers, same_value
 
 
@@ -172,8 +173,8 @@ KINDS: tuple[Kind, ...] = (
              "On which line are digits lost: is something rounded there, or is its dtype a small one?"),
     OfAnswer("another-order", differences.order,
              "Number the items by hand: which one stands first in yours?", with_another=True),
-    OfAnswer("all-zero", items.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
-    OfAnswer("items-repeated", items.repeated,
+    OfAnswer("all-zero", differences.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
+    OfAnswer("items-repeated", differences.repeated,
              "Number the items by hand: which one stands twice in yours, and which is missing?"),
     OfAnswer("negative-numbers-lost", differences.cut_at_zero,
              "Which step lets no negative number through, and is it in the formula?"),
@@ -182,7 +183,7 @@ KINDS: tuple[Kind, ...] = (
     OfAnswer("another-length", differences.cut_short,
              "Which of your lines says how long this axis is, and what does the docstring say?"),
     OfAnswer("parts-missing", forms.parts_missing, "How many things does the docstring promise?"),
-    OfAnswer("argument-handed-back", differences.handed_back,
+    OfAnswer("argument-handed-back", forms.handed_back,
              "Which step changes what came in, and does your code reach it?"),
     OfAnswer("another-error", forms.another_error, "Which exception does the docstring name?", with_another=True),
     OfAnswer("error-missing", forms.no_error,
@@ -213,7 +214,9 @@ KINDS: tuple[Kind, ...] = (
 )  # fmt: skip
 
 
-ITEMS_ZERO = OfAnswer("items-zero", items.emptied, "Number the items by hand: which step of yours leaves some out?")
+ITEMS_ZERO = OfAnswer(
+    "items-zero", differences.emptied, "Number the items by hand: which step of yours leaves some out?"
+)
 
 
 def lays_out_otherwise(one: ComparedCall) -> bool:
@@ -314,7 +317,7 @@ def _arguments(call: Call) -> dict[str, bytes]:
 
     Empty if a call passes functions, since two functions cannot be compared.
     """
-    if any(map(callable, call.given())):
+    if passes_functions(call):
         return {}
     made = call.instance
     found = {f"the {place} argument": value for place, value in zip(ORDINALS, call.args, strict=False)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from autograder.diagnosis.differences import ComparedCall
 from autograder.sandbox.protocol.objects import Form, Other
@@ -17,17 +16,21 @@ Find = Callable[[ComparedCall], str]
 MOST_ROWS = 20_000
 
 
-def _both(one: ComparedCall) -> tuple[Any, Table] | None:
-    """The student's value and the right one; None if that is no table."""
-    values = one.values
-    return values if values and isinstance(values[1], Table) and len(values[1]) <= MOST_ROWS else None
-
-
 def _not_a_table(one: ComparedCall) -> str:
-    both = _both(one)
-    if both is None or isinstance(both[0], Table) or (isinstance(both[0], Other) and both[0].form is not Form.TWICE):
+    got, wanted = one.values or (None, None)
+    if not isinstance(wanted, Table) or len(wanted) > MOST_ROWS or isinstance(got, Table):
         return ""
-    return f"Your code gives back {kind_of(both[0])} where {named(both[1])} is asked for."
+    if isinstance(got, Other) and got.form is not Form.TWICE:
+        return ""
+    return f"Your code gives back {kind_of(got)} where {named(wanted)} is asked for."
+
+
+def _both(one: ComparedCall) -> tuple[Table, Table] | None:
+    """The student's table and the right one; None if one of them is no table, or the right one too long."""
+    got, wanted = one.values or (None, None)
+    if isinstance(got, Table) and isinstance(wanted, Table) and len(wanted) <= MOST_ROWS:
+        return got, wanted
+    return None
 
 
 def _of(*sorts: str) -> Find:
@@ -35,9 +38,7 @@ def _of(*sorts: str) -> Find:
 
     def find(one: ComparedCall) -> str:
         both = _both(one)
-        if both is None or not isinstance(both[0], Table):
-            return ""
-        found = difference(both[0], both[1], How())
+        found = difference(*both) if both else None
         return f"What comes back {found.text}." if found is not None and found.sort in sorts else ""
 
     return find
@@ -54,7 +55,7 @@ def _handed_back(one: ComparedCall) -> str:
 def _rows(one: ComparedCall) -> str:
     """Columns and rows are right, but rows are missing or too many."""
     both = _both(one)
-    if both is None or not isinstance(both[0], Table) or both[0].names != both[1].names or len(both[0]) > MOST_ROWS:
+    if both is None or both[0].names != both[1].names or len(both[0]) > MOST_ROWS:
         return ""
     actual, right = (Counter(map(repr, row_keys(table))) for table in both)
     missing, more = (right - actual).total(), (actual - right).total()
@@ -68,12 +69,12 @@ def _rows(one: ComparedCall) -> str:
 def _one_column(one: ComparedCall) -> str:
     """A table has the right form, and some of its columns are wrong."""
     both = _both(one)
-    if both is None or not isinstance(both[0], Table):
-        return ""
-    found = difference(both[0], both[1], How())
-    if found is None or found.sort != "value":
+    if both is None:
         return ""
     got, wanted = both
+    found = difference(got, wanted)
+    if found is None or found.sort != "value":
+        return ""
     names = wanted.names if len(wanted.parts) > 1 else []  # a single column, such as a series, may have any name
     wrong = [name for name in names if difference(got.only(name), wanted.only(name), How(index=False))]
     if len(wrong) == len(names):

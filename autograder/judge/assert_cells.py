@@ -19,11 +19,11 @@ from dataclasses import replace
 from autograder.assert_cells import AssertCell
 from autograder.course import Exercise
 from autograder.judge.notebook import Fresh, Notebook
+from autograder.judge.self_checks import Answered
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
-from autograder.testing import forbidden
 from autograder.text import one_line
 
 SENTENCE = "The asserts of this cell hold. (They run beside the code that they test.)"
@@ -33,7 +33,7 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell], order: Order, fresh: Fresh, answered: Mapping[str, forbidden.Answered]
+    known: Mapping[str, AssertCell], order: Order, fresh: Fresh, answered: Mapping[str, Answered]
 ) -> dict[str, ExerciseResult]:
     """Results by exercise. Raises `MachineError`."""
     cells, tests = _with_tests(known, order)
@@ -70,7 +70,7 @@ class _TestedNotebook(Notebook):
         tests: Mapping[int, str],
         limits: Limits,
         fresh: Fresh,
-        answered: Mapping[str, forbidden.Answered],
+        answered: Mapping[str, Answered],
     ) -> None:
         self._tests, self._nonce, self.outputs = tests, "", dict[int, messages.CellOutput]()
         # All cells together may take a submission's whole time; each test has a limit of its own.

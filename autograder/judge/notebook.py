@@ -14,7 +14,7 @@ from msgspec import UnsetType
 from autograder.errors import MachineError
 from autograder.judge.display_cells import DisplayCell, deferrable
 from autograder.judge.exercise_calls import ATTEMPTS, Gone, ProcessLost, SandboxedCalls
-from autograder.judge.self_checks import SelfChecks
+from autograder.judge.self_checks import Answered, SelfChecks
 from autograder.report import CellResult
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
@@ -22,7 +22,6 @@ from autograder.sandbox.protocol.calls import Failure, answer_of
 from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
 from autograder.sandbox.sandboxed.lookups import MAX_USES
 from autograder.sandbox.supervisor.shortage import short_of_something
-from autograder.testing import forbidden
 from autograder.testing.callbacks import Questions
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
@@ -61,7 +60,7 @@ class Notebook:
     """One submission, whose `cells` (source texts) have been run in order, as far as they can be.
 
     watched: parts of names of functions that are not to be called, see `perform`
-    answered: built-in functions with which a self-check in a cell may compare, see `forbidden.answered_in`
+    answered: built-in functions with which a self-check in a cell may compare, see `self_checks.answered_in`
     display_cells: cells that only display something, by their text. Those that may be deferred run in a fork after the
         other cells, and before any exercise is asked, so that they cannot show a hidden test's input
     shows: whether display cells run; if not, those that may be deferred are skipped
@@ -73,7 +72,7 @@ class Notebook:
         limits: Limits,
         fresh: Fresh,
         watched: Sequence[str] = (),
-        answered: Mapping[str, forbidden.Answered] | None = None,
+        answered: Mapping[str, Answered] | None = None,
         display_cells: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
     ) -> None:

@@ -36,6 +36,7 @@ from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.judge.results import with_cell_errors
+from autograder.judge.self_checks import Answered, answered_in
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.sandbox.backends import Judges, Students
@@ -46,7 +47,6 @@ from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import FROM_NOTEBOOK, Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
-from autograder.testing import forbidden
 from autograder.testing.example import Example, example_in
 from autograder.testing.recording import record, variants
 from autograder.testing.session import Suite
@@ -189,7 +189,7 @@ class Judge:
     def __init__(self) -> None:
         self._course: Course | None = None
         self._secret = ""
-        self._answered: dict[str, forbidden.Answered] = {}
+        self._answered: dict[str, Answered] = {}
         self._loaded: dict[str, _Loaded] = {}
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
@@ -197,7 +197,7 @@ class Judge:
         given = msgspec.convert(setting, Setting)
         self._course, self._secret = Course(Path(given.root), Path(given.folder)), given.secret
         frames.make_readers(Order, Opened, Ended, Grown, *FROM_NOTEBOOK)
-        self._answered = forbidden.answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
+        self._answered = answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
     def prepare(self, needed: Preparation) -> None:
         """Load an assignment, and hypotheses' answers in the exercises named. Raises `CourseError`."""

@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import Call, Failure, Gives, Proxy, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
 from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
-from autograder.testing import forbidden
 from autograder.testing.callback_cost import HOLDS, is_small, items_in
-from autograder.testing.forbidden import refused
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
+MAX_NAME = 60  # characters of a forbidden function's name
 
 
 class Questions:
@@ -53,7 +52,7 @@ class Questions:
     def prepare(self, call: Call) -> Call:
         """Begin a call; returns it with handles in place of functions, as it crosses the sandbox's boundary."""
         self.begin(call)
-        return call.with_given(self._handle) if any(map(callable, call.given())) else call
+        return call.with_given(self._handle) if passes_functions(call) else call
 
     def begin(self, call: Call) -> None:
         """Begin a call that passes no functions."""
@@ -71,9 +70,9 @@ class Questions:
 
     def _answer(self, question: Call) -> Reply | Failure:
         self._left -= 1
-        if name := forbidden.name_in(question):
+        if name := forbidden_name(question):
             self.forbidden = name
-            return refused(f"{name} {forbidden.REFUSED}")
+            return refused(f"{name} is not to be called here: writing it is the exercise")
         if self._left < 0:
             return refused(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
         if self._seconds < 0:
@@ -121,6 +120,16 @@ class Questions:
         return Handle(key, signature_names(getattr(value, "forward", value)), parameters)
 
 
+def forbidden_name(question: Call) -> str:
+    """The forbidden function that a question asks for; empty if it asks for something else."""
+    return question.name[:MAX_NAME] if question.forbidden else ""
+
+
+def refused(text: str) -> Failure:
+    """The answer to a question that is not answered."""
+    return Failure(Kind.REFUSED, text, "RuntimeError")
+
+
 _refuses_text = ContextVar("_refuses_text", default=False)
 
 
@@ -158,6 +167,11 @@ def _has_text(value: Any) -> bool:
     if isinstance(value, (*HOLDS, Table)):
         return any(map(_has_text, items_in(value)))
     return isinstance(value, str | bytes) and bool(value)
+
+
+def passes_functions(call: Call) -> bool:
+    """Whether functions or models are among a call's arguments."""
+    return any(map(callable, call.given()))
 
 
 def passes_arrays(call: Call) -> bool:

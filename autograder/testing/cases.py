@@ -24,12 +24,11 @@ from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import expect, tables
 from autograder.testing import visible as visible_tests
 from autograder.testing.comparing import allclose, float_of, same_value
-from autograder.testing.mismatch import fail, kind_of
+from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised
 
 LARGEST_BITS = 1000  # of an integer that a float can hold
-NOT_RIGHT = "what came back is not what is asked for here."
 Case = tuple[Any, ...]
 
 
@@ -134,7 +133,7 @@ def alike(got: Any, right: Any) -> bool:
             found, wanted = np.asarray(float_of(got)), np.asarray(float_of(right))
         if found.shape != wanted.shape:
             return False
-        return allclose(found.astype(float), wanted.astype(float), tables.WITHIN, tables.WITHIN)
+        return allclose(found.astype(float), wanted.astype(float), tables.WITHIN)
     return same_value(got, right)
 
 

@@ -111,8 +111,8 @@ def _difference(artist: Any, expected: Any, atol: float) -> str:
         if numbers.shape != right.shape:
             size, right_size = (len(each) if each.ndim == 1 else each.shape for each in (numbers, right))
             return f"has {size} values, it should have {right_size}."
-        if not _close(numbers, right, atol):
-            wrong = ~np.isclose(numbers, right, rtol=0, atol=atol * _largest(right), equal_nan=True)
+        wrong = ~np.isclose(numbers, right, rtol=0, atol=atol * _largest(right), equal_nan=True)
+        if wrong.any():
             index = tuple(np.argwhere(wrong)[0].tolist())
             return f"has {part} {numbers[index]:.4g}{place_of(index)}, which is not right."
     return ""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.sandboxed.lookups import names_used
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.callbacks import Questions
@@ -76,7 +76,7 @@ def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
             yield
 
 
-def answering(names: Mapping[str, Any]) -> Callable[[Call], Answer]:
+def answering(names: Mapping[str, Any]) -> Callable[[Call], Reply | Failure]:
     """A function that answers calls with `names` of this process."""
     exercise = Here(dict(names)).begin(Questions({}))
     return lambda call: answer_of(answer_bytes(exercise._perform(call)))

@@ -14,6 +14,7 @@ from autograder.sandbox.protocol.objects import Form, Other, Record
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import tables
 
+NOT_RIGHT = "what came back is not what is asked for here."
 # What did not cross the sandbox's boundary, by its form.
 OTHERS = {
     Form.TYPE: "something of type {}",

@@ -20,17 +20,17 @@ from typing import Any
 from msgspec import structs
 
 from autograder.errors import MachineError
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.testing.callbacks import parameter_names, passes_arrays
+from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.local import answering
 from autograder.testing.rounding import is_rounded, rounded_otherwise
 from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
 from autograder.testing.variants import VARIANTS, Drawing, varied
 
-Answering = Callable[[Call], Answer]
+Answering = Callable[[Call], Reply | Failure]
 SEED = 1  # of how answers are rounded otherwise
 ASK_ALIKE = "let the test ask the reference the same, whatever the student's answers are"
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
@@ -95,8 +95,8 @@ class Recording:
         """A function that answers as the reference does: from the recording, else by a call of its `names`."""
         live = answering(names)
 
-        def answer(call: Call) -> Answer:
-            known = None if _passes_callables(call) else self.right.get(call.as_bytes)
+        def answer(call: Call) -> Reply | Failure:
+            known = None if passes_functions(call) else self.right.get(call.as_bytes)
             if known is not None:
                 return answer_of(known)
             found = live(call)
@@ -112,10 +112,10 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     parameters, answer = functools.partial(parameter_names, names), answering(names)
     cached = _cached(answer)
 
-    def passes_with(change: Callable[[Call, Reply | Failure], Answer]) -> bool:
+    def passes_with(change: Callable[[Call, Reply | Failure], Reply | Failure]) -> bool:
         """Whether the test passes if the student's answers are those of the reference, changed."""
-        student, reference = Student(_changed(cached, change), parameters), Student(cached, parameters)
-        return suite.run(test, student, reference).error is None
+        student = Student(lambda call: change(call, cached(call)), parameters)
+        return suite.run(test, student, Student(cached, parameters)).error is None
 
     calls_of: dict[Test, tuple[RecordedCall, ...]] = {}
     with_arrays: set[str] = set()
@@ -131,26 +131,18 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
-        elif not any(map(_is_live, student.calls)):
+        elif not any(passes_functions(recorded.call) for recorded in student.calls):
             fails = any(isinstance(recorded.answer, Failure) for recorded in student.calls)
             any_text, rounds = fails and passes_with(_another_text), passes_with(_rounded)
             calls_of[test] = tuple(_recorded(student.calls, any_text, rounds))
     return Recording(calls_of, frozenset(with_arrays), tuple(broken), drawn, kept=kept)
 
 
-def _changed(answer: Answering, change: Callable[[Call, Reply | Failure], Answer]) -> Answering:
-    def changed(call: Call) -> Answer:
-        found = answer(call)
-        return found if isinstance(found, NoAnswer) else change(call, found)
-
-    return changed
-
-
-def _another_text(_: Call, answer: Reply | Failure) -> Answer:
+def _another_text(_: Call, answer: Reply | Failure) -> Reply | Failure:
     return structs.replace(answer, text="other words", lines=()) if isinstance(answer, Failure) else answer
 
 
-def _rounded(call: Call, answer: Reply | Failure) -> Answer:
+def _rounded(call: Call, answer: Reply | Failure) -> Reply | Failure:
     """Rounded in a way that is always the same for one call."""
     return answer_of(rounded_otherwise(answer_bytes(answer), zlib.crc32(call.as_bytes, SEED)))
 
@@ -170,7 +162,8 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
                 student, reference = Student(answer, parameters), Student(answer, parameters)
                 outcome = suite.run(test, student, reference, drawing)
                 kept |= _kept(reference.calls)
-                if outcome.error is None and not right.issuperset(_new_answers(student.calls, recording)):
+                new = (_answer_in(one) for one in student.calls if one.call.as_bytes not in recording.right)
+                if outcome.error is None and not right.issuperset(new):
                     rounds = all(recorded.rounds for recorded in calls)
                     calls_of[test], drawings[test] = tuple(_recorded(student.calls, False, rounds)), drawing
                     break
@@ -182,38 +175,26 @@ def _cached(answer: Answering) -> Answering:
     """The same, but each call that passes no functions is answered once."""
     known: dict[bytes, bytes] = {}
 
-    def again(call: Call) -> Answer:
-        if _passes_callables(call):
+    def again(call: Call) -> Reply | Failure:
+        if passes_functions(call):
             return answer(call)
         if call.as_bytes not in known:
-            found = answer(call)
-            if isinstance(found, NoAnswer):
-                return found
-            known[call.as_bytes] = answer_bytes(found)
+            known[call.as_bytes] = answer_bytes(answer(call))
         return answer_of(known[call.as_bytes])
 
     return again
 
 
-def _new_answers(calls: Iterable[Recorded], recording: Recording) -> Iterator[bytes]:
-    """The answers to calls that are not in the recording."""
-    for recorded in calls:
-        if not isinstance(recorded.answer, NoAnswer) and recorded.call.as_bytes not in recording.right:
-            yield answer_bytes(recorded.answer)
-
-
-def _passes_callables(call: Call) -> bool:
-    return any(map(callable, call.given()))
-
-
-def _is_live(recorded: Recorded) -> bool:
-    return isinstance(recorded.answer, NoAnswer) or _passes_callables(recorded.call)
+def _answer_in(recorded: Recorded) -> bytes:
+    """The answer as bytes. There is one: the reference answers in this process."""
+    assert not isinstance(recorded.answer, NoAnswer)
+    return answer_bytes(recorded.answer)
 
 
 def _kept(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
     """The random answers, and the files, by the call as bytes."""
-    kept = (one for one in calls if (one.call.chance or one.call.gives is Gives.FILES) and not _is_live(one))
-    return {one.call.as_bytes: answer_bytes(one.answer) for one in kept if not isinstance(one.answer, NoAnswer)}
+    kept = (one for one in calls if one.call.chance or one.call.gives is Gives.FILES)
+    return {one.call.as_bytes: _answer_in(one) for one in kept if not passes_functions(one.call)}
 
 
 def _exception_in(body: bytes) -> str:
@@ -228,7 +209,6 @@ def _exception_in(body: bytes) -> str:
 def _recorded(calls: Iterable[Recorded], any_text: bool, rounds: bool) -> Iterator[RecordedCall]:
     made: Counter[bytes] = Counter()
     for recorded in calls:
-        assert not isinstance(recorded.answer, NoAnswer)
-        body, answer = recorded.call.as_bytes, answer_bytes(recorded.answer)
+        body, answer = recorded.call.as_bytes, _answer_in(recorded)
         yield RecordedCall(recorded.call, (body, made[body]), answer, _exception_in(answer) if any_text else "", rounds)
         made[body] += 1

@@ -155,8 +155,7 @@ def _offsets(scores: np.ndarray, right: _Moments) -> tuple[int, int]:
     """The mean and the spread of scores."""
     offset = float(scores.mean()) - right.mean
     mean = np.sign(offset) if abs(offset) > _bernstein(scores.size, right.variance, right.reach) else 0
-    squares = (scores - right.mean) ** 2
-    return int(mean), _squares_offset(squares, right.variance, right.fourth - right.variance**2, right.reach**2)
+    return int(mean), _spread(scores, right)
 
 
 def _bernstein(count: int, variance: float, reach: float) -> float:
@@ -165,10 +164,11 @@ def _bernstein(count: int, variance: float, reach: float) -> float:
     return (far + math.sqrt(far**2 + 2 * count * variance * _log(2))) / count
 
 
-def _squares_offset(squares: np.ndarray, mean: float, variance: float, reach: float) -> int:
-    """The mean of squared distances."""
-    offset, bound = float(squares.mean()) - mean, _bernstein(squares.size, variance, reach)
-    below = min(bound, math.sqrt(2 * (variance + mean**2) * _log(2) / squares.size))
+def _spread(scores: np.ndarray, right: _Moments) -> int:
+    """The spread of scores: the mean of their squared distances."""
+    squares, variance = (scores - right.mean) ** 2, right.fourth - right.variance**2
+    offset, bound = float(squares.mean()) - right.variance, _bernstein(squares.size, variance, right.reach**2)
+    below = min(bound, math.sqrt(2 * (variance + right.variance**2) * _log(2) / squares.size))
     return 1 if offset > bound else -1 if offset < -below else 0
 
 
@@ -187,10 +187,8 @@ def _spread_offset(found: np.ndarray, right: np.ndarray) -> int:
 
 def _spread_of_means(values: np.ndarray, size: int, right: _Moments) -> int:
     """The spread of means of `size` neighbours."""
-    variance = right.variance / size
     fourth = (right.fourth + 3 * (size - 1) * right.variance**2) / size**3
-    squares = (_means(values, size) - right.mean) ** 2
-    return _squares_offset(squares, variance, fourth - variance**2, right.reach**2)
+    return _spread(_means(values, size), _Moments(right.mean, right.variance / size, fourth, right.reach))
 
 
 def _means(values: np.ndarray, size: int) -> np.ndarray:

@@ -26,9 +26,9 @@ from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
-from autograder.testing.mismatch import Mismatch
+from autograder.testing.mismatch import NOT_RIGHT, Mismatch
 from autograder.testing.reproduce import Notes
-from autograder.testing.student import Student, answers_of, names_of
+from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, StudentError
 from autograder.testing.variants import Drawing
 from autograder.text import one_line
@@ -107,7 +107,7 @@ class Outcome:
 
 
 class Suite:
-    """The collected suites of an assignment's exercises. Use as a context manager, or call `close`.
+    """The collected suites of an assignment's exercises. As a context manager it tears down what fixtures have set up.
 
     Raises `CourseError` if they cannot be used, `MachineError` if they need a package that is not installed here.
     """
@@ -134,7 +134,7 @@ class Suite:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.close()
+        self._plugin.tear_down()
 
     def exercises(self) -> list[str]:
         """The exercises' names, in the suites' order."""
@@ -168,20 +168,17 @@ class Suite:
         if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
             # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
             # numpy.testing, would tell the expected values.
-            error = Mismatch("what came back is not what is asked for here.", str(error) if in_suite else "")
+            error = Mismatch(NOT_RIGHT, str(error) if in_suite else "")
         if isinstance(error, Mismatch) and reference is not None:
-            error = locate_fault(error, student.calls, answers_of(reference))
+            error = locate_fault(error, student.calls, reference._answer)
         call = student.calls.that_gave(getattr(error, "got", None))
         if call is None:
             return Outcome(test, error, where=where)
         if isinstance(error, Mismatch) and student.calls.has_elsewhere(error.got, error.wanted):
             error.cause = ORDER
-        inputs = self._notes.line(call, names_of(student)) if isinstance(error, Mismatch) else ""
-        return Outcome(test, error, as_written(call, names_of(student)), inputs, where)
-
-    def close(self) -> None:
-        """Tear down what the tests' fixtures have set up."""
-        self._plugin.tear_down()
+        names = student._parameter_names
+        inputs = self._notes.line(call, names) if isinstance(error, Mismatch) else ""
+        return Outcome(test, error, as_written(call, names), inputs, where)
 
 
 class _Module(pytest.Module):

@@ -25,6 +25,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -35,7 +36,7 @@ from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.comparing import numbers
+from autograder.testing.comparing import arrays, numbers
 from autograder.testing.effects import Files, files_of, no_input
 from autograder.testing.figures import figure_of
 from autograder.testing.shape_errors import reworded
@@ -73,6 +74,7 @@ class Drawn(Enum):
 
 
 RNG, SEED = Drawn.RNG, Drawn.SEED
+Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among its arguments
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,17 @@ class Recorded:
 
     call: Call
     answer: Answer
+
+    @cached_property
+    def key(self) -> Key:
+        """The same for equal calls."""
+        return self.call.as_bytes, tuple(filter(callable, self.call.given()))
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """True if the answer is a value without NaN or infinity."""
+        answer = self.answer
+        return isinstance(answer, Reply) and all(np.isfinite(a.astype(float)).all() for a in arrays(answer.value))
 
 
 def has_chance(call: Call, answer: Answer) -> bool:
@@ -290,16 +303,6 @@ class Function:
         return self._student._reply(Call(self.name, args, rest, chance=chance)).value
 
 
-def names_of(student: Student) -> ParameterNames:
-    """By which its messages name a function's parameters."""
-    return student._parameter_names
-
-
-def answers_of(student: Student) -> Callable[[Call], Answer]:
-    """The function that answers its calls."""
-    return student._answer
-
-
 def parts_of(value: Any) -> list[Any]:
     """The values in a tuple, a list or a dict; a list of the value itself if it is anything else."""
     if isinstance(value, dict):
@@ -314,8 +317,7 @@ def _holds(value: Any, got: Any) -> bool:
         return True
     if is_of_pandas(got):  # whose attributes are its columns
         return False
-    arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]
-    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays)
+    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays(parts))
 
 
 def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:

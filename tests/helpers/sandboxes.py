@@ -12,12 +12,12 @@ from autograder.course import Assignment, Course
 from autograder.judge.display_cells import DisplayCell
 from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
+from autograder.judge.self_checks import answered_in
 from autograder.report import CellResult, Report
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
 from autograder.sandbox.supervisor.choice import isolates
 from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
-from autograder.testing import forbidden
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
@@ -82,7 +82,7 @@ class Opened(Notebook):
         shows: bool = False,
     ) -> None:
         self._children = FreshChildren(sandbox.students, limits)
-        answered = forbidden.answered_in(sandbox_setting()["forbidden"])
+        answered = answered_in(sandbox_setting()["forbidden"])
         super().__init__(cells, limits, self._children, watched, answered, showing, shows)
 
     def __exit__(self, *exc: object) -> None:

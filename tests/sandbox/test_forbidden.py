@@ -16,11 +16,11 @@ from autograder.authoring.sample_class import model_answers
 from autograder.content import sandbox_setting
 from autograder.course import Course
 from autograder.judge.display_cells import display_cells
+from autograder.judge.self_checks import answer_in_cell, answered_in
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.sandbox.protocol.messages import Forbidden
 from autograder.sandbox.sandboxed.removal import remove_forbidden
 from autograder.sandbox.sandboxed.shell import student_package
-from autograder.testing.forbidden import answer_in_cell, answered_in
 from tests.conftest import ROOT
 from tests.helpers.calls import ask
 from tests.helpers.sandboxes import Marker
