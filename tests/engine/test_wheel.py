@@ -53,12 +53,15 @@ def wheels(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def laptop(wheels, tmp_path_factory):
-    """A student's machine, which has no compiler: both wheels in an environment of its own, and a released folder."""
+    """A student's machine, which has no compiler: both wheels in an environment of its own, and a released folder.
+
+    This environment's pip fills it, and leaves what is never imported there uncompiled.
+    """
     folder = tmp_path_factory.mktemp("laptop")
-    python = folder / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "venv", folder / "venv")
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
+    pip = (sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python", "install", "--no-compile")
     pins = ROOT / "constraints.txt"
-    done, said = run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--constraint", pins, *wheels)
+    done, said = run(*pip, "--quiet", "--only-binary=:all:", "--constraint", pins, *wheels)
     assert done.returncode == 0, said
     return folder
 
