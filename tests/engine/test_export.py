@@ -24,17 +24,18 @@ from autograder.reports.marks_file import read_marks
 from autograder.reports.roster import NOTHING, with_absent
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
-from tests.helpers.terminal import autograder
+from tests.helpers.terminal import autograder, autograder_here
 
 A1 = ASSIGNMENTS[0]
 
 
-@pytest.fixture
-def exported(marks, tmp_path):
-    words = ("--csv", tmp_path / "e.csv", "--junit", tmp_path / "j.xml", "--gradescope", tmp_path / "gradescope")
+@pytest.fixture(scope="module")
+def exported(marks, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported")
+    words = ("--csv", folder / "e.csv", "--junit", folder / "j.xml", "--gradescope", folder / "gradescope")
     done = autograder("export", marks, *words)
     assert done.returncode == 0, done.stderr
-    return tmp_path, read_marks([marks])
+    return folder, read_marks([marks])
 
 
 def test_a_spreadsheet_reads_every_exercise(exported):
@@ -123,12 +124,10 @@ def test_a_students_name_leads_nowhere_else(tmp_path):
 
 
 def test_a_call_without_a_form_says_which_there_are(marks):
-    done = autograder("export", marks)
-    assert done.returncode == 2
-    assert "--junit" in done.stderr
-    done = autograder("bundle", A1.name)
-    assert done.returncode == 2
-    assert "--classroom50" in done.stderr
+    for words, form in ((("export", marks), "--junit"), (("bundle", A1.name), "--classroom50")):
+        done = autograder_here(*words)
+        assert done.returncode == 2
+        assert form in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +164,6 @@ def run_autograder(root, notebook=None, name=A1.notebook.name):
 def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
     released = ROOT / "assignments" / A1.name / A1.notebook.name
     wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    assert run_autograder(gradescope, fill(released, model_answers(A1)))["score"] == 20
     results = run_autograder(gradescope, fill(released, wrong), name="my copy (1).ipynb")
     assert 15 < results["score"] < 20
     assert "no scaling" in results["output"]
