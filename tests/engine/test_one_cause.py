@@ -95,10 +95,7 @@ def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form
 
 @pytest.mark.parametrize(
     ("name", "right"),
-    [
-        ("DecoderBlock", "x + self.feed_forward(self.norm_2(x))"),
-        ("TransformerDecoder", "self.output(self.norm(x))"),
-    ],
+    [("DecoderBlock", "x + self.feed_forward(self.norm_2(x))"), ("TransformerDecoder", "self.output(self.norm(x))")],
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])

@@ -33,11 +33,7 @@ class Sandbox:
     """
 
     def __init__(
-        self,
-        limits: Limits | None = None,
-        kind: str = "bubblewrap",
-        beside: Sandbox | None = None,
-        bare: bool = False,
+        self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None, bare: bool = False
     ) -> None:
         self.backend, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
