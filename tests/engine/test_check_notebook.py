@@ -15,16 +15,16 @@ import nbformat
 import pytest
 from rich.console import Console
 
-from autograder.authoring.sample_class import fill, mistake, model_answers
+from autograder.authoring.sample_class import mistake, model_answers
 from autograder.cli import check_notebook
 from autograder.errors import MachineError
 from autograder.student.check import examine
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
+from tests.helpers.releases import filled
 from tests.helpers.terminal import autograder_here
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
-RELEASED = ROOT / "assignments" / A1.name / A1.notebook.name
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def notebook(tmp_path):
     path = tmp_path / A1.notebook.name
 
     def save(answers):
-        nbformat.write(fill(RELEASED, answers), path)
+        nbformat.write(filled(A1, answers), path)
         return path
 
     return save
@@ -202,7 +202,7 @@ def test_what_a_student_prints_and_what_is_forbidden_are_told_as_in_the_notebook
         "def convolution_by_attention(X, kernel):\n    return np.convolve(X[:, 0], kernel[:, 0, 0]), None"
     )
     path = tmp_path / a7.notebook.name
-    nbformat.write(fill(ROOT / "assignments" / a7.name / a7.notebook.name, answers), path)
+    nbformat.write(filled(a7, answers), path)
     said = autograder("check", path).stdout
     printed = said.partition("Your code printed, each line once:\n")[2].partition("\n\n")[0]
     assert printed.startswith("length ")

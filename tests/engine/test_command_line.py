@@ -15,7 +15,7 @@ import psutil
 import pytest
 from typer.testing import CliRunner
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.cli.main import app
 from autograder.discovery import find_submissions
 from autograder.errors import MachineError
@@ -23,6 +23,7 @@ from autograder.worker.pool import grade_many
 from autograder.worker.worker import Worker
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.releases import filled
 from tests.helpers.small_course import NAME, small_course
 from tests.helpers.terminal import autograder, autograder_here
 
@@ -36,12 +37,11 @@ def submitted(tmp_path_factory):
     """A small class: everything right, one mistake, untouched, and one that cannot be read."""
     folder = tmp_path_factory.mktemp("class") / "submitted"
     for assignment in SOME:
-        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
-        hand_in(fill(released, model_answers(assignment)), folder, "right", assignment)
-        hand_in(fill(released, {}), folder, "untouched", assignment)
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
-    hand_in(fill(released, model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")), folder, "wrong", A1)
-    hand_in(fill(released, {}), folder, "unreadable", A1).write_text("{")
+        hand_in(filled(assignment, model_answers(assignment)), folder, "right", assignment)
+        hand_in(filled(assignment, {}), folder, "untouched", assignment)
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    hand_in(filled(A1, wrong), folder, "wrong", A1)
+    hand_in(filled(A1, {}), folder, "unreadable", A1).write_text("{")
     return folder
 
 

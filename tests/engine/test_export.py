@@ -17,13 +17,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import export
 from autograder.reports.marks_file import read_marks
 from autograder.reports.roster import NOTHING, with_absent
-from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.releases import filled
 from tests.helpers.terminal import autograder, autograder_here
 
 A1 = ASSIGNMENTS[0]
@@ -162,9 +162,8 @@ def run_autograder(root, notebook=None, name=A1.notebook.name):
 
 @pytest.mark.slow
 def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
     wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    results = run_autograder(gradescope, fill(released, wrong), name="my copy (1).ipynb")
+    results = run_autograder(gradescope, filled(A1, wrong), name="my copy (1).ipynb")
     assert 15 < results["score"] < 20
     assert "no scaling" in results["output"]
     nothing = run_autograder(gradescope)
@@ -181,8 +180,7 @@ def softmax(x, axis=-1):
 
 @pytest.mark.slow
 def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(gradescope):
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
-    spying = fill(released, model_answers(A1) | {"softmax": SPY})
+    spying = filled(A1, model_answers(A1) | {"softmax": SPY})
     script = gradescope / "run_autograder"
     kept = script.read_text()
     no_sandbox = re.sub(r'^if ! "\$python" -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
@@ -232,11 +230,8 @@ def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, mon
     path.write_text(text.replace("subprocess.run([*pip, *REQUIREMENTS], check=True)", 'assert REQUIREMENTS == ["kit"]'))
     checkout = tmp_path / "checkout"
     checkout.mkdir()
-    right = model_answers(A1)
-    notebook = fill(
-        ROOT / "assignments" / A1.name / A1.notebook.name, right | mistake(A1, "no-scaling", "attention_scores")
-    )
-    nbformat.write(notebook, checkout / A1.notebook.name)
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    nbformat.write(filled(A1, wrong), checkout / A1.notebook.name)
     for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"):
         monkeypatch.setenv(key, key.lower())
     for name, most in ((A1.notebook.name, 1), ("none", 0)):

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
-from tests.helpers import pages
+from tests.helpers import pages, places
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.releases import filled
 
 pytestmark = pytest.mark.slow
 
@@ -37,27 +36,11 @@ A1 = ASSIGNMENTS[0]  # the commands do the same of all nine, one after another
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy of the repository, with one assignment, that uses this interpreter's environment as its `.venv`."""
-    folder = tmp_path_factory.mktemp("readme") / "checkout"
-    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
-    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
-    shutil.copytree(ROOT, folder, ignore=left_out)
-    for room in ("source", "solutions", "assignments"):
-        for other in (one.name for one in ASSIGNMENTS[1:]):
-            shutil.rmtree(folder / room / other)
-    (folder / ".venv").symlink_to(sys.prefix)
-    return folder
+    return places.checkout(tmp_path_factory.mktemp("readme") / "checkout", A1.name)
 
 
 def run(command, folder):
-    # The environment is made once, by whoever runs the tests; here it is taken as up to date.
-    script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
-    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "120"}
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    return done.stdout
+    return places.typed(command, folder, PYTHONPATH=str(folder), COLUMNS="120")
 
 
 MAIN = ["make demo", "make test"]
@@ -116,8 +99,7 @@ def test_the_instructors_commands_in_order(checkout):
     assert "in step with source/" in run(mine[0], checkout)
     assignment = Course(checkout).assignment("a1_scaled_dot_product")
     wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
-    released = checkout / "assignments" / assignment.name / assignment.notebook.name
-    hand_in(fill(released, wrong), checkout / "submitted", "zoë", assignment)
+    hand_in(filled(assignment, wrong), checkout / "submitted", "zoë", assignment)
     for line in mine[1:]:
         if line not in IN_THE_GUIDE:
             run(line, checkout)

@@ -24,7 +24,7 @@ from attention_course.helpers import news
 from attention_course.helpers.plain_decoder import PlainDecoder
 from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from autograder.authoring.notebook_checks import no_secret
-from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.sample_class import hand_in, model_answers
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.reports.export import as_gradescope
@@ -32,6 +32,7 @@ from autograder.reports.marks_file import read_marks, report_of
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.conftest import copy_course
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.releases import filled, released
 from tests.helpers.sandboxes import Marker
 from tests.helpers.terminal import autograder
 
@@ -379,8 +380,7 @@ def test_a_model_left_in_source_would_be_handed_to_students(own_course):
 
 
 def cell(name):
-    released = COURSE.root / "assignments" / A6.name / A6.notebook.name
-    return next(c.source for c in nbformat.read(released, as_version=4).cells if c["id"] == name)
+    return next(c.source for c in nbformat.read(released(A6), as_version=4).cells if c["id"] == name)
 
 
 def test_the_notebook_trains_the_sizes_that_grading_expects():
@@ -444,10 +444,9 @@ def graded(tmp_path_factory, learned):
     """A class of one answer and many files, graded by workers to whom they are sent with the tasks."""
     course = copy_course(tmp_path_factory.mktemp("saved") / "course")
     assert api(course.root).generate_assignment(A6.name)["success"]
-    released = course.root / "assignments" / A6.name / A6.notebook.name
     right = model_answers(A6) | {"greedy_summary": "def greedy_summary(*args):\n    return [1, 2]"}
     for student in LEFT:
-        notebook = fill(released, right)
+        notebook = filled(course.assignment(A6.name), right)
         notebook.cells.append(nbformat.v4.new_code_cell(CODE))
         if student == "pipe":  # the cell that saves, and so the one the sentence stands below
             notebook.cells = [c for c in notebook.cells if MODEL not in c.source]
