@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import __version__
 from tests.conftest import ROOT
-from tests.helpers.terminal import autograder
+from tests.helpers.terminal import autograder_here
 
 SOLUTIONS = {
     "b1_sorting": {
@@ -202,7 +202,6 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -215,7 +214,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
 def test_where_a_course_cannot_begin_a_line_says_why_and_nothing_is_written(tmp_path, words, said):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
-    done = autograder("dev", "new-course", *words, cwd=tmp_path)
+    done = autograder_here("dev", "new-course", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "thesis.tex"]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from typer.testing import CliRunner
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.cli.main import app
 from autograder.discovery import find_submissions
 from autograder.errors import MachineError
@@ -23,9 +23,12 @@ from autograder.worker.pool import grade_many
 from autograder.worker.worker import Worker
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
-from tests.helpers.terminal import autograder
+from tests.helpers.releases import filled
+from tests.helpers.small_course import NAME, small_course
+from tests.helpers.terminal import autograder, autograder_here
 
-# Enough to tell assignments apart. All nine are graded by `make demo` (tests/engine/test_readme.py).
+# Enough to tell assignments apart.
+A1 = ASSIGNMENTS[0]
 SOME = [one for one in ASSIGNMENTS if one.name.startswith(("a1", "a3", "a7"))]
 
 
@@ -34,13 +37,11 @@ def submitted(tmp_path_factory):
     """A small class: everything right, one mistake, untouched, and one that cannot be read."""
     folder = tmp_path_factory.mktemp("class") / "submitted"
     for assignment in SOME:
-        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
-        hand_in(fill(released, model_answers(assignment)), folder, "right", assignment)
-        hand_in(fill(released, {}), folder, "untouched", assignment)
-    a1 = ASSIGNMENTS[0]
-    released = ROOT / "assignments" / a1.name / a1.notebook.name
-    hand_in(fill(released, model_answers(a1) | mistake(a1, "no-scaling", "attention_scores")), folder, "wrong", a1)
-    hand_in(fill(released, {}), folder, "unreadable", a1).write_text("{")
+        hand_in(filled(assignment, model_answers(assignment)), folder, "right", assignment)
+        hand_in(filled(assignment, {}), folder, "untouched", assignment)
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    hand_in(filled(A1, wrong), folder, "wrong", A1)
+    hand_in(filled(A1, {}), folder, "unreadable", A1).write_text("{")
     return folder
 
 
@@ -69,10 +70,10 @@ def test_a_class_as_json_and_table(graded):
             for test in exercise["tests"]:
                 assert set(test) >= {"name", "passed", "score", "max_score", "message"}
                 assert test["passed"] == (test["score"] > 0)
-    unreadable = reports["unreadable", "a1_scaled_dot_product"]
+    unreadable = reports["unreadable", A1.name]
     assert unreadable["status"] == "failed"
     assert "not a Jupyter notebook" in unreadable["reason"]
-    wrong = {e["name"]: e for e in reports["wrong", "a1_scaled_dot_product"]["exercises"]}
+    wrong = {e["name"]: e for e in reports["wrong", A1.name]["exercises"]}
     assert 0 < wrong["attention_scores"]["score"] < wrong["attention_scores"]["max_score"]
     assert wrong["scaled_dot_product_attention"]["with_reference"] == ["attention_scores"]
     assert "not a Jupyter notebook" in done.stdout
@@ -81,54 +82,33 @@ def test_a_class_as_json_and_table(graded):
 
 
 @pytest.mark.slow
-def test_one_notebook_is_shown_test_by_test(submitted):
-    done = autograder("grade", submitted / "wrong" / "a1_scaled_dot_product")
+def test_json_on_the_terminal_is_nothing_but_json_and_without_a_sandbox_there_is_a_warning(submitted):
+    folder = submitted / "right" / A1.name
+    done = autograder("grade", folder, "--json", "-", "--jobs", 1, "--sandbox", "process")
     assert done.returncode == 0
-    assert "✗ not yet" in done.stdout
-    assert "divided by the square root of d_k" in done.stdout
-    assert "judged with the right one in its place" in done.stdout
-
-
-@pytest.mark.slow
-def test_json_on_the_terminal_is_nothing_but_json(submitted):
-    done = autograder("grade", submitted / "right" / "a3_heads", "--json", "-", "--jobs", 1)
-    assert done.returncode == 0
-    assert [r["student"] for r in json.loads(done.stdout)] == ["right"]
+    assert [(report["student"], report["score"]) for report in json.loads(done.stdout)] == [("right", 20)]
+    assert "without a sandbox" in done.stderr
 
 
 @pytest.mark.slow
 def test_the_same_submissions_give_the_same_report(submitted, graded, tmp_path):
     """By one at a time, too."""
-    autograder("grade", submitted, "--json", tmp_path / "marks.json", "--jobs", 1)
+    autograder_here("grade", submitted, "--json", tmp_path / "marks.json", "--jobs", 1)
     assert (tmp_path / "marks.json").read_bytes() == graded[1].read_bytes()
 
 
-@pytest.mark.slow
 def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
     for words, expected in (
         (["grade"], "what is to be graded?"),
         (["grade", tmp_path / "none"], "no such file or folder"),
         (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
         (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
-        (
-            ["grade", ROOT / "source" / "a1_scaled_dot_product", "--json", tmp_path / "no" / "where"],
-            "cannot be written",
-        ),
+        (["grade", ROOT / "source" / A1.name, "--json", tmp_path / "no" / "where"], "cannot be written"),
         (["demo", ROOT / "tests"], "no earlier demo"),
     ):
-        done = autograder(*words)
+        done = autograder_here(*words)
         assert done.returncode == 2, words
         assert expected in " ".join(done.stderr.split())
-        assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
-    folder = submitted / "right" / "a1_scaled_dot_product"
-    done = autograder("grade", folder, "--sandbox", "process")
-    assert done.returncode == 0
-    assert "without a sandbox" in done.stderr
-    assert "20 / 20" in done.stdout
 
 
 def test_help_is_one_screen_with_a_line_for_each_command(monkeypatch):
@@ -141,36 +121,29 @@ def test_help_is_one_screen_with_a_line_for_each_command(monkeypatch):
         assert f"─ {group} ─" in done.output
 
 
-@pytest.mark.slow
-def test_help_shows_a_command_to_paste():
-    for words, example in (
-        (["grade"], "autograder grade submitted/"),
-        (["demo"], "autograder demo"),
-        (["dev", "sync"], "dev sync"),
-    ):
-        assert example in autograder(*words, "--help").stdout
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (MachineError("no memory"), "this machine could not run it: no memory"),
-        (RuntimeError("oops"), "the grader itself"),
-    ],
+    ("words", "example"),
+    [("grade", "autograder grade submitted/"), ("demo", "autograder demo"), ("dev sync", "dev sync")],
 )
-def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch, error, words):
+def test_help_shows_a_command_to_paste(words, example):
+    assert example in autograder_here(*words.split(), "--help").stdout
+
+
+@pytest.mark.slow
+def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch):
     judge = Worker._judge
+    faults = {"wrong": MachineError("no memory"), "untouched": RuntimeError("oops")}
 
     def faulty(self, task, *how):
-        if task.student == "wrong":
-            raise error
+        if task.student in faults:
+            raise faults[task.student]
         return judge(self, task, *how)
 
     monkeypatch.setattr(Worker, "_judge", faulty)
-    found = find_submissions([submitted], COURSE, "a1_scaled_dot_product")
+    found = find_submissions([submitted], COURSE, A1.name)
     reports = {report.student: report for report in grade_many(found, ROOT, 1)}
-    assert words in reports["wrong"].reason
+    assert "this machine could not run it: no memory" in reports["wrong"].reason
+    assert "the grader itself" in reports["untouched"].reason
     assert reports["right"].score == 20
 
 
@@ -184,20 +157,21 @@ STARTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
-def test_nothing_is_imported_from_the_current_folder(submitted, tmp_path, start):
+def test_nothing_is_imported_from_the_current_folder(tmp_path, start):
     """Files named like what the kit imports, in somebody else's folder; two workers, which are children."""
     folder = tmp_path / "mallory"
     folder.mkdir()
     for name in SHADOWS:
         (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'a').write({name!r})\n")
-    words = ["grade", submitted / "right" / "a1_scaled_dot_product", submitted / "wrong", "--jobs", "2"]
+    course = small_course(tmp_path / "course", students=["ada", "ben"])
+    words = ["grade", course.root / "submitted", "--course", course.root, "--jobs", "2"]
     done = subprocess.run(
         [sys.executable, *STARTS[start], *map(str, words)], cwd=folder, capture_output=True, text=True, check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
     assert done.returncode == 0, done.stderr
-    assert "20 / 20" in done.stdout
+    assert all(f"{student}, {NAME}: 3 / 3" in done.stdout for student in ("ada", "ben"))
 
 
 @pytest.mark.slow

@@ -188,11 +188,7 @@ def layer_norm_lost_in_batches(x, gamma, beta, eps=1e-5):
 @pytest.mark.parametrize(
     ("code", "name", "words"),
     [
-        (
-            layer_norm_over_all_words_of_a_batch,
-            "normalised-over-the-sentence",
-            "your answers in both wrong calls",
-        ),
+        (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "your answers in both wrong calls"),
         (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "Your other answers are right."),
         (layer_norm_in_place, "in-place", "The answer is right, but after the call an argument is no longer what"),
         (layer_norm_lost_in_batches, None, ""),

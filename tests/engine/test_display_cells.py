@@ -9,13 +9,14 @@ import socket
 import numpy as np
 import pytest
 
-from autograder.authoring.sample_class import fill, model_answers
+from autograder.authoring.sample_class import model_answers
 from autograder.judge.display_cells import DisplayCell, deferrable, display_cells
 from autograder.judge.notebook import Notebook
 from autograder.sandbox.protocol.messages import LookUp
 from autograder.submission import NotebookFile, code_cells
 from tests.helpers.accepted import ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.releases import filled
 from tests.helpers.sandboxes import Marker
 from tests.helpers.selection import one_in
 
@@ -27,10 +28,8 @@ EVERY = int(
 
 def cells_of(assignment, answers):
     """A submission's cells: the release, filled in."""
-    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
-    return [
-        cell.source for cell in code_cells(NotebookFile.of(fill(released, model_answers(assignment) | answers).cells))
-    ]
+    notebook = filled(assignment, model_answers(assignment) | answers)
+    return [cell.source for cell in code_cells(NotebookFile.of(notebook.cells))]
 
 
 def in_their_place(assignment, cells):

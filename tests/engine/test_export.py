@@ -17,24 +17,25 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import export
 from autograder.reports.marks_file import read_marks
 from autograder.reports.roster import NOTHING, with_absent
-from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
-from tests.helpers.terminal import autograder
+from tests.helpers.releases import filled
+from tests.helpers.terminal import autograder, autograder_here
 
 A1 = ASSIGNMENTS[0]
 
 
-@pytest.fixture
-def exported(marks, tmp_path):
-    words = ("--csv", tmp_path / "e.csv", "--junit", tmp_path / "j.xml", "--gradescope", tmp_path / "gradescope")
+@pytest.fixture(scope="module")
+def exported(marks, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported")
+    words = ("--csv", folder / "e.csv", "--junit", folder / "j.xml", "--gradescope", folder / "gradescope")
     done = autograder("export", marks, *words)
     assert done.returncode == 0, done.stderr
-    return tmp_path, read_marks([marks])
+    return folder, read_marks([marks])
 
 
 def test_a_spreadsheet_reads_every_exercise(exported):
@@ -123,12 +124,10 @@ def test_a_students_name_leads_nowhere_else(tmp_path):
 
 
 def test_a_call_without_a_form_says_which_there_are(marks):
-    done = autograder("export", marks)
-    assert done.returncode == 2
-    assert "--junit" in done.stderr
-    done = autograder("bundle", A1.name)
-    assert done.returncode == 2
-    assert "--classroom50" in done.stderr
+    for words, form in ((("export", marks), "--junit"), (("bundle", A1.name), "--classroom50")):
+        done = autograder_here(*words)
+        assert done.returncode == 2
+        assert form in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -163,10 +162,8 @@ def run_autograder(root, notebook=None, name=A1.notebook.name):
 
 @pytest.mark.slow
 def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
     wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    assert run_autograder(gradescope, fill(released, model_answers(A1)))["score"] == 20
-    results = run_autograder(gradescope, fill(released, wrong), name="my copy (1).ipynb")
+    results = run_autograder(gradescope, filled(A1, wrong), name="my copy (1).ipynb")
     assert 15 < results["score"] < 20
     assert "no scaling" in results["output"]
     nothing = run_autograder(gradescope)
@@ -183,8 +180,7 @@ def softmax(x, axis=-1):
 
 @pytest.mark.slow
 def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(gradescope):
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
-    spying = fill(released, model_answers(A1) | {"softmax": SPY})
+    spying = filled(A1, model_answers(A1) | {"softmax": SPY})
     script = gradescope / "run_autograder"
     kept = script.read_text()
     no_sandbox = re.sub(r'^if ! "\$python" -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
@@ -234,11 +230,8 @@ def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, mon
     path.write_text(text.replace("subprocess.run([*pip, *REQUIREMENTS], check=True)", 'assert REQUIREMENTS == ["kit"]'))
     checkout = tmp_path / "checkout"
     checkout.mkdir()
-    right = model_answers(A1)
-    notebook = fill(
-        ROOT / "assignments" / A1.name / A1.notebook.name, right | mistake(A1, "no-scaling", "attention_scores")
-    )
-    nbformat.write(notebook, checkout / A1.notebook.name)
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    nbformat.write(filled(A1, wrong), checkout / A1.notebook.name)
     for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"):
         monkeypatch.setenv(key, key.lower())
     for name, most in ((A1.notebook.name, 1), ("none", 0)):

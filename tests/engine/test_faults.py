@@ -16,14 +16,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.course import Course
 from autograder.errors import MachineError
+from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.worker import executors
+from tests.helpers.selection import one_in
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_course, submit
 from tools import faults
 
 pytestmark = pytest.mark.slow
-NAME, NOTEBOOK = "a1_first", "first.ipynb"
 SOMEBODY = 1  # a user that is not ours
 # Root reads and writes everything; without these two rights it is a user like any other.
 PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--"] if not os.getuid() else []
@@ -31,20 +32,8 @@ PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """A small course without PyTorch, its one assignment released, and three students' right work."""
-    root = tmp_path_factory.mktemp("faults") / "course"
-    for words in (("autograder", "dev", "new-course", root), ("nbgrader", "generate_assignment", NAME)):
-        command = [Path(sys.executable).with_name(words[0]), *words[1:]]
-        cwd = root if root.is_dir() else root.parent
-        subprocess.run(command, cwd=cwd, check=True, capture_output=True)
-    assignment = Course(root).assignment(NAME)
-    for student in ("ann", "bob", "cy"):
-        hand_in(fill(released_notebook(root), model_answers(assignment)), root / "submitted", student, assignment)
-    return root
-
-
-def released_notebook(root):
-    return root / "assignments" / NAME / NOTEBOOK
+    """A small course, and three students' right work."""
+    return small_course(tmp_path_factory.mktemp("faults") / "course", students=("ann", "bob", "cy")).root
 
 
 @pytest.fixture
@@ -54,10 +43,10 @@ def root(released, tmp_path):
     subprocess.run(["chmod", "-R", "u+rwX", tmp_path], check=True)
 
 
-def grade(root, *arguments, **settings):
-    command = [*PLAIN, sys.executable, "-m", "autograder", "grade", *arguments, "--quiet"]
+def grade(root, *words, python=(sys.executable,), **settings):
+    words = [*PLAIN, *python, "-m", "autograder", "grade", *words, "--quiet"]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
-    done = subprocess.run(command, cwd=root, text=True, check=False, timeout=300, **streams)
+    done = subprocess.run(words, cwd=root, text=True, check=False, timeout=300, **streams)
     assert "Traceback" not in (done.stdout or "") + (done.stderr or "")
     return done, " ".join(((done.stdout or "") + (done.stderr or "")).split())
 
@@ -82,18 +71,30 @@ def test_what_cannot_be_read_has_its_row_and_costs_nobody_else(root, how):
     assert done.returncode == 1
 
 
-def test_submissions_that_cannot_be_read_at_all(root):
-    close(root / "submitted")
-    done, said = grade(root, "--gradebook")
-    assert f"autograder: {root / 'submitted'}: Permission denied; give this user the right to it" in said
-    assert done.returncode == 2
+def in_the_way(name):
+    """A file or folder of the course that is somebody else's."""
+
+    def spoil(root):
+        (root / name).touch()
+        close(root / name)
+
+    return spoil
 
 
-def test_a_lock_that_is_somebody_elses(root):
-    (root / ".autograder.lock").touch()
-    close(root / ".autograder.lock")
+NOT_BEGUN = {
+    "submissions": (in_the_way("submitted"), "{root}/submitted: Permission denied; give this user the right to it"),
+    "a lock": (in_the_way(".autograder.lock"), "{root}/.autograder.lock: Permission denied; give this user the right"),
+    "a gradebook": (in_the_way("gradebook.db"), "unable to open database file"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_BEGUN)
+def test_what_a_run_cannot_do_without_ends_it_with_the_remedy(root, what):
+    spoil, sentence = NOT_BEGUN[what]
+    spoil(root)
     done, said = grade(root, "--gradebook")
-    assert f"{root / '.autograder.lock'}: Permission denied; give this user the right" in said
+    assert sentence.format(root=root) in said
+    assert what != "a gradebook" or ("the gradebook cannot be used" in said and "see whether it is there" in said)
     assert done.returncode == 2
 
 
@@ -107,29 +108,20 @@ def test_a_course_that_cannot_be_written(root):
     assert "3 graded, 0 could not be graded" in said
 
 
+SERVER = 'c.CourseDirectory.db_url = "postgresql+psycopg2://127.0.0.1:9/gradebook"\n'
 GRADEBOOKS = {
-    "unreadable": (lambda path: close(path), "unable to open database file"),
-    "no database": (lambda path: path.write_text("this is no database, and long enough to say so"), "not a database"),
+    "no database": ("gradebook.db", "this is no database, and long enough to say so", "not a database"),
+    "a server that is away": ("nbgrader_config.py", f"c = get_config()\n{SERVER}", "connection to server"),
 }
 
 
 @pytest.mark.parametrize("what", GRADEBOOKS)
 def test_a_gradebook_that_does_not_answer(root, what):
-    spoil, said_of_it = GRADEBOOKS[what]
-    spoil(root / "gradebook.db")
-    done, said = grade(root, "--gradebook")
-    assert "the gradebook cannot be used" in said
-    assert said_of_it in said
-    assert "see whether it is there" in said
-    assert done.returncode == 2
-
-
-def test_a_server_that_is_away(root):
-    with (root / "nbgrader_config.py").open("a") as file:
-        file.write('c.CourseDirectory.db_url = "postgresql+psycopg2://127.0.0.1:9/gradebook"\n')
-    done, said = grade(root, "--gradebook")
-    assert "the gradebook cannot be used: connection to server" in said
-    assert done.returncode == 2
+    name, text, sentence = GRADEBOOKS[what]
+    (root / name).write_text(text)
+    code, said = command(Course(root), "grade", "--gradebook", "--quiet")
+    assert code == 2
+    assert "the gradebook cannot be used" in said and sentence in said
 
 
 def test_a_gradebook_that_cannot_be_written_loses_nothing(root):
@@ -154,24 +146,26 @@ ENOUGH = [
     (resource.RLIMIT_DATA, 2**30),
 ]
 TOO_LOW = {
-    "open files": (resource.RLIMIT_NOFILE, 20, "ulimit -n 32"),
-    "size of a file": (resource.RLIMIT_FSIZE, 10_240, "ulimit -f 8192"),
-    "address space": (resource.RLIMIT_AS, 10**9, "ulimit -v 2097152"),
-    "memory": (resource.RLIMIT_DATA, 5 * 10**8, "ulimit -d 1048576"),
+    resource.RLIMIT_FSIZE: (10_240, "ulimit -f 8192"),
+    resource.RLIMIT_NOFILE: (20, "ulimit -n 32"),
+    resource.RLIMIT_AS: (10**9, "ulimit -v 2097152"),
+    resource.RLIMIT_DATA: (5 * 10**8, "ulimit -d 1048576"),
 }
 
 
-def test_lower_limits_that_are_enough_are_kept(root):
-    _, said = grade(root, "submitted", **limited(*ENOUGH))
-    assert "3 graded, 0 could not be graded" in said
-
-
-@pytest.mark.parametrize("what", TOO_LOW)
-def test_a_limit_that_is_too_low_is_said_before_the_run(root, what):
-    which, most, remedy = TOO_LOW[what]
-    done, said = grade(root, "submitted", **limited((which, most)))
-    assert f"raise it with `{remedy}`" in said
+def test_limits_that_are_too_low_are_said_before_the_run(root):
+    done, said = grade(root, "submitted", **limited(*((which, most) for which, (most, _) in TOO_LOW.items())))
+    assert "raise it with `ulimit -f 8192`" in said
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize("low", TOO_LOW)
+def test_each_limit_has_its_remedy(monkeypatch, low):
+    most, remedy = TOO_LOW[low]
+    real = resource.getrlimit
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (most, most) if which == low else real(which))
+    with pytest.raises(MachineError, match=f"raise it with `{remedy}`"):
+        isolates("auto")
 
 
 def test_a_terminal_that_takes_nothing_more(root):
@@ -182,29 +176,37 @@ def test_a_terminal_that_takes_nothing_more(root):
     assert {report["student"] for report in json.loads((root / "marks.json").read_text())} == {"ann", "bob", "cy"}
 
 
-def test_python_without_assertions(root):
-    command = [sys.executable, "-O", "-m", "autograder", "grade", "submitted", "--quiet", "--json", "marks.json"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=300)
-    assert "3 graded" in done.stdout, done.stderr
-    assert all(report["score"] == report["max_score"] for report in json.loads((root / "marks.json").read_text()))
+def ignoring_signals():
+    """As whoever starts it may."""
+    for one in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
+        signal.signal(one, signal.SIG_IGN)
 
 
-@pytest.mark.parametrize("place", ["x" * 50 + "/" + "y" * 50 + "/" + "z" * 50, "that/is/not/there"])
-def test_a_folder_for_temporary_files_that_is_odd(root, tmp_path, place):
-    folder = tmp_path / place
+# `../.venv/bin/python -m autograder` was a traceback.
+AROUND = Path(sys.executable).parent / ".." / Path(sys.executable).parent.name / Path(sys.executable).name
+ODD = {
+    "no assertions, lower limits, a long folder for temporary files": (
+        [sys.executable, "-O"],
+        "x" * 50 + "/" + "y" * 50 + "/" + "z" * 50,
+        limited(*ENOUGH),
+    ),
+    "a way around, signals ignored, no folder for temporary files": (
+        [AROUND],
+        "that/is/not/there",
+        {"preexec_fn": ignoring_signals},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_is_odd_and_enough_is_no_trouble(root, tmp_path, what):
+    python, place, settings = ODD[what]
     if not place.endswith("there"):
-        folder.mkdir(parents=True)
-    _, said = grade(root, "submitted", env=os.environ | {"TMPDIR": str(folder)})
+        (tmp_path / place).mkdir(parents=True)
+    environment = os.environ | {"TMPDIR": str(tmp_path / place)}
+    _, said = grade(root, "submitted", "--json", "marks.json", python=python, env=environment, **settings)
     assert "3 graded, 0 could not be graded" in said
-
-
-def test_signals_that_whoever_started_it_ignores(root):
-    def ignore():
-        for one in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
-            signal.signal(one, signal.SIG_IGN)
-
-    _, said = grade(root, "submitted", preexec_fn=ignore)
-    assert "3 graded, 0 could not be graded" in said
+    assert all(report["score"] == report["max_score"] for report in json.loads((root / "marks.json").read_text()))
 
 
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
@@ -212,9 +214,8 @@ LOOPS = "def row_centred(X):\n    import time\n    while True:\n        time.sle
 
 
 def looping(root, students):
-    assignment = Course(root).assignment(NAME)
     for student in students:
-        hand_in(fill(released_notebook(root), {"row_centred": LOOPS}), root / "submitted", student, assignment)
+        submit(Course(root), student, {EXERCISE: LOOPS})
 
 
 @pytest.fixture
@@ -241,7 +242,7 @@ def test_deadlines_hold_without_a_wall(root, left_over):
     assert left_over() == set()  # nothing goes on looping
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", one_in(2, ["1", "2"]))
 def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left_over):
     looping(root, [f"loop-{number}" for number in range(8)])  # after ann, bob and cy
     command = [sys.executable, "-m", "autograder", "grade", "submitted", "--json", "marks.json", "--jobs", jobs]
@@ -322,20 +323,6 @@ def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes
     _, said = grade(root, "submitted", "--json", "marks.json")
     assert "going on: 3 were graded before" in said
     assert len(json.loads((root / "marks.json").read_text())) == 4
-
-
-def test_python_may_be_called_by_a_way_around(root):
-    """`../.venv/bin/python -m autograder` was a traceback."""
-    python = Path(sys.executable)
-    around = python.parent / ".." / python.parent.name / python.name
-    done = subprocess.run(
-        [around, "-m", "autograder", "grade", "submitted/ann", "--quiet"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, "1 graded" in done.stdout) == (0, True), done.stderr
 
 
 def test_ctrl_c_before_anything_has_begun_ends_it_without_a_word():

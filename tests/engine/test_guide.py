@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -16,20 +12,13 @@ from autograder.authoring.sample_class import fill, hand_in, mistake, model_answ
 from autograder.course import CONFIG, Course
 from autograder.submission import grade_id
 from tests.conftest import ROOT
+from tests.helpers import places
 from tests.helpers.pages import commands
 from tools.docs import pages
 
 A1 = "a1_scaled_dot_product"
-READERS = (
-    "student",
-    "instructor",
-    "canvas-moodle-gradescope",
-    "large-classes",
-    "term",
-    "your-own-course",
-    "contributor",
-    "security",
-)
+READERS = ("student", "instructor", "canvas-moodle-gradescope", "large-classes", "term", "your-own-course",
+           "contributor", "security")  # fmt: skip
 WORDS = {"student": 480, "security": 2900}  # what somebody reads in one go; security is looked up
 
 
@@ -64,32 +53,16 @@ class Person:
 
     def __init__(self, folder, home, kit):
         self.folder = folder
-        self.environment = os.environ | {"HOME": str(home), "PYTHONPATH": str(kit), "COLUMNS": "140"}
+        self.environment = {"HOME": str(home), "PYTHONPATH": str(kit), "COLUMNS": "140"}
         self.environment |= {"JUPYTER_CONFIG_DIR": str(home / ".jupyter")}
 
     def types(self, command):
-        # The environment is made once, by whoever runs the tests; here it is taken as up to date.
-        script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
-        done = subprocess.run(
-            ["bash", "-c", script], cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-        return done.stdout
+        return places.typed(command, self.folder, **self.environment)
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A copy of the repository with one assignment, so that the test is no slower than it must be."""
-    folder = tmp_path / "course"
-    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
-    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
-    shutil.copytree(ROOT, folder, ignore=left_out)
-    for room in ("source", "solutions", "assignments"):
-        for other in (folder / room).iterdir():
-            if other.name != A1:
-                shutil.rmtree(other)
-    (folder / ".venv").symlink_to(sys.prefix)
-    return folder
+    return places.checkout(tmp_path / "course", A1)
 
 
 def softmax_is_worth_5(folder):

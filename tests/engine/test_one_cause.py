@@ -6,7 +6,7 @@ import json
 import linecache
 import re
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from autograder.testing.local import Here
 from autograder.testing.student import Function, Student
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 from tests.helpers.sandboxes import Marker
+from tests.helpers.selection import one_in
 
 IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
 MULTI_HEAD = model_answers(COURSE.assignment("a4_multi_head_attention"))["MultiHeadAttention"]
@@ -81,8 +82,7 @@ FORMS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(("name", "form"), one_in(3, product(PAIRS, FORMS)))
 def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form):
     right = ", ".join(PAIRS[name])
     code = FORMS[form].format(*PAIRS[name])
@@ -93,16 +93,13 @@ def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form
     assert result.max_score * 0.9 <= result.score < result.max_score
 
 
-@pytest.mark.parametrize(
-    ("name", "right"),
-    [
-        ("DecoderBlock", "x + self.feed_forward(self.norm_2(x))"),
-        ("TransformerDecoder", "self.output(self.norm(x))"),
-    ],
-)
+TENSORS = {"DecoderBlock": "x + self.feed_forward(self.norm_2(x))", "TransformerDecoder": "self.output(self.norm(x))"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])
-def test_nor_does_one_tensor_in_something(name, right, form):
+@pytest.mark.parametrize(("name", "form"), one_in(3, product(TENSORS, ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])))
+def test_nor_does_one_tensor_in_something(name, form):
+    right = TENSORS[name]
     result = handed_in(name, (f"return {right}", f"return {form.format(right)}"), names_causes=False)
     assert [test.name for test in failed(result)] == ["test_shape"]
 
@@ -176,20 +173,18 @@ def test_matrices_that_are_no_layers_cost_one_test(turned):
 
 
 NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
+MISNAMED = [
+    ("DecoderBlock", NORMS, "norm_1"),
+    ("DecoderBlock", [("self.attention", "self.attn")], "attention"),
+    ("TransformerDecoder", [("self.norm", "self.ln_f")], "norm"),
+    ("TransformerDecoder", [("self.embedding", "self.emb")], "embedding"),
+    ("TransformerDecoder", [("self.blocks", "self.layers")], "blocks"),
+    ("MultiHeadAttention", [("self.W_Q", "self.query")], "W_Q"),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "changes", "missing"),
-    [
-        ("DecoderBlock", NORMS, "norm_1"),
-        ("DecoderBlock", [("self.attention", "self.attn")], "attention"),
-        ("TransformerDecoder", [("self.norm", "self.ln_f")], "norm"),
-        ("TransformerDecoder", [("self.embedding", "self.emb")], "embedding"),
-        ("TransformerDecoder", [("self.blocks", "self.layers")], "blocks"),
-        ("MultiHeadAttention", [("self.W_Q", "self.query")], "W_Q"),
-    ],
-)
+@pytest.mark.parametrize(("name", "changes", "missing"), one_in(2, MISNAMED, first=1))
 def test_a_misnamed_member_costs_one_test_that_names_it_and_not_all(name, changes, missing):
     result = handed_in(name, *changes, names_causes=False)
     (lost,) = failed(result)

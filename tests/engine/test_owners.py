@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import grp
 import os
 import pwd
@@ -12,10 +13,11 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import fill
+from autograder.cli import check_notebook
 from autograder.content import visible_around
 from autograder.owners import other_writer
 from tests.conftest import ROOT
-from tests.helpers.terminal import autograder, python
+from tests.helpers.terminal import autograder_here, python
 
 NAME = "a1_scaled_dot_product"
 OTHER = 12345  # a user who is nobody here
@@ -25,12 +27,18 @@ takes_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a f
 
 
 @pytest.fixture
+def shared_sandbox(sandbox, monkeypatch):
+    """The command's checks run in this session's sandbox."""
+    monkeypatch.setattr(check_notebook, "open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
+
+
+@pytest.fixture
 def shared(tmp_path):
     """A folder with a course whose check leaves a marker, and below it a folder with a notebook."""
     folder = tmp_path / "shared"
     exercise = folder / "content" / NAME / "softmax"
     exercise.mkdir(parents=True)
-    (exercise / "visible_tests.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')\n")
+    (exercise / "visible_tests.py").write_text(f"import os\nos.mknod({str(tmp_path / 'acted')!r})\n")
     (folder / "content" / "course.toml").touch()
     (exercise / "hint.toml").write_text('section = "1. Softmax"\n')
     (folder / "source").mkdir()
@@ -49,7 +57,7 @@ def in_a_notebook(folder):
 def from_elsewhere(folder):
     """The notebook's own folder is never looked into, so the current folder is another one."""
     (folder / "elsewhere").mkdir()
-    return autograder("check", folder / "mine" / "a1.ipynb", cwd=folder / "elsewhere")
+    return autograder_here("check", folder / "mine" / "a1.ipynb", cwd=folder / "elsewhere")
 
 
 def acts(shared):
@@ -64,7 +72,7 @@ PLACES = pytest.mark.parametrize(
 
 @pytest.mark.slow
 @ACCEPTED
-def test_a_course_of_ones_own_is_used(shared, check):
+def test_a_course_of_ones_own_is_used(shared, check, shared_sandbox):
     done = check(shared)
     assert acts(shared), done.stdout + done.stderr
     assert NOT_USED not in done.stdout + done.stderr
@@ -72,7 +80,7 @@ def test_a_course_of_ones_own_is_used(shared, check):
 
 @pytest.mark.slow
 @ACCEPTED
-def test_what_everybody_can_write_is_passed_over_and_that_is_said(shared, check):
+def test_what_everybody_can_write_is_passed_over_and_that_is_said(shared, check, shared_sandbox):
     shared.chmod(0o777)
     done = check(shared)
     assert not acts(shared)
@@ -85,7 +93,7 @@ def test_what_everybody_can_write_is_passed_over_and_that_is_said(shared, check)
 @takes_root
 @pytest.mark.slow
 @ACCEPTED
-def test_nor_what_belongs_to_another_user(shared, check):
+def test_nor_what_belongs_to_another_user(shared, check, shared_sandbox):
     os.chown(shared, OTHER, OTHER)
     done = check(shared)
     assert not acts(shared)
@@ -105,9 +113,9 @@ def test_what_is_in_it_counts_as_the_way_to_it_does(shared, place):
 
 
 @pytest.mark.slow
-def test_a_course_above_a_hand_in_can_be_named(shared):
+def test_a_course_above_a_hand_in_can_be_named(shared, shared_sandbox):
     shared.chmod(0o777)
-    done = autograder("check", shared / "mine" / "a1.ipynb", "--course", shared)
+    done = autograder_here("check", shared / "mine" / "a1.ipynb", "--course", shared)
     assert acts(shared), done.stdout + done.stderr
 
 

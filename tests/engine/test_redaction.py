@@ -10,13 +10,14 @@ import time
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in
+from autograder.authoring.sample_class import hand_in
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.testing.expect import kind_of
 from autograder.testing.redaction import MAX_QUOTED, coarse, redacted
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
+from tests.helpers.releases import filled
 
 CELLS = [
     "import numpy as np\n\ndef softmax(x):\n    return helper(x)\n",
@@ -146,7 +147,7 @@ def test_ten_million_empty_lines_are_graded_in_seconds(tmp_path):
     """The largest notebook that is read, whose every call ends in a traceback."""
     assignment = COURSE.assignment("a1_scaled_dot_product")
     endless = {one.name: f"def {one.name}(*a, **k):\n    return {one.name}(*a, **k)" for one in assignment.exercises}
-    notebook = fill(ROOT / "assignments" / assignment.name / assignment.notebook.name, endless)
+    notebook = filled(assignment, endless)
     notebook.cells.insert(0, nbformat.v4.new_code_cell("x = 1" + "\n" * 9_900_000))
     path = hand_in(notebook, tmp_path, "mallory", assignment)
     path.write_text(nbformat.v4.writes(notebook, split_lines=False))  # a list of lines would take five times as much

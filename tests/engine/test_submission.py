@@ -41,46 +41,29 @@ def write(folder, content):
     return path
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("", "is empty"),
-        ("  \n", "is empty"),
-        ("not json", "not a Jupyter notebook"),
-        ("[]", "not a Jupyter notebook"),
-        ("3", "not a Jupyter notebook"),
-        ("{}", "not a Jupyter notebook"),
-        ('{"nbformat": 4, "cells": 3}', "not a Jupyter notebook"),
-        ('{"nbformat": "x", "cells": []}', "not a Jupyter notebook"),
-        (b"\xff\xfe\x00", "not UTF-8"),
-        ("[" * 100_000, "nested too deeply"),
-        ('{"metadata": ' * 101 + "1" + "}" * 101, "nested too deeply"),
-        ("[" + "1," * 1_000_001 + "1]", "more than 1,000,000 values"),
-        (json.dumps(notebook(*["1"] * 5_001)), "has 5001 cells"),
-        (json.dumps(notebook(*["1"] * 5_001) | {"worksheets": [{}]}), "has 5001 cells"),
-        (json.dumps({"nbformat": 3, "cells": [{}] * 5_001, "worksheets": [{"cells": []}]}), "has 5001 cells"),
-        (json.dumps(notebook("x" * (MAX_BYTES + 10))), "limit is 20"),
-    ],
-    ids=[
-        "empty",
-        "blank",
-        "text",
-        "list",
-        "number",
-        "object",
-        "cells",
-        "version",
-        "bytes",
-        "deep",
-        "deep-object",
-        "values",
-        "many",
-        "many-beside",
-        "many-old",
-        "large",
-    ],
-)
-def test_what_is_no_notebook_has_its_reason(tmp_path, content, words):
+NO_NOTEBOOK = {
+    "empty": ("", "is empty"),
+    "blank": ("  \n", "is empty"),
+    "text": ("not json", "not a Jupyter notebook"),
+    "list": ("[]", "not a Jupyter notebook"),
+    "number": ("3", "not a Jupyter notebook"),
+    "object": ("{}", "not a Jupyter notebook"),
+    "cells": ('{"nbformat": 4, "cells": 3}', "not a Jupyter notebook"),
+    "version": ('{"nbformat": "x", "cells": []}', "not a Jupyter notebook"),
+    "bytes": (b"\xff\xfe\x00", "not UTF-8"),
+    "deep": ("[" * 100_000, "nested too deeply"),
+    "deep-object": ('{"metadata": ' * 101 + "1" + "}" * 101, "nested too deeply"),
+    "values": ("[" + "1," * 1_000_001 + "1]", "more than 1,000,000 values"),
+    "many": (json.dumps(notebook(*["1"] * 5_001)), "has 5001 cells"),
+    "many-beside": (json.dumps(notebook(*["1"] * 5_001) | {"worksheets": [{}]}), "has 5001 cells"),
+    "many-old": (json.dumps({"nbformat": 3, "cells": [{}] * 5_001, "worksheets": [{"cells": []}]}), "has 5001 cells"),
+    "large": (json.dumps(notebook("x" * (MAX_BYTES + 10))), "limit is 20"),
+}
+
+
+@pytest.mark.parametrize("what", NO_NOTEBOOK)
+def test_what_is_no_notebook_has_its_reason(tmp_path, what):
+    content, words = NO_NOTEBOOK[what]
     text = reason(write(tmp_path, content))
     assert words in text
     assert NAME in text
@@ -123,28 +106,13 @@ def test_cells_that_are_not_cells_are_passed_over(tmp_path):
     assert [c.source for c in cells] == ["a = 1", "b = 2"]
 
 
+KEYS = ["cells", "cell_type", "source", "metadata", "nbgrader", "grade_id", "nbformat", "worksheets", "code", "input"]
+VALUES = ["code", "markdown", 4, 3, "test-softmax"]
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "cells",
-                    "cell_type",
-                    "source",
-                    "metadata",
-                    "nbgrader",
-                    "grade_id",
-                    "nbformat",
-                    "worksheets",
-                    "code",
-                    "input",
-                ]
-            ),
-            inner | st.sampled_from(["code", "markdown", 4, 3, "test-softmax"]),
-            max_size=5,
-        )
+        | st.dictionaries(st.sampled_from(KEYS), inner | st.sampled_from(VALUES), max_size=5)
     ),
     max_leaves=30,
 )

@@ -17,11 +17,12 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.authoring.sample_class import fill, model_answers
+from autograder.authoring.sample_class import model_answers
 from autograder.diagnosis import visible_fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.releases import filled, released
 
 pytestmark = pytest.mark.slow
 A1 = ASSIGNMENTS[0]
@@ -53,12 +54,15 @@ def wheels(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def laptop(wheels, tmp_path_factory):
-    """A student's machine, which has no compiler: both wheels in an environment of its own, and a released folder."""
+    """A student's machine, which has no compiler: both wheels in an environment of its own, and a released folder.
+
+    This environment's pip fills it, and leaves what is never imported there uncompiled.
+    """
     folder = tmp_path_factory.mktemp("laptop")
-    python = folder / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "venv", folder / "venv")
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
+    pip = (sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python", "install", "--no-compile")
     pins = ROOT / "constraints.txt"
-    done, said = run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--constraint", pins, *wheels)
+    done, said = run(*pip, "--quiet", "--only-binary=:all:", "--constraint", pins, *wheels)
     assert done.returncode == 0, said
     return folder
 
@@ -98,9 +102,9 @@ def test_no_line_of_a_solution_no_hint_of_a_mistake_and_no_hidden_message_is_in_
     course = "\n".join(own.values())
     for entry in read_catalogue(assignment.mistakes).mistakes:
         assert entry.hint not in course
-    released = (ROOT / "assignments" / assignment.name / assignment.notebook.name).read_text()
+    text = released(assignment).read_text()
     for line in map(str.strip, "\n".join(model_answers(assignment).values()).splitlines()):
-        told = json.dumps(line)[1:-1] in released  # signatures and docstrings
+        told = json.dumps(line)[1:-1] in text  # signatures and docstrings
         assert len(line) < 25 or told or line not in everything, line
     suites = "\n".join(path.read_text() for path in assignment.content.rglob("*hidden_tests.py"))
     for sentence in re.findall(r'fail\(\s*"(.{30,}?)"', suites):
@@ -135,10 +139,9 @@ def test_importing_it_is_quick_and_brings_no_torch(laptop):
 
 def worked_through(laptop, answers):
     """What a console prints when the released notebook's cells run one after the other."""
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
     path = laptop / "a1" / A1.notebook.name
     path.parent.mkdir(exist_ok=True)
-    nbformat.write(fill(released, answers), path)
+    nbformat.write(filled(A1, answers), path)
     code = """
         import json, sys
         from IPython.core.interactiveshell import InteractiveShell

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import nbformat
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from autograder.submission import grade_id
-from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.releases import filled
 from tests.helpers.small_course import EXERCISE, WRONG, command, small_course, submit
 from tests.helpers.terminal import autograder
 
@@ -44,15 +44,13 @@ def report_of_a_class(folder):
     a1, a2 = ASSIGNMENTS[:2]
     right = model_answers(a1)
     wrong = right | mistake(a1, "no-scaling", "attention_scores")
-    released = ROOT / "assignments" / a1.name / a1.notebook.name
     for student, answers in {
         "ada": right, "ben": right, "chloe": wrong, "dmitri": wrong, "eve": {}, "farid": right | {"softmax": LOOP},
     }.items():  # fmt: skip
-        hand_in(fill(released, answers), folder / "submitted", student, a1)
-    hand_in(fill(released, {}), folder / "submitted", STRANGE, a1).write_text("{")
-    released = ROOT / "assignments" / a2.name / a2.notebook.name
+        hand_in(filled(a1, answers), folder / "submitted", student, a1)
+    hand_in(filled(a1, {}), folder / "submitted", STRANGE, a1).write_text("{")
     for student in ("ada", "ben"):
-        hand_in(fill(released, model_answers(a2)), folder / "submitted", student, a2)
+        hand_in(filled(a2, model_answers(a2)), folder / "submitted", student, a2)
     done = autograder("grade", folder / "submitted", "--json", folder / "marks.json")
     assert done.returncode == 1, done.stderr
     return folder / "marks.json"
@@ -65,9 +63,8 @@ def class_with_pages(course, assignment, handed_in):
         and the time of handing in ("" for none)
     """
     assert api(course.root).generate_assignment(assignment.name)["success"]
-    released = course.root / "assignments" / assignment.name / assignment.notebook.name
     for student, (answers, words, more, when) in handed_in.items():
-        notebook = fill(released, answers)
+        notebook = filled(course.assignment(assignment.name), answers)
         if words:
             (cell,) = [one for one in notebook.cells if grade_id(one) == "written-roles"]
             cell.source = words

@@ -1,7 +1,8 @@
-"""Machines unlike this one, for the whole command: another user, a read-only root, no namespaces. Takes root."""
+"""Copies of the kit: for who types its commands, and for machines unlike this one, which takes root."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,8 +13,32 @@ from tests.conftest import ROOT
 ORDINARY = 65534
 
 
+def checkout(folder: Path, assignment: str) -> Path:
+    """A copy of the repository, with one assignment, that uses this interpreter's environment as its `.venv`."""
+    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
+    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    for place in ("source", "solutions", "assignments"):
+        for other in (folder / place).iterdir():
+            if other.name != assignment:
+                shutil.rmtree(other)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def typed(command: str, folder: Path, **environment: str) -> str:
+    """What a command line that somebody types there prints."""
+    # The environment is made once, by whoever runs the tests; here it is taken as up to date.
+    script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
 class Machine:
-    """A copy of the kit, and a Python that everybody can reach, in a folder."""
+    """A copy of the kit and a Python that everybody can reach: for another user, a read-only root, no namespaces."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kit, self.environment = folder, folder / "kit", folder / "environment"

@@ -18,6 +18,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
 from autograder.sandbox.supervisor.choice import isolates
 from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
+from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
@@ -29,16 +30,23 @@ class Sandbox:
     """Hosts that tests share: one for students, and one for judges for each course.
 
     beside: another sandbox of the same run, whose zygote and judges serve this one, too
+    bare: without judges and without what the course imports, of which PyTorch alone takes two seconds
     """
 
-    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None, bare: bool = False
+    ) -> None:
         self.backend, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
-        # As a run has it: the zygote sees the course, and what it forks for students must not.
-        self._own = beside is None
-        self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
-        self.zygote = self._judges[ROOT].zygote
-        self.students = ForkServer(self.zygote, setting=sandbox_setting())
+        self._own, self.setting = beside is None, sandbox_setting()
+        if bare:
+            self._judges, self.zygote = {}, Zygote(self.backend, [])
+            self.setting |= {"names": {}, "forbidden": {"answered": {}, "where_watched": {}}}
+        else:
+            # As a run has it: the zygote sees the course, and what it forks for students must not.
+            self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
+            self.zygote = self._judges[ROOT].zygote
+        self.students = ForkServer(self.zygote, setting=self.setting)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -48,8 +56,10 @@ class Sandbox:
 
     def close(self) -> None:
         self.students.end()
-        for judges in self._judges.values() if self._own else ():
-            judges.end()
+        if self._own:
+            for judges in self._judges.values():
+                judges.end()
+            self.zygote.end()
 
     def open(
         self,
@@ -82,7 +92,7 @@ class Opened(Notebook):
         shows: bool = False,
     ) -> None:
         self._children = FreshChildren(sandbox.students, limits)
-        answered = answered_in(sandbox_setting()["forbidden"])
+        answered = answered_in(sandbox.setting["forbidden"])
         super().__init__(cells, limits, self._children, watched, answered, showing, shows)
 
     def __exit__(self, *exc: object) -> None:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+from subprocess import CompletedProcess
 
+from typer.testing import CliRunner
+
+from autograder.cli.main import app
+from autograder.errors import AutograderError
 from tests.conftest import ROOT
 
 
 def autograder(*words, cwd=ROOT):
     """The command, run to its end."""
     return python("-m", "autograder", *words, cwd=cwd)
+
+
+def autograder_here(*words, cwd=ROOT):
+    """The same in this process, which has imported everything already; an exception that is not ours goes through."""
+    with contextlib.chdir(cwd):
+        done = CliRunner().invoke(app, [*map(str, words)], env={"COLUMNS": "140"})
+    if isinstance(done.exception, AutograderError):  # see `main`
+        return CompletedProcess(words, 2, done.stdout, f"{done.stderr}autograder: {done.exception}")
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
 
 def python(*words, cwd):

@@ -9,11 +9,12 @@ import zipfile
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.sample_class import hand_in, model_answers
 from autograder.cli.bundle import write_gradescope
 from autograder.course import Course
 from tests.conftest import ROOT
 from tests.helpers.places import ORDINARY, Machine
+from tests.helpers.releases import filled
 from tests.helpers.selection import one_in
 
 pytestmark = [
@@ -66,12 +67,11 @@ for name in ("results/results.json", "results/forged", "source/forged", "forged"
 def machine(tmp_path_factory):
     machine = Machine(tmp_path_factory.mktemp("machine"))
     assignment = Course(ROOT).assignment(A1)
-    released = ROOT / "assignments" / A1 / assignment.notebook.name
     answers = model_answers(assignment)
     curious = CURIOUS.format(kit=str(machine.kit), a1=A1)
     for name, first in (("curious", curious), ("other", "")):
         own = answers | {"softmax": first + answers["softmax"]}
-        hand_in(fill(released, own), machine.kit / "class", name, assignment)
+        hand_in(filled(assignment, own), machine.kit / "class", name, assignment)
     return machine
 
 
@@ -103,7 +103,7 @@ def test_on_gradescope_results_and_suites_are_out_of_reach(machine, gradescope):
     answers |= {"softmax": curious + answers["softmax"], "attention_scores": "def attention_scores(Q, K): return Q"}
     submission = gradescope / "submission"
     submission.mkdir()
-    nbformat.write(fill(ROOT / "assignments" / A1 / assignment.notebook.name, answers), submission / "mine.ipynb")
+    nbformat.write(filled(assignment, answers), submission / "mine.ipynb")
     done = machine.call(gradescope, "/bin/bash", "./run_autograder", container=True, writable=gradescope)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "warning" not in done.stderr
@@ -155,8 +155,7 @@ def test_the_doctor_and_the_marks_agree_where_root_alone_can_reach_python(machin
     assignment = Course(ROOT).assignment(A1)
     answers = model_answers(assignment)
     answers["softmax"] = f"import decimal, fractions, random, statistics\n{answers['softmax']}"
-    filled = fill(ROOT / "assignments" / A1 / assignment.notebook.name, answers)
-    hand_in(filled, machine.kit / "imports", "ada", assignment)
+    hand_in(filled(assignment, answers), machine.kit / "imports", "ada", assignment)
     machine.folder.chmod(mode)
     try:
         graded = machine.run("grade", "imports", "--json", "-", container=True)

@@ -349,10 +349,7 @@ def test_whose_end_it_is(ending, own):
     assert ending_in(json.loads(msgspec.json.encode(ending))) == ending
 
 
-@pytest.mark.parametrize(
-    "message",
-    [None, 7, [], {}, {"signal": 9.5}, {"signal": "9"}, {"exit_code": 1, "more": 1}],
-)
+@pytest.mark.parametrize("message", [None, 7, [], {}, {"signal": 9.5}, {"signal": "9"}, {"exit_code": 1, "more": 1}])
 def test_an_ending_of_another_form_is_one_that_nobody_knows(message):
     assert ending_in(message) == Ending()
 

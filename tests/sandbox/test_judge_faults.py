@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.sample_class import model_answers
+from autograder.authoring.skeletons import add_exercise
+from autograder.course import Course
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.worker import executors, worker
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Task
-from tests.conftest import copy_course
 from tests.helpers import faulty_judge
+from tests.helpers.faulty_judge import OTHER
+from tests.helpers.small_course import NAME, command, small_course
 
 pytestmark = pytest.mark.slow
 FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
@@ -32,10 +35,12 @@ class Sees(Zygote):
 
 
 @pytest.fixture(scope="module")
-def marked(tmp_path_factory, sandbox):
+def marked(tmp_path_factory):
     """A whole class in one run, an honest submission after each that breaks its judge; and what the run wrote."""
-    course = copy_course(tmp_path_factory.mktemp("faults") / "course")
-    assignment = course.assignment("a1_scaled_dot_product")
+    course = small_course(tmp_path_factory.mktemp("faults") / "course")
+    list(add_exercise(course, NAME, OTHER))
+    assert command(course, "dev", "sync")[0] == 0
+    assignment = Course(course.root).assignment(NAME)
     answers, version = tuple(model_answers(assignment).values()), assignment.version()
     tasks = [Task("first", assignment.name, version, answers)]
     for number, fault in enumerate(FAULTS):

@@ -105,7 +105,7 @@ def test_scratch_is_removed_whatever_is_in_it():
         open("file", "w").close()
         def right(): return 1
     """
-    with Sandbox(kind="landlock") as own:
+    with Sandbox(kind="landlock", bare=True) as own:
         with define(own, code) as running:
             assert running.results[0].error == ""
             scratch = Path(own.zygote._scratch.name)
@@ -232,7 +232,7 @@ def test_an_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(version, 
             except PermissionError:
                 return "refused"
     """
-    with Sandbox(Limits(call_seconds=0.5), kind="landlock") as own:
+    with Sandbox(Limits(call_seconds=0.5), kind="landlock", bare=True) as own:
         with define(own, code) as running:
             with pytest.raises(Lost, match="too slow"):
                 ask(running, "loop")

@@ -137,15 +137,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
         assert suite.is_file() and ask(running, "read", str(suite)) == []
         assert ask(running, "change", str(tmp_path / "secret")) == []
         assert (tmp_path / "secret").read_text() == "x"
-        for place in (
-            ROOT,
-            ROOT / "solutions",
-            ROOT / "attention_course",
-            tmp_path,
-            "/home",
-            "/var",
-            "/etc/passwd",
-        ):
+        for place in (ROOT, ROOT / "solutions", ROOT / "attention_course", tmp_path, "/home", "/var", "/etc/passwd"):
             assert ask(running, "look", str(place)) in (
                 "FileNotFoundError",
                 [],

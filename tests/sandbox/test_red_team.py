@@ -45,10 +45,12 @@ from tests.helpers.sandboxes import Marker, Sandbox
 
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
-GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each worker after them
-# How the names of those begin that try what the kernel must stop, for the sandbox has asked it to.
-OF_THE_SANDBOX = ("harm", "leaves", "sees", "state")
-DOING = [path for path in ATTACKS if path.stem.startswith(OF_THE_SANDBOX)]
+GROUP = 32  # what harms others harms the attack that follows, too; and an innocent at each worker after them
+# How the names of those begin that try what the kernel must stop, for the sandbox has asked it to; but these end their
+# own process alone, or write to the trusted side, or keep something in Python.
+OF_THE_SANDBOX = ("harm", "leaves", "sees")
+ELSEWHERE = ("harm_crash", "harm_exit", "harm_hard_exit", "harm_recursion", "harm_printed")
+DOING = [path for path in ATTACKS if path.stem.startswith(OF_THE_SANDBOX) and not path.stem.startswith(ELSEWHERE)]
 SAYING = [path for path in ATTACKS if path not in DOING]
 GROUPS = [kind[start:][:GROUP] for kind in (DOING, SAYING) for start in range(0, len(kind), GROUP)]
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.

@@ -42,7 +42,7 @@ import sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from tests.helpers.sandboxes import Sandbox
 cell = "import subprocess; left = subprocess.Popen(['sleep', '1234.{os.getpid()}'])"
-with Sandbox(kind={kind!r}) as own, own.open([cell]) as running:
+with Sandbox(kind={kind!r}, bare=True) as own, own.open([cell]) as running:
     print("ready", own.zygote._process.pid, flush=True)
     time.sleep(60)
 """

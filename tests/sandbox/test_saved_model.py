@@ -24,7 +24,7 @@ from attention_course.helpers import news
 from attention_course.helpers.plain_decoder import PlainDecoder
 from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from autograder.authoring.notebook_checks import no_secret
-from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.sample_class import hand_in, model_answers
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.reports.export import as_gradescope
@@ -32,6 +32,7 @@ from autograder.reports.marks_file import read_marks, report_of
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.conftest import copy_course
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.releases import filled, released
 from tests.helpers.sandboxes import Marker
 from tests.helpers.terminal import autograder
 
@@ -347,13 +348,12 @@ def test_a_changed_file_is_another_submission_for_the_journal(tmp_path):
 # ---------------------------------------------------------------- the course
 
 
-@pytest.mark.parametrize(
-    "asked", [3, {}, {"class": 3, "sizes": {}}, {"class": "X", "sizes": {"d_model": "64"}}, {"sizes": {"d_ff": 1}}]
-)
-def test_metadata_that_is_not_in_order_is_named(own_course, asked):
-    ask(own_course, asked)
-    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder: saved_model"):
-        _ = own_course.assignment(A1.name).saved_model
+def test_metadata_that_is_not_in_order_is_named(own_course):
+    wrong_sizes = {"class": "X", "sizes": {"d_model": "64"}}
+    for asked in (3, {}, {"class": 3, "sizes": {}}, wrong_sizes, {"sizes": {"d_ff": 1}}):
+        ask(own_course, asked)
+        with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder: saved_model"):
+            _ = own_course.assignment(A1.name).saved_model
 
 
 @pytest.mark.slow
@@ -379,8 +379,7 @@ def test_a_model_left_in_source_would_be_handed_to_students(own_course):
 
 
 def cell(name):
-    released = COURSE.root / "assignments" / A6.name / A6.notebook.name
-    return next(c.source for c in nbformat.read(released, as_version=4).cells if c["id"] == name)
+    return next(c.source for c in nbformat.read(released(A6), as_version=4).cells if c["id"] == name)
 
 
 def test_the_notebook_trains_the_sizes_that_grading_expects():
@@ -403,9 +402,8 @@ def test_the_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys
     exec(cell("save-code"), names | {"grading": False})
     assert MODEL in capsys.readouterr().out
     assert count(sentence(beside(tmp_path), PLAN, REFERENCE)) == 0
-    for plain in (PlainDecoder(**SIZES),):
-        exec(cell("save-code"), names | {"grading": False, "model": plain})
-        assert count(sentence(beside(tmp_path), PLAN, REFERENCE)) == 0
+    exec(cell("save-code"), names | {"grading": False, "model": PlainDecoder(**SIZES)})
+    assert count(sentence(beside(tmp_path), PLAN, REFERENCE)) == 0
     (tmp_path / MODEL).unlink()
     monkeypatch.setitem(sys.modules, "safetensors.torch", None)
     exec(cell("save-code"), names | {"grading": False})
@@ -444,10 +442,9 @@ def graded(tmp_path_factory, learned):
     """A class of one answer and many files, graded by workers to whom they are sent with the tasks."""
     course = copy_course(tmp_path_factory.mktemp("saved") / "course")
     assert api(course.root).generate_assignment(A6.name)["success"]
-    released = course.root / "assignments" / A6.name / A6.notebook.name
     right = model_answers(A6) | {"greedy_summary": "def greedy_summary(*args):\n    return [1, 2]"}
     for student in LEFT:
-        notebook = fill(released, right)
+        notebook = filled(course.assignment(A6.name), right)
         notebook.cells.append(nbformat.v4.new_code_cell(CODE))
         if student == "pipe":  # the cell that saves, and so the one the sentence stands below
             notebook.cells = [c for c in notebook.cells if MODEL not in c.source]
