@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import sys
+import warnings
 from pathlib import Path
 
 import nbformat
+from jupyter_core.application import NoStart
 from nbgrader.api import Gradebook
+from nbgrader.apps.nbgraderapp import NbGraderApp
 from typer.testing import CliRunner
 
 from autograder.authoring.new_course import begin_course
@@ -108,3 +113,20 @@ def command(course: Course, *words):
         raise done.exception
     wrong = isinstance(done.exception, AutograderError)
     return (2, f"autograder: {done.exception}") if wrong else (done.exit_code, done.output)
+
+
+def nbgrader(course: Course, *words: str) -> tuple[int, str]:
+    """The same with nbgrader's commands, as nbgrader's own tests run them."""
+    app, logged, paths, code = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0
+    with contextlib.chdir(course.root), contextlib.redirect_stderr(logged), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it opens files that it does not close
+        try:
+            app.initialize(list(map(str, words)))
+            with contextlib.suppress(NoStart):  # a command of its own has run
+                app.start()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            app.reset()
+            sys.path[:] = paths
+    return code, logged.getvalue()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
+import shutil
 from datetime import datetime
 
 import pytest
 
+from autograder.course import Course
 from autograder.nbgrader import api, history
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
@@ -39,14 +41,19 @@ def reweighted(course, weight):
     return path, before
 
 
-@pytest.fixture
-def course(tmp_path):
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
     """ada and ben are wrong in the same way."""
-    course = small_course(tmp_path / "course", A_POINT_FOR_LATENESS, written=True)
+    course = small_course(tmp_path_factory.mktemp("history") / "course", A_POINT_FOR_LATENESS, written=True)
     for student in ("ada", "ben"):
         submit(course, student, {EXERCISE: WRONG, WRITTEN: "Rows differ."})
     assert command(course, *GRADE)[0] == 0
     return course
+
+
+@pytest.fixture
+def course(graded, tmp_path):
+    return Course(shutil.copytree(graded.root, tmp_path / "course"))
 
 
 def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(course):

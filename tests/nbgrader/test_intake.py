@@ -11,41 +11,14 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-import subprocess
 import zipfile
 
 import pytest
 
-from autograder.course import Course
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course, submit
+from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, submit
 
-pytestmark = pytest.mark.slow
-OLD, NEW = (2027, 2, 1, 8, 0, 0), (2027, 2, 2, 8, 0, 0)
 FILE = "assignsubmission_file"
-
-
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("intake") / "course")
-
-
-@pytest.fixture
-def course(begun, tmp_path):
-    return Course(shutil.copytree(begun.root, tmp_path / "course"))
-
-
-def archive_of(course):
-    folder = course.root / "downloaded" / NAME / "archive"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def download(course, entries, name="submissions.zip"):
-    """A zip as the system gives it: texts or bytes by name, with a time if it matters."""
-    with zipfile.ZipFile(archive_of(course) / name, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, content in entries.items():
-            entry, when = key if isinstance(key, tuple) else (key, OLD)
-            archive.writestr(zipfile.ZipInfo(entry, when), content)
 
 
 def broken(entry):
@@ -54,20 +27,6 @@ def broken(entry):
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr(entry, "0123456789" * 10)
     return out.getvalue().replace(b"0123456789", b"0123456780", 1)
-
-
-def collect(course, collector):
-    """The real command: exit code, and the lines at the end that name whoever was not collected."""
-    words = ["nbgrader", "zip_collect", NAME, "--force", f"--collector=autograder.nbgrader.collectors.{collector}"]
-    done = subprocess.run(words, cwd=course.root, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stderr, done.stderr.rpartition("not collected:")[2].splitlines()
-
-
-def collected(course):
-    """The text of everybody's notebook."""
-    found = (course.root / "submitted").glob(f"*/{NAME}/{NOTEBOOK}")
-    return {path.parents[1].name: path.read_text() for path in found}
 
 
 def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
@@ -152,6 +111,7 @@ SHEET = (
 )
 
 
+@pytest.mark.slow
 def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     kinds = {"right": None, "wrong": {EXERCISE: WRONG}}
     texts = {kind: submit(course, "x", answers).read_text() for kind, answers in kinds.items()}

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 
 import pytest
 
-from autograder.course import Course
 from autograder.nbgrader import api
 from autograder.nbgrader.exchange import timestamp_if_plain
 from autograder.nbgrader.files import copy_plain_files
-from tests.helpers.small_course import EXERCISE, NAME, book_of, command, graded, released, small_course, submit
+from tests.helpers import small_course
+from tests.helpers.small_course import EXERCISE, NAME, book_of, command, graded, released, submit
 
-SECONDS = 120  # for a command that takes ten; a pipe would be waited for without end
 COURSE = "links"
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("links") / "course")
-
-
 @pytest.fixture
-def course(begun, tmp_path):
+def course(course, tmp_path):
     """A released course with an exchange of its own."""
-    course = Course(shutil.copytree(begun.root, tmp_path / "course"))
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     with (course.root / "nbgrader_config.py").open("a") as file:
@@ -35,12 +27,10 @@ def course(begun, tmp_path):
     return course
 
 
-def nbgrader(course, *words, code=0):
-    done = subprocess.run(
-        ["nbgrader", *words], cwd=course.root, capture_output=True, text=True, check=False, timeout=SECONDS
-    )
-    assert done.returncode == code, done.stderr
-    return done.stderr
+def nbgrader(course, *words, wanted=0):
+    code, said = small_course.nbgrader(course, *words)
+    assert code == wanted, said
+    return said
 
 
 def inbound(course, student):
@@ -96,7 +86,7 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
     inbound(course, "gus").with_name(f"gus+{NAME}+tomorrow").mkdir()
     inbound(course, "ada").with_name(f"ada+{NAME}+").mkdir()
     kept = submit(course, "eve")  # collected earlier
-    said = nbgrader(course, "collect", NAME, "--update", code=1)
+    said = nbgrader(course, "collect", NAME, "--update", wanted=1)
     for sentence in LEFT:
         assert f"{sentence}, so it was not collected" in said
     assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in said
@@ -107,7 +97,7 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
     assert kept.is_file()
     nbgrader(course, "autograde", NAME)
     nbgrader(course, "generate_feedback", NAME)
-    said = nbgrader(course, "release_feedback", NAME, code=1)
+    said = nbgrader(course, "release_feedback", NAME, wanted=1)
     assert f"feedback/eve/{NAME}: no submission_secret.txt, which the exchange adds" in said
     contents(root / "submitted", root / "autograded", root / "feedback", root.parent / "exchange" / COURSE / "feedback")
     assert (root / "autograded" / "mallory" / NAME / "data.csv").read_text() == "1,2"
@@ -159,7 +149,7 @@ def test_only_pages_of_ours_are_released_and_one_that_cannot_be_costs_nobody_els
     (feedback / "bob" / NAME / "stolen.html").symlink_to(course.root / "gradebook.db")
     (feedback / "cy" / NAME / "0.html").write_text("of an older kit")
     (feedback / "dan" / NAME / "submission_secret.txt").unlink()
-    said = nbgrader(course, "release_feedback", NAME, code=1)
+    said = nbgrader(course, "release_feedback", NAME, wanted=1)
     assert f"feedback/bob/{NAME}: stolen.html is not the page first.html; run nbgrader generate_feedback" in said
     assert "0.html is not the page first.html" in said
     assert f"feedback/dan/{NAME}: no submission_secret.txt" in said

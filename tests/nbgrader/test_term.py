@@ -16,7 +16,17 @@ from autograder.authoring.sample_class import model_answers
 from autograder.course import CONFIG, Course
 from autograder.nbgrader import api
 from tests.helpers.pages import commands
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, small_course, submit
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRONG,
+    book_of,
+    command,
+    nbgrader,
+    small_course,
+    submit,
+)
 
 pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
@@ -193,11 +203,8 @@ def test_an_extension_alone_is_no_mark(late):
         book.update_or_create_student("dora")
     assert command(late, *GRADE)[0] == 0
     assert command(late, "extend", "dora", NAME, "--days", "3")[0] == 0
-    done = subprocess.run(
-        ["nbgrader", "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv"],
-        cwd=late.root, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    words = "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv"
+    assert nbgrader(late, "export", *words)[0] == 0
     (row,) = [line for line in (late.root / "rows.csv").read_text().splitlines() if line.startswith("dora,")]
     assert row == f"dora,{NAME},,,3.0,,,,,,,,nothing handed in"
 
@@ -206,9 +213,8 @@ def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     exchange.chmod(0o777)
-    words = ["nbgrader", "release_assignment", NAME, f"--Exchange.root={exchange}", "--course", "small"]
-    done = subprocess.run(words, cwd=late.root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    code, said = nbgrader(late, "release_assignment", NAME, f"--Exchange.root={exchange}", "--course", "small")
+    assert code == 0, said
     (path,) = exchange.glob(f"*/outbound/{NAME}/DUE.txt")
     assert path.read_text() == f"{NAME} is due 2027-03-01 12:00 UTC.\n"
 
@@ -223,11 +229,7 @@ def test_the_pages_commands_run_in_order(late, tmp_path):
     said = {}
     for line in commands("term"):
         program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME).replace("softmax", EXERCISE))
-        if program == "nbgrader":
-            done = subprocess.run([program, *words], cwd=course.root, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-            continue
-        code, said[line] = command(course, *words)
+        code, said[line] = {"nbgrader": nbgrader, "autograder": command}[program](course, *words)
         assert code == 0, f"{line}\n{said[line]}"
     why = next(text for line, text in said.items() if line.startswith("autograder why")).splitlines()
     assert len(why) <= 10
