@@ -15,12 +15,15 @@ from nbgrader.apps.nbgraderapp import NbGraderApp
 from typer.testing import CliRunner
 
 from autograder.authoring.new_course import begin_course
+from autograder.authoring.new_exercise import add_exercise
+from autograder.authoring.paired_scripts import sync
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.cli.main import app
 from autograder.course import CONFIG, Course
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.submission import grade_id
 
 NAME, NOTEBOOK, EXERCISE = "a1_first", "first.ipynb", "row_centred"
 WRONG = f"def {EXERCISE}(X):\n    return X - X.mean()"
@@ -53,15 +56,50 @@ def add_question(course: Course, rubric: str = RUBRIC, answer: str = "Since each
     nbformat.write(notebook, path)
 
 
-def small_course(folder: Path, config: str = "", students=(), written: bool = False) -> Course:
-    """Begun, released, and right work of `students` handed in; with a written question if asked."""
+# A second exercise, which builds on the first.
+BUILT = "doubled"
+SOLVED = f"### BEGIN SOLUTION\ndef {BUILT}(X):\n    return 2 * {EXERCISE}(X)\n### END SOLUTION"
+TESTED = f'''
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+
+@pytest.mark.exercise("{BUILT}")
+class TestDoubled:
+    @pytest.mark.weight(1)
+    def test_values(self, student, reference):
+        """Twice the centred rows."""
+        X = np.random.default_rng(5).normal(1, size=(3, 4))
+        expect.close(expect.array(student.{BUILT}(X)), reference.{BUILT}(X), "Twice what?")
+'''
+
+
+def add_second(course: Course) -> None:
+    """A second exercise, worth 3 points as the first one is."""
+    list(add_exercise(course, NAME, BUILT))
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    (cell,) = (one for one in notebook.cells if grade_id(one) == BUILT)
+    cell.source = SOLVED
+    nbformat.write(notebook, path)
+    (course.assignment(NAME).content / BUILT / "hidden_tests.py").write_text(TESTED)
+
+
+def small_course(folder: Path, config: str = "", students=(), written: bool = False, second: bool = False) -> Course:
+    """Begun, released, and right work of `students` handed in; with a second exercise, a written question if asked."""
     for _ in begin_course(folder, NAME, EXERCISE):
         pass
     with (folder / CONFIG).open("a") as file:
         file.write(config)
     course = Course(folder)
+    if second:
+        add_second(course)
     if written:
         add_question(course)
+    if second or written:
+        list(sync(course))
     assert api(folder).generate_assignment(NAME)["success"]
     for student in students:
         submit(course, student)

@@ -8,7 +8,7 @@ import os
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.course import CHECK
@@ -16,28 +16,41 @@ from autograder.discovery import find_submissions
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
 from autograder.worker.pool import grade_many
-from tests.conftest import copy_course
+from tests.helpers.small_course import BUILT, EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, book_of, released, small_course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]
-NAME = "a1_scaled_dot_product"
-ALL = ("softmax", "attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention")
 
 
 # ---------------------------------------------------------------- notebooks that are graded by what is there
 
 
 def deleted(notebook):
-    notebook.cells = [c for c in notebook.cells if grade_id(c) not in ("softmax", CHECK + "attention_scores")]
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in (EXERCISE, CHECK + BUILT)]
+
+
+def checks_and_questions_deleted_and_names_gone(notebook):
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in (CHECK + EXERCISE, WRITTEN)]
+    for cell in notebook.cells:
+        if grade_id(cell) == CHECK + BUILT:
+            cell.metadata.nbgrader.update(points=1000, grade=False)
+        if grade_id(cell) == EXERCISE:
+            cell.metadata.pop("nbgrader")
+    notebook.cells.append(notebook.cells[-1].copy())
+
+
+def wrong(notebook):
+    """As a student means it, with some of the points; what builds on it has all."""
+    next(c for c in notebook.cells if grade_id(c) == EXERCISE).source = WRONG
 
 
 def duplicated(notebook):
     """Run all, and the last definition counts: a copy of the stub at the end is a step back that was not meant."""
-    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in ("softmax", CHECK + "softmax")]
+    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in (EXERCISE, CHECK + EXERCISE)]
 
 
 def split(notebook):
     """JupyterLab's split keeps the metadata in both halves."""
-    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == "softmax")
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == EXERCISE)
     first = copy.deepcopy(notebook.cells[at])
     first.source = "import numpy as np"
     notebook.cells.insert(at, first)
@@ -72,18 +85,18 @@ def check_cells_written_over(notebook):
 
 def solution_in_the_check_cell(notebook):
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
-    cells[CHECK + "softmax"].source = cells["softmax"].source
-    cells["softmax"].source = "# see below"
+    cells[CHECK + EXERCISE].source = cells[EXERCISE].source
+    cells[EXERCISE].source = "# see below"
 
 
 def solution_in_a_cell_of_its_own(notebook):
-    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == "softmax")
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == EXERCISE)
     notebook.cells.insert(at + 1, nbformat.v4.new_code_cell(notebook.cells[at].source))
-    notebook.cells[at].source = "def softmax(x, axis=-1):\n    raise NotImplementedError()"
+    notebook.cells[at].source = f"def {EXERCISE}(X):\n    raise NotImplementedError()"
 
 
 def stub_turned_into_markdown(notebook):
-    next(c for c in notebook.cells if grade_id(c) == "softmax").cell_type = "markdown"
+    next(c for c in notebook.cells if grade_id(c) == EXERCISE).cell_type = "markdown"
 
 
 def syntax_error(notebook):
@@ -92,21 +105,22 @@ def syntax_error(notebook):
 
 def magics_and_questions(notebook):
     lines = [
-        "%matplotlib inline", "%timeit 1", "!ls /", "%%bash\necho hello", "!pip install torch", "name = input('who? ')",
-        "import matplotlib.pyplot as plt\nplt.plot([1])", "%load_ext autoreload\n%autoreload 2", "?softmax", "exit()",
-        "quit", "raise SystemExit", "%reset -f\nimport numpy as np", "get_ipython().kernel.do_shutdown(True)",
-        "sum(i * i for i in range(10**6))", "print('x' * 10**6)", "print('\\ud800 \\x1b[2J')",
+        "%matplotlib inline", "%timeit -n 1 -r 1 1", "!ls /", "%%bash\necho hello", "!pip install torch",
+        "name = input('who? ')", "import matplotlib.pyplot as plt\nplt.plot([1])", "?print", "exit()", "quit",
+        "%load_ext autoreload\n%autoreload 2", "raise SystemExit", "%reset -f\nimport numpy as np",
+        "get_ipython().kernel.do_shutdown(True)", "sum(i * i for i in range(10**6))", "print('x' * 10**6)",
+        "print('\\ud800 \\x1b[2J')",
     ]  # fmt: skip
     first = next(i for i, c in enumerate(notebook.cells) if grade_id(c))
     for line in reversed(lines):
         notebook.cells.insert(first, nbformat.v4.new_code_cell(line))
-    notebook.cells.insert(
-        first + len(lines), nbformat.v4.new_code_cell("import math\nimport numpy as np\nimport torch")
-    )
+    notebook.cells.insert(first + len(lines), nbformat.v4.new_code_cell("import numpy as np"))
 
 
 GRADED = {
-    "deleted": (deleted, {"softmax"}),
+    "deleted": (deleted, {EXERCISE}),
+    "checks-and-questions-deleted": (checks_and_questions_deleted_and_names_gone, set()),
+    "wrong": (wrong, {EXERCISE}),
     "duplicated": (duplicated, set()),
     "split": (split, set()),
     "reordered": (reordered, set()),
@@ -116,7 +130,7 @@ GRADED = {
     "check-cells-written-over": (check_cells_written_over, set()),
     "solution-in-the-check-cell": (solution_in_the_check_cell, set()),
     "solution-in-a-cell-of-its-own": (solution_in_a_cell_of_its_own, set()),
-    "stub-turned-into-markdown": (stub_turned_into_markdown, {"softmax"}),
+    "stub-turned-into-markdown": (stub_turned_into_markdown, {EXERCISE}),
     "syntax-error": (syntax_error, set()),
     "magics-and-questions": (magics_and_questions, set()),
 }
@@ -191,16 +205,13 @@ STUDENTS = ["with space", "Zoë Ünal", "a..b", "quote'quote", "semi;colon", "pe
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    made = copy_course(tmp_path_factory.mktemp("messy") / "course")
-    assert api(made.root).generate_assignment(NAME)["success"]
-    return made
+    return small_course(tmp_path_factory.mktemp("messy") / "course", written=True, second=True)
 
 
 @pytest.fixture(scope="module")
 def right(course):
     """A notebook with full marks."""
-    assignment = course.assignment(NAME)
-    return fill(course.root / "assignments" / NAME / assignment.notebook.name, model_answers(assignment))
+    return fill(released(course), model_answers(course.assignment(NAME)))
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +236,7 @@ def graded(course, right):
 def place(course, student):
     folder = course.root / "submitted" / student / NAME
     folder.mkdir(parents=True)
-    return folder / "scaled_dot_product.ipynb"
+    return folder / NOTEBOOK
 
 
 def extras(path, notebook):
@@ -240,7 +251,7 @@ def extras(path, notebook):
 
 
 def gradebook_marks(course, student):
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+    with book_of(course) as book:
         submission = book.find_submission(NAME, student)
         grades = [g for notebook in submission.notebooks for g in notebook.grades if g.cell.cell_type == "code"]
         return {grade.name.removeprefix(CHECK): grade.auto_score for grade in grades}
@@ -257,8 +268,8 @@ def test_graded_by_what_is_there(graded, course, student):
 @pytest.mark.parametrize("student", [*(form.__name__ for form in FORMS), *STUDENTS, "extras"])
 def test_full_marks_in_both(graded, course, student):
     _, reports = graded
-    assert reports[student].score == reports[student].max_score == 20
-    assert sum(gradebook_marks(course, student).values()) == 20
+    assert reports[student].score == reports[student].max_score == 6
+    assert sum(gradebook_marks(course, student).values()) == 6
 
 
 @pytest.mark.parametrize("student", FAILED)
@@ -292,5 +303,5 @@ def test_points_and_exercises_come_from_the_course(graded):
     _, reports = graded
     for report in reports.values():
         if report.status == "graded":
-            assert tuple(exercise.name for exercise in report.exercises) == ALL
-            assert report.max_score == 20
+            assert tuple(exercise.name for exercise in report.exercises) == (EXERCISE, BUILT)
+            assert report.max_score == 6

@@ -23,9 +23,9 @@ from tests.helpers.classes import marks
 pytestmark = pytest.mark.slow
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
 LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
-# One that begins in NumPy, one that brings something along, one in which a model is saved. The model answers, and the
-# untouched releases, of all nine go this way in `make demo` (tests/engine/test_readme.py).
-SOME = ("a1_scaled_dot_product", "a6_transformer_summarizer", "a7_attention_and_convolution")
+# One that begins in NumPy, and one that brings something along and saves a model. The model answers, and the untouched
+# releases, of all nine go this way in `make demo` (tests/engine/test_readme.py).
+SOME = ("a1_scaled_dot_product", "a6_transformer_summarizer")
 
 
 def undo(answers, name):
@@ -96,15 +96,6 @@ def test_an_early_mistake_is_paid_for_once(graded):
             assert found == {e.name: e.points for e in assignment.exercises[1:]}
 
 
-def test_gradebook_and_report_agree_on_every_exercise(graded):
-    found = find_submissions([graded.root / "submitted"], graded)
-    with gradebook(graded) as book:
-        for report in grade_many(found, graded.root, 2):
-            assert report.status == "graded"
-            expected = marks(book, graded.assignment(report.assignment), report.student)
-            assert {exercise.name: exercise.score for exercise in report.exercises} == expected
-
-
 def test_written_questions_wait_for_a_person(graded):
     with gradebook(graded) as book:
         for assignment in graded.assignments().values():
@@ -157,24 +148,3 @@ def test_points_changed_in_the_notebook_alone_change_the_marks(own_course, sandb
     (report,) = grade_many(find_submissions([own_course.root / "submitted"], own_course), own_course.root, 1)
     assert report.exercises[0].score == 40
     assert report.max_score == 56
-
-
-@pytest.mark.filterwarnings("ignore:Non-unique cell id")
-def test_cells_deleted_duplicated_or_disguised_lose_no_grade(own_course):
-    """Metadata and check cells come from the course, whatever a student did to them."""
-    assignment = own_course.assignment("a1_scaled_dot_product")
-    nbgrader = api(own_course.root)
-    assert nbgrader.generate_assignment(assignment.name)["success"]
-    released = own_course.root / "assignments" / assignment.name / assignment.notebook.name
-    notebook = fill(released, model_answers(assignment))
-    notebook.cells = [c for c in notebook.cells if grade_id(c) not in ("test-softmax", "written-roles")]
-    for cell in notebook.cells:
-        if grade_id(cell) == "test-attention_scores":
-            cell.metadata.nbgrader.update(points=1000, grade=False)
-        if grade_id(cell) == "softmax":
-            cell.metadata.pop("nbgrader")
-    notebook.cells.append(notebook.cells[-1].copy())
-    hand_in(notebook, own_course.root / "submitted", "messy", assignment)
-    assert nbgrader.autograde(assignment.name, "*")["success"]
-    with gradebook(own_course) as book:
-        assert marks(book, assignment, "messy") == {e.name: e.points for e in assignment.exercises}

@@ -11,12 +11,11 @@ from datetime import datetime
 import nbformat
 import pytest
 
-from autograder.authoring.new_exercise import add_exercise
 from autograder.authoring.sample_class import model_answers
 from autograder.course import CONFIG, Course
-from autograder.nbgrader import api
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (
+    BUILT,
     EXERCISE,
     NAME,
     NOTEBOOK,
@@ -53,39 +52,11 @@ def totals(course):
 
 # ---------------------------------------------------------------- an exercise is withdrawn
 
-BUILT = "doubled"
-BUILDS_ON = f"def {BUILT}(X):\n    return 2 * {EXERCISE}(X)"
-SUITE = f'''
-import numpy as np
-import pytest
-
-from autograder.testing import expect
-
-
-@pytest.mark.exercise("{BUILT}")
-class TestDoubled:
-    @pytest.mark.weight(1)
-    def test_values(self, student, reference):
-        """Twice the centred rows."""
-        X = np.random.default_rng(5).normal(1, size=(3, 4))
-        expect.close(expect.array(student.{BUILT}(X)), reference.{BUILT}(X), "Twice what?")
-'''
-
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     """A course whose second exercise builds on its first; ann right, ben with the first wrong, cleo with nothing."""
-    course = small_course(tmp_path_factory.mktemp("term") / "course")
-    list(add_exercise(course, NAME, BUILT))
-    path = course.assignment(NAME).notebook
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == BUILT:
-            cell.source = f"### BEGIN SOLUTION\n{BUILDS_ON}\n### END SOLUTION"
-    nbformat.write(notebook, path)
-    (course.assignment(NAME).content / BUILT / "hidden_tests.py").write_text(SUITE)
-    command(course, "dev", "sync")
-    assert api(course.root).generate_assignment(NAME)["success"]
+    course = small_course(tmp_path_factory.mktemp("term") / "course", second=True)
     right = model_answers(course.assignment(NAME))
     for student, answers in {"ann": right, "ben": right | {EXERCISE: WRONG}, "cleo": {}}.items():
         submit(course, student, answers)
