@@ -44,8 +44,10 @@ c.AssignLatePenalties.plugin_class = OnePoint
 
 WRITTEN, RUBRIC = "written-why", 'written-why = [[1, "names the mean of a row"], [3, "says why it is the row\'s own"]]'
 
+ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
 
-def add_question(course: Course, rubric: str = RUBRIC, answer: str = "Since each row has a mean of its own.") -> None:
+
+def add_question(course: Course, rubric: str = RUBRIC, answer: str = ANSWER) -> None:
     """A written question at the end, worth 4 points, with a rubric."""
     (course.assignment(NAME).content / "rubric.toml").write_text(rubric)
     path = course.assignment(NAME).notebook

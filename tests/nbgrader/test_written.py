@@ -9,17 +9,14 @@ import time
 import nbformat
 import pytest
 
-from autograder.authoring.new_course import begin_course
 from autograder.authoring.notebook_checks import rubrics
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.nbgrader import api
 from autograder.nbgrader.feedback_page import with_lost_points_first, with_waiting
 from autograder.nbgrader.pages import Page
 from autograder.reports.written import MAX_TEXT, Answer, grouped
 from tests.helpers.in_process import COURSE
 from tests.helpers.small_course import (
-    EXERCISE,
     NAME,
     NOTEBOOK,
     RUBRIC,
@@ -31,21 +28,12 @@ from tests.helpers.small_course import (
     submit,
 )
 
-ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
-
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """One student, whose exercise is right and whose written answer nobody has read yet."""
-    root = tmp_path_factory.mktemp("written") / "course"
-    list(begin_course(root, NAME, EXERCISE))
-    course = Course(root)
-    add_question(course, answer=ANSWER)
-    assert api(root).generate_assignment(NAME)["success"]
-    path = submit(course, "ann")
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells[-1].source = "Because of <b>means</b>."
-    nbformat.write(notebook, path)
+    course = small_course(tmp_path_factory.mktemp("written") / "course", written=True)
+    answered(course, "ann", "Because of <b>means</b>.")
     graded(course, feedback=True)
     return course
 
@@ -195,11 +183,7 @@ def answered(course, student, text):
 
 @pytest.fixture(scope="module")
 def class_of_six(tmp_path_factory):
-    root = tmp_path_factory.mktemp("six") / "course"
-    list(begin_course(root, NAME, EXERCISE))
-    course = Course(root)
-    add_question(course, answer=ANSWER)
-    assert api(root).generate_assignment(NAME)["success"]
+    course = small_course(tmp_path_factory.mktemp("six") / "course", written=True)
     for student, text in ANSWERS.items():
         answered(course, student, text)
     graded(course)
@@ -245,7 +229,7 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
     page.goto((six.root / "written.html").as_uri())
     text = page.locator("main").inner_text()
     assert "5 answers in 2 groups; 1 left it as it was" in text
-    assert ANSWER.split(",")[0] in text
+    assert "Since each row has a mean of its own" in text
     assert not any(name in text.split() for name in ANSWERS)
     assert "<img src=x" in text
     assert page.locator("article img, article script").count() == 0
@@ -341,10 +325,8 @@ def test_every_written_question_of_the_course_has_a_rubric_that_adds_up():
             assert sum(worth for worth, _ in question.rubric) == points[name], name
 
 
-@pytest.mark.slow
-def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(tmp_path):
-    list(begin_course(tmp_path / "course", NAME, EXERCISE))
-    course = Course(tmp_path / "course")
+def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(begun, tmp_path):
+    course = Course(shutil.copytree(begun.root, tmp_path / "course"))
     add_question(course, 'written-why = [[1, "one"]]\nwritten-wy = [[4, "all"]]')
     found = {finding.cell: finding.what for finding in rubrics(course.assignment(NAME))}
     assert found == {
@@ -353,10 +335,8 @@ def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(tmp
     }
 
 
-@pytest.mark.slow
-def test_no_mark_by_tests_depends_on_a_rubric(tmp_path):
-    list(begin_course(tmp_path / "course", NAME, EXERCISE))
-    course = Course(tmp_path / "course")
+def test_no_mark_by_tests_depends_on_a_rubric(begun, tmp_path):
+    course = Course(shutil.copytree(begun.root, tmp_path / "course"))
     before = course.assignment(NAME).version()
     (course.assignment(NAME).content / "rubric.toml").write_text(RUBRIC)
     assert course.assignment(NAME).version() == before
