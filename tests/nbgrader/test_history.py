@@ -70,6 +70,8 @@ def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(co
     reweighted(course, 4.5)
     assert command(course, *GRADE)[0] == 1  # held: nothing happens
     assert command(course, "regrade", NAME, "--student", "ada", "--note", "a test was unfair", "--write")[0] == 0
+    code, said = command(course, "regrade", NAME, "--student", "nobody")
+    assert (code, "nobody has no marks" in said) == (2, True)
     assert command(course, *GRADE, "--accept-changes")[0] == 0
     assert command(course, "withdraw", EXERCISE, "--write", "--note", "unclear")[0] == 0
     assert command(course, "regrade", NAME, "--undo")[0] == 0
