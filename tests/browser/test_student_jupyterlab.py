@@ -20,7 +20,9 @@ pytestmark = pytest.mark.slow
 A1 = COURSE.assignment("a1_scaled_dot_product")
 A3 = COURSE.assignment("a3_heads")
 A4 = COURSE.assignment("a4_multi_head_attention")
-UNSCALED = "def attention_scores(Q, K):\n    return Q @ K.swapaxes(-2, -1)"
+UNSCALED = (
+    "def attention_scores(Q, K):\n    import warnings; warnings.warn('be careful')\n    return Q @ K.swapaxes(-2, -1)"
+)
 # Contrast of the colour of an element's text with the first background below it, as in WCAG 2.2, 1.4.3.
 CONTRAST = """element => {
     const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
