@@ -155,6 +155,13 @@ def command(course: Course, *words):
     return (2, f"autograder: {done.exception}") if wrong else (done.exit_code, done.output)
 
 
+def said_by(course: Course, *words, code: int = 0) -> str:
+    """What the command printed, which must end with this exit code."""
+    found, said = command(course, *words)
+    assert found == code, said
+    return said
+
+
 def nbgrader(course: Course, *words: str) -> tuple[int, str]:
     """The same with nbgrader's commands, as nbgrader's own tests run them."""
     app, logged, paths, code = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0

@@ -17,7 +17,7 @@ import pytest
 from autograder.nbgrader import zip_collect
 from autograder.nbgrader.collectors import Moodle
 from tests.helpers.downloads import archive_of, collect, download, files_collected, packed
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, submit
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
 CANVAS = {
     "doejane_4321_98765_first.ipynb": "doejane_4321",
@@ -77,11 +77,10 @@ def test_moodle_gives_nobody_anothers_mark(course):
     code, said, _ = collect(course, "Moodle")
     assert code == 0, said
     assert files_collected(course) == {"Ada L": [NOTEBOOK], "Jane Doe": [NOTEBOOK, "mine.ipynb"]}
-    assert command(course, "grade", "--gradebook", "--feedback")[0] == 0
+    said_by(course, "grade", "--gradebook", "--feedback")
     (course.root / "sheet.csv").write_text("Identifier,Full name,Grade\nParticipant 123,Jane,\nParticipant 124,Ada,\n")
     words = ("return", NAME, "--to", "moodle", "--sheet", "sheet.csv", "--marks", "m.csv", "--feedback", "p.zip")
-    code, said = command(course, *words)
-    assert code == 0, said
+    said_by(course, *words)
     rows = csv.DictReader((course.root / "m.csv").read_text().splitlines())
     grades = {row["Identifier"]: row["Grade"] for row in rows}
     assert grades["Participant 124"] == "3"

@@ -16,7 +16,7 @@ import zipfile
 import pytest
 
 from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, submit
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
 FILE = "assignsubmission_file"
 
@@ -132,12 +132,11 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
 
     (course.root / "sheet.csv").write_bytes(SHEET)
     to_moodle = ("return", NAME, "--to", "moodle", "--feedback", "pages.zip")
-    assert command(course, "grade", "--gradebook", "--quiet", "--feedback")[0] == 0
-    code, said = command(course, *to_moodle)
+    said_by(course, "grade", "--gradebook", "--quiet", "--feedback")
+    said = said_by(course, *to_moodle, code=1)
     assert "Ada L: not in the worksheet" in said, "Moodle would take the group's number for a student's"
     assert zipfile.ZipFile(course.root / "pages.zip").namelist() == []
-    code, said = command(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv")
-    assert code == 1, said  # the default group's is named
+    said_by(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv", code=1)  # the default group's is named
     # By `is_valid_filename_for_import` of Moodle's mod/assign/feedback/file/importziplib.php each has their own number.
     assert sorted(zipfile.ZipFile(course.root / "pages.zip").namelist()) == [
         f"{member}_{FILE}/first.html" for member in ("Ada L_201", "Ben O_202", "Dee F_204")

@@ -11,7 +11,7 @@ from autograder.nbgrader import api
 from autograder.nbgrader.exchange import timestamp_if_plain
 from autograder.nbgrader.files import copy_plain_files
 from tests.helpers import small_course
-from tests.helpers.small_course import EXERCISE, NAME, book_of, command, graded, released, submit
+from tests.helpers.small_course import EXERCISE, NAME, book_of, graded, released, said_by, submit
 
 COURSE = "links"
 
@@ -114,8 +114,7 @@ def test_links_that_were_brought_here_with_their_hand_in_are_told(course):
     submit(course, "zoe")
     (course.root / "submitted" / "eve").mkdir()
     (course.root / "submitted" / "eve" / NAME).symlink_to(course.root / "submitted" / "zoe" / NAME)
-    code, said = command(course, "grade", "--gradebook", "--feedback")
-    assert code == 1
+    said = said_by(course, "grade", "--gradebook", "--feedback", code=1)
     for sentence in LEFT:
         assert f"mallory, {NAME}: {sentence}, so it was not copied" in said
     assert f"eve, {NAME}: the folder {NAME} is a link; put the work itself there" in said

@@ -14,7 +14,7 @@ from autograder.report import Report
 from autograder.reports.export import gradescope_files
 from autograder.reports.marks_file import read_marks
 from autograder.text import alike, shown_name
-from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, command, graded, small_course, submit
+from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
 
 # Pairs that a terminal, a browser or a spreadsheet shows as one name: a space that does not break, a joiner, a mark
 # that turns text, an accent in one and in two characters, a space at the end, a capital letter.
@@ -40,7 +40,7 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def marks(course):
-    assert command(course, "grade", "submitted", "--json", "marks.json", "--quiet")[0] == 0
+    said_by(course, "grade", "submitted", "--json", "marks.json", "--quiet")
     return course.root / "marks.json"
 
 
@@ -54,8 +54,7 @@ def assert_each_has_its_own(marks):
 def test_exports_have_a_row_for_each_with_its_own_marks(course, marks, tmp_path):
     assert_each_has_its_own({r.student: r.score for r in read_marks([marks])})
     files = ("--csv", tmp_path / "m.csv", "--junit", tmp_path / "m.xml", "--gradescope", tmp_path / "g")
-    code, said = command(course, "export", marks, *files)
-    assert code == 0
+    said = said_by(course, "export", marks, *files)
     assert "A B and A\\xa0B look alike; they are 2 students, with a row each" in said
     assert "G and G\\x20 look alike" in said
     rows = csv.DictReader((tmp_path / "m.csv").read_text().split("\n"))
@@ -74,8 +73,7 @@ def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course
     assert {one.student: one.reason for one in outcomes} == {name: None for pair in PAIRS for name in pair}
     with book_of(course) as book:
         assert_each_has_its_own({one.student.id: one.score for one in book.assignment_submissions(NAME)})
-    code, said = command(course, "report", marks, "--html", "class.html", "--feedback", "feedback")
-    assert code == 0, said
+    said_by(course, "report", marks, "--html", "class.html", "--feedback", "feedback")
     page = (course.root / "class.html").read_text()
     assert '<a href="feedback/A%20B/a1_first/first.html">' in page
     assert '<a href="feedback/A%C2%A0B/a1_first/first.html">' in page

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from tests.helpers.classes import class_of
-from tests.helpers.small_course import NAME, command, nbgrader
+from tests.helpers.small_course import NAME, nbgrader, said_by
 from tests.helpers.terminal import grade
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def test_a_class_in_postgresql(tmp_path, database):
         scores = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
     assert len(scores) == 9
     assert [scores[f"student-{n:02}"] for n in (0, 3, 6)] == [3] * 3
-    assert "0 graded, 9 unchanged" in command(course, "grade", "--gradebook", "--quiet")[1]
+    assert "0 graded, 9 unchanged" in said_by(course, "grade", "--gradebook", "--quiet", code=1)
     for words in (("autograde", NAME, "--student", "student-00", "--force"), ("export",)):
         code, said = nbgrader(course, *words)
         assert code == 0, said

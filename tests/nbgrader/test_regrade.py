@@ -18,7 +18,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
-    command,
+    said_by,
     small_course,
     submit,
 )
@@ -81,7 +81,7 @@ def graded(tmp_path_factory):
     wrong = right | {EXERCISE: WRONG}
     for student, answers in {"ada": right, "chloe": wrong, "dmitri": wrong, "eve": {}}.items():
         submit(course, student, answers)
-    assert command(course, "grade", "--gradebook")[0] == 0
+    said_by(course, "grade", "--gradebook")
     with book_of(course) as book:
         book.find_comment(EXERCISE, "first", NAME, "dmitri").manual_comment = "Nearly. 7/10 <b>"
         book.db.commit()
@@ -103,16 +103,14 @@ def test_it_is_shown_then_written_then_undone(graded):
     pages = {path.name: path.read_bytes() for path in folder.iterdir()}
     old = {student: grades(graded, student) for student in ("ada", "chloe", "dmitri", "eve")}
 
-    code, said = command(graded, "regrade", NAME)
-    assert code == 0, said
+    said = said_by(graded, "regrade", NAME)
     assert rows(graded) == before, "comparing writes nothing"
     assert f"{BUILT} 3 → 6 (worth 3 → 6)" in " ".join(said.split())
     assert "3 gain, 0 lose, 1 keep their marks" in said  # an untouched notebook gains nothing
     assert "Nothing was written" in said
     shown = shown_marks(said, ("ada", "chloe", "dmitri"))
 
-    code, said = command(graded, "regrade", NAME, "--write")
-    assert code == 0, said
+    said_by(graded, "regrade", NAME, "--write")
     new = {student: grades(graded, student) for student in old}
     for student, (_, after, gain) in shown.items():
         assert float(after) == pytest.approx(total(new[student]), abs=0.01)
@@ -129,15 +127,13 @@ def test_it_is_shown_then_written_then_undone(graded):
 
     # a person goes on grading; then it is undone, and that work stays
     grade_by_hand(graded, WRITTEN, "chloe", 2.0, waits=False)
-    code, said = command(graded, "regrade", NAME, "--undo")
-    assert code == 0, said
+    said_by(graded, "regrade", NAME, "--undo")
     assert grades(graded, "chloe")[WRITTEN][1::2] == (2.0, False)
     grade_by_hand(graded, WRITTEN, "chloe", *old["chloe"][WRITTEN][1::2])
     assert rows(graded) == before
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == pages
 
-    code, said = command(graded, "regrade", NAME, "--undo")
-    assert code == 2
+    said = said_by(graded, "regrade", NAME, "--undo", code=2)
     assert "no regrade" in said
 
 
@@ -153,9 +149,7 @@ def test_a_submission_that_cannot_be_graded_anew_keeps_its_marks(graded):
 
 
 def test_without_anything_to_regrade_it_says_what_to_run(course):
-    code, said = command(course, "regrade", NAME)
-    assert (code, f"nbgrader autograde {NAME}" in said) == (2, True)
+    assert f"nbgrader autograde {NAME}" in said_by(course, "regrade", NAME, code=2)
     (course.root / "gradebook.db").unlink()
-    code, said = command(course, "regrade", NAME)
-    assert (code, "generate_assignment" in said) == (2, True)
-    assert command(course, "regrade", NAME, "--write", "--undo")[0] == 2
+    assert "generate_assignment" in said_by(course, "regrade", NAME, code=2)
+    said_by(course, "regrade", NAME, "--write", "--undo", code=2)

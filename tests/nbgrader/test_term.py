@@ -21,6 +21,7 @@ from tests.helpers.small_course import (
     book_of,
     command,
     nbgrader,
+    said_by,
     small_course,
     submit,
 )
@@ -47,7 +48,7 @@ def two(tmp_path_factory):
     right = model_answers(course.assignment(NAME))
     for student, answers in {"ann": right, "ben": right | {EXERCISE: WRONG}, "cleo": {}}.items():
         submit(course, student, answers)
-    assert command(course, *GRADE)[0] == 0
+    said_by(course, *GRADE)
     return course
 
 
@@ -59,12 +60,12 @@ def course(two, tmp_path):
 def test_the_pages_commands_do_in_order_what_it_says(course):
     """Withdrawn means full marks for all; an early mistake is still paid for once."""
     submit(course, "ada", {EXERCISE: WRONG}, when=LATE)
-    assert command(course, *GRADE)[0] == 0
+    said_by(course, *GRADE)
     before, source = totals(course), course.assignment(NAME).notebook.read_bytes()
     assert before["ben"][0] == pytest.approx(3.3, abs=0.01), "its second exercise counts in full"
     todo = iter(commands("term"))
 
-    def said_by(last):
+    def walk(last):
         for line in todo:
             program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME).replace("softmax", EXERCISE))
             code, said = {"nbgrader": nbgrader, "autograder": command}[program](course, *words)
@@ -73,34 +74,33 @@ def test_the_pages_commands_do_in_order_what_it_says(course):
                 return said
         raise AssertionError(f"the page has no {last}")
 
-    said = said_by("autograder withdraw softmax")
+    said = walk("autograder withdraw softmax")
     assert "3 gain, 0 lose, 1 keep" in said
     assert f"autograder withdraw {EXERCISE} --write" in said
     assert (totals(course), course.assignment(NAME).notebook.read_bytes()) == (before, source)
-    said_by("autograder withdraw softmax --write")
+    walk("autograder withdraw softmax --write")
     assert {name: one[0] for name, one in totals(course).items()} == {"ada": 3, "ann": 6, "ben": 6, "cleo": 3}
     page = (course.root / "autograded" / "ben" / NAME / NOTEBOOK).read_text()
     assert "withdrawn, so everybody gets its 3 points" in page
     submit(course, "dan", {})  # who comes later gets them, too
-    assert command(course, *GRADE)[0] == 0
+    said_by(course, *GRADE)
     assert totals(course)["dan"][0] == 3
-    said_by("autograder withdraw softmax --back --write")
+    walk("autograder withdraw softmax --back --write")
     assert totals(course)["ben"] == before["ben"]
-    why = said_by("autograder why").splitlines()
+    why = walk("autograder why").splitlines()
     assert len(why) <= 10
     assert "extension: due 2027-03-04 12:00 UTC" in "\n".join(why)
-    said_by("autograder forget")
+    walk("autograder forget")
     assert not list(todo)
 
 
 def test_out_of_the_total_it_counts_for_nobody(course):
     before = totals(course)
-    code, said = command(course, "withdraw", EXERCISE, "--out-of-total", "--write")
-    assert code == 0, said
+    said_by(course, "withdraw", EXERCISE, "--out-of-total", "--write")
     assert totals(course) == {"ann": (3, 3), "ben": (3, 3), "cleo": (0, 3)}
-    assert command(course, *GRADE)[0] == 0
-    code, said = command(course, "withdraw", EXERCISE, "--back", "--write")
-    assert (code, totals(course)) == (0, before), said
+    said_by(course, *GRADE)
+    said_by(course, "withdraw", EXERCISE, "--back", "--write")
+    assert totals(course) == before
 
 
 # ---------------------------------------------------------------- code for other programs
@@ -115,8 +115,7 @@ def test_code_of_each_exercise_goes_out_with_its_stub_and_without_names(course):
     for cell in notebook.cells:
         cell.metadata.clear()
     nbformat.write(notebook, path)
-    code, said = command(course, "similar", NAME, "code")
-    assert code == 0, said
+    said_by(course, "similar", NAME, "code")
     students = course.root / "code" / EXERCISE / "students"
     assert {one.stem for one in students.iterdir()} == {"ann", "ben", "yan", *(f"zed-{n}" for n in range(4))}
     assert (students / "yan.py").read_text() == f"def {EXERCISE}(X):\n    return X\n"  # found by what it defines
@@ -126,11 +125,11 @@ def test_code_of_each_exercise_goes_out_with_its_stub_and_without_names(course):
     assert "return X - 1" not in base
     assert {one.stem for one in (course.root / "code" / BUILT / "students").iterdir()} == {"ann", "ben"}
 
-    assert command(course, "similar", NAME, "plain", "--anonymous")[0] == 0
+    said_by(course, "similar", NAME, "plain", "--anonymous")
     names = [one.stem for one in (course.root / "plain" / EXERCISE / "students").iterdir()]
     assert len(names) == 7
     assert all(re.fullmatch(r"student-[0-9a-f]{8}", name) for name in names)
     who = dict(row.split(",") for row in (course.root / "plain.names.csv").read_text().splitlines()[1:])
     assert set(names) < who.keys()
     assert {"ann", "yan"} < set(who.values())
-    assert command(course, "similar", NAME, "plain")[0] == 2
+    said_by(course, "similar", NAME, "plain", code=2)

@@ -22,8 +22,8 @@ from tests.helpers.small_course import (
     RUBRIC,
     add_question,
     book_of,
-    command,
     graded,
+    said_by,
     small_course,
     submit,
 )
@@ -220,8 +220,7 @@ def decided(course, **changes):
 
 @pytest.mark.slow
 def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromium):
-    code, said = command(six, "written", NAME, "--page", "written.html")
-    assert code == 0, said
+    said_by(six, "written", NAME, "--page", "written.html")
     page = chromium.new_page(viewport={"width": 1100, "height": 900}, accept_downloads=True)
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -255,15 +254,14 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
     assert (page.title(), complaints) == (f"Written answers: {NAME}", [])
     page.close()
 
-    code, said = command(six, "written", NAME, "--apply", "decisions.json")
-    assert (code, said.strip()) == (0, "entered 5 decisions")
+    assert said_by(six, "written", NAME, "--apply", "decisions.json").strip() == "entered 5 decisions"
     assert scores(six) == {"ann": 3, "bob": 3, "cy": 3, "dee": 4, "eve": 0, "fay": None}
     assert comment_on(six, "ann") == ("- ✗ names the mean of a row\n- ✓ says why it is the row's own\n\nWell said.")
     graded(six, feedback=True)
     shown = (six.root / "feedback" / "ann" / NAME / "first.html").read_text()
     assert "✓ says why it is the row" in shown
     assert "(Score: 6.0 / 7.0)" in shown
-    command(six, "written", NAME, "--page", "again.html")
+    said_by(six, "written", NAME, "--page", "again.html")
     assert "Graded already: 2 groups" in " ".join((six.root / "again.html").read_text().split())
 
 
@@ -272,14 +270,15 @@ def test_what_has_changed_since_is_left_out_and_named(six):
     with book_of(six) as book:
         book.find_grade("written-why", "first", NAME, "ann").manual_score = 1.0
         book.db.commit()
-    code, said = command(six, "written", NAME, "--apply", decided(six))
-    assert (code, "ann, written-why: somebody has graded it since" in said) == (1, True)
-    code, said = command(six, "written", NAME, "--apply", decided(six, before=1))
-    assert (code, scores(six)["ann"]) == (0, 3)
-    code, said = command(six, "written", NAME, "--apply", decided(six, before=3, score=2, answer="other"))
-    assert (code, "the answer is another one now" in said) == (1, True)
-    code, said = command(six, "written", NAME, "--apply", decided(six, student="../ann"))
-    assert (code, "../ann, written-why: the gradebook has no such answer" in said) == (1, True)
+
+    def applied(code=1, **changes):
+        return said_by(six, "written", NAME, "--apply", decided(six, **changes), code=code)
+
+    assert "ann, written-why: somebody has graded it since" in applied()
+    applied(0, before=1)
+    assert scores(six)["ann"] == 3
+    assert "the answer is another one now" in applied(before=3, score=2, answer="other")
+    assert "../ann, written-why: the gradebook has no such answer" in applied(student="../ann")
     assert scores(six)["ann"] == 3
 
 
@@ -297,8 +296,8 @@ def test_what_has_changed_since_is_left_out_and_named(six):
 )
 def test_a_decision_that_cannot_be_is_said_and_nothing_is_entered(class_of_six, changes, said):
     path = decided(class_of_six, **changes)
-    code, text = command(class_of_six, "written", NAME, "--apply", path)
-    assert (code, said in " ".join(text.split())) == (2, True), text
+    text = said_by(class_of_six, "written", NAME, "--apply", path, code=2)
+    assert said in " ".join(text.split())
     assert set(scores(class_of_six).values()) == {None}
 
 
@@ -311,10 +310,10 @@ def test_a_file_that_is_none_is_said(class_of_six):
     ):
         path = class_of_six.root / "other.json"
         path.write_text(text)
-        code, told_so = command(class_of_six, "written", NAME, "--apply", path)
-        assert (code, said in " ".join(told_so.split())) == (2, True), told_so
-    code, told_so = command(class_of_six, "written", NAME)
-    assert (code, "name --page before you grade" in " ".join(told_so.split())) == (2, True), told_so
+        told_so = said_by(class_of_six, "written", NAME, "--apply", path, code=2)
+        assert said in " ".join(told_so.split())
+    told_so = said_by(class_of_six, "written", NAME, code=2)
+    assert "name --page before you grade" in " ".join(told_so.split())
 
 
 def test_every_written_question_of_the_course_has_a_rubric_that_adds_up():
@@ -366,15 +365,14 @@ def test_an_answer_that_lost_its_name_is_read_by_a_person_and_gets_no_silent_zer
     notebook = nbformat.read(submitted["dee"], as_version=4)  # turned into code, as one key does it
     notebook.cells[-1] = nbformat.v4.new_code_cell(notebook.cells[-1].source, metadata=notebook.cells[-1].metadata)
     nbformat.write(notebook, submitted["dee"])
-    code, said = command(course, "grade", "--gradebook", "--quiet")
-    assert code == 0, said
+    said = said_by(course, "grade", "--gradebook", "--quiet")
     told = [name for name in submitted if f"warning: {name}, {NAME}: the answer to 'written-why'" in said]
     assert told == ["ann", "bob", "dee"], said
     with book_of(course) as book:
         grades = {name: book.find_grade("written-why", "first", NAME, name) for name in submitted}
         found = {name: (grade.auto_score, grade.needs_manual_grade) for name, grade in grades.items()}
         assert found == {"ann": (None, True), "bob": (None, True), "cy": (0, False), "dee": (None, True)}
-    assert command(course, "written", NAME, "--page", "written.html")[0] == 0
+    said_by(course, "written", NAME, "--page", "written.html")
     page = (course.root / "written.html").read_text()
     assert "Rows differ." in page
     assert "Outliers of one column move it." in page
