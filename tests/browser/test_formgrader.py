@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from tests.helpers.browser import lab
-from tests.helpers.small_course import NAME, said_by, small_course
+from tests.helpers.small_course import NAME, book_of, said_by, small_course
 
 pytestmark = pytest.mark.slow
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -35,7 +34,6 @@ def enter(page, field, text):
 def test_by_hand_and_by_tests(jupyterlab, chromium):
     course, address = jupyterlab
     assignment = course.assignment(A1)
-    book_url = f"sqlite:///{course.root}/gradebook.db"
     page = chromium.new_page(viewport={"width": 1300, "height": 1000})
     page.goto(f"{address}/formgrader?token=secret")
     page.locator("tr", has_text=A1).locator(".assign a").click()
@@ -45,7 +43,7 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     hand_in(fill(released, wrong), course.root / "submitted", STUDENT, assignment)
     page.goto(f"{address}/formgrader/manage_submissions/{A1}")
     press(page, ".autograde a", 120)
-    with Gradebook(book_url) as book:
+    with book_of(course) as book:
         submission = book.find_submission_notebook("scaled_dot_product", A1, STUDENT).id
         earned = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT).auto_score
         score = book.find_submission(A1, STUDENT).score
@@ -78,7 +76,7 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     sync_api.expect(page.locator("#attention_scores-comment")).to_have_value(
         "Nearly: look at the square root. <b>Sam</b>"
     )
-    with Gradebook(book_url) as book:
+    with book_of(course) as book:
         override = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT)
         assert (override.auto_score, override.manual_score) == (earned, 4.5)
         score = book.find_submission(A1, STUDENT).score

@@ -135,6 +135,14 @@ def book_of(course: Course) -> Gradebook:
     return Gradebook(f"sqlite:///{course.root}/gradebook.db")
 
 
+def grade_by_hand(course: Course, student: str, cell: str, score: float | None, waits: bool = False) -> None:
+    """What formgrader writes when a person enters a score."""
+    with book_of(course) as book:
+        grade = book.find_grade(cell, "first", NAME, student)
+        grade.manual_score, grade.needs_manual_grade = score, waits
+        book.db.commit()
+
+
 def set_points(course: Course, points: float) -> None:
     """Points changed in the source notebook, as JupyterLab's panel does."""
     path = course.assignment(NAME).notebook

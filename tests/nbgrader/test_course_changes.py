@@ -17,6 +17,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
+    grade_by_hand,
     said_by,
     small_course,
     submit,
@@ -37,14 +38,6 @@ def rows(course):
 def scores(course):
     with book_of(course) as book:
         return {one.student.id: one.notebooks[0].score for one in book.assignment_submissions(NAME)}
-
-
-def by_hand(course, student, cell, score):
-    """What formgrader writes when a person enters a score."""
-    with book_of(course) as book:
-        grade = book.find_grade(cell, "first", NAME, student)
-        grade.manual_score, grade.needs_manual_grade = score, False
-        book.db.commit()
 
 
 def waits(course, student):
@@ -69,8 +62,8 @@ def graded(tmp_path_factory):
         submit(course, student, answers | {WRITTEN: f"{student} says that each row has its own mean."})
     said_by(course, *GRADE)
     for student in ("ada", "ben", "cleo"):
-        by_hand(course, student, WRITTEN, 3.0)
-    by_hand(course, "cleo", TEST, 2.5)
+        grade_by_hand(course, student, WRITTEN, 3.0)
+    grade_by_hand(course, "cleo", TEST, 2.5)
     return course
 
 
@@ -140,6 +133,6 @@ def test_after_a_change_only_manual_grades_of_cells_that_changed_are_asked_again
     path = course.assignment(NAME).notebook
     path.write_text(path.read_text().replace("Since each row has a mean of its own", "Since rows differ"))
     assert api(course.root).generate_assignment(NAME)["success"]
-    by_hand(course, "cleo", TEST, 2.5)
+    grade_by_hand(course, "cleo", TEST, 2.5)
     said_by(course, *GRADE)
     assert [waits(course, student) for student in ("ada", "ben", "cleo")] == [{WRITTEN}] * 3

@@ -19,6 +19,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
+    grade_by_hand,
     said_by,
     small_course,
     submit,
@@ -101,10 +102,7 @@ def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(co
 
 def test_what_a_person_gives_is_a_line_too(course):
     said_by(course, "written", NAME, "--page", "page.html")
-    with book_of(course) as book:
-        grade = book.find_grade(WRITTEN, "first", NAME, "ada")
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        book.db.commit()
+    grade_by_hand(course, "ada", WRITTEN, 3.0)
     said_by(course, "why", "ada", NAME)  # whatever was entered in another way is noticed
     assert told(course)[-1] == ("manual grade", 3.3, "")
     assert history.entries(course.root, "ada", NAME)[-1].by_hand == (WRITTEN,)

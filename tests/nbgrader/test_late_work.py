@@ -19,6 +19,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
+    grade_by_hand,
     nbgrader,
     said_by,
     small_course,
@@ -163,9 +164,7 @@ def test_a_second_attempt_replaces_the_first_and_keeps_what_a_person_wrote(late,
     autograde()
     with book_of(late) as book:
         assert book.find_grade(TEST, "first", NAME, "tries").auto_score < 3
-        grade = book.find_grade(WRITTEN, "first", NAME, "tries")
-        grade.manual_score, grade.needs_manual_grade = 2.0, False
-        book.db.commit()
+    grade_by_hand(late, "tries", WRITTEN, 2.0)
     submit(late, "tries", when=at(-4))
     for _ in range(2):  # without --force, for the timestamp is newer; then nothing is new, and nothing happens
         autograde()

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in
 from autograder.course import course_at, courses_around
@@ -99,7 +98,7 @@ def test_nor_by_nbgrader_and_nothing_of_it_acts_on_the_page(own_course, tmp_path
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
-    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
+    with book_of(own_course) as book:
         assert book.find_submission(NAME, "mallory").score == 0
     page = (own_course.root / "feedback" / "mallory" / NAME / "scaled_dot_product.html").read_text()
     assert SCRIPT not in page

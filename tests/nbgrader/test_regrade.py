@@ -18,6 +18,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
+    grade_by_hand,
     said_by,
     small_course,
     submit,
@@ -54,14 +55,6 @@ def comment(course, student):
         return book.find_comment(EXERCISE, "first", NAME, student).comment
 
 
-def grade_by_hand(course, cell, student, score, waits):
-    """What formgrader writes when a person enters a score."""
-    with book_of(course) as book:
-        grade = book.find_grade(cell, "first", NAME, student)
-        grade.manual_score, grade.needs_manual_grade = score, waits
-        book.db.commit()
-
-
 def total(grades):
     """A student's points: a person's where there are some, else the tests'."""
     return sum(auto or 0 if manual is None else manual for auto, manual, _, _ in grades.values())
@@ -85,8 +78,8 @@ def graded(tmp_path_factory):
     with book_of(course) as book:
         book.find_comment(EXERCISE, "first", NAME, "dmitri").manual_comment = "Nearly. 7/10 <b>"
         book.db.commit()
-    grade_by_hand(course, TEST, "dmitri", OVERRIDE, waits=False)
-    grade_by_hand(course, WRITTEN, "ada", 3.0, waits=False)
+    grade_by_hand(course, "dmitri", TEST, OVERRIDE)
+    grade_by_hand(course, "ada", WRITTEN, 3.0)
     path = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
     path.write_text(path.read_text().replace("weight(0.5)", "weight(4.5)"))
     path = course.assignment(NAME).notebook
@@ -126,10 +119,10 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert comment(graded, "dmitri") == "Nearly. 7/10 <b>"
 
     # a person goes on grading; then it is undone, and that work stays
-    grade_by_hand(graded, WRITTEN, "chloe", 2.0, waits=False)
+    grade_by_hand(graded, "chloe", WRITTEN, 2.0)
     said_by(graded, "regrade", NAME, "--undo")
     assert grades(graded, "chloe")[WRITTEN][1::2] == (2.0, False)
-    grade_by_hand(graded, WRITTEN, "chloe", *old["chloe"][WRITTEN][1::2])
+    grade_by_hand(graded, "chloe", WRITTEN, *old["chloe"][WRITTEN][1::2])
     assert rows(graded) == before
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == pages
 

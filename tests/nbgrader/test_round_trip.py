@@ -10,7 +10,6 @@ import shutil
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.discovery import find_submissions
@@ -19,6 +18,7 @@ from autograder.submission import grade_id
 from autograder.worker.pool import grade_many
 from tests.conftest import copy_course
 from tests.helpers.classes import marks
+from tests.helpers.small_course import book_of
 
 pytestmark = pytest.mark.slow
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
@@ -66,19 +66,15 @@ def graded(tmp_path_factory):
     return course
 
 
-def gradebook(course):
-    return Gradebook(f"sqlite:///{course.root}/gradebook.db")
-
-
 def test_model_answers_get_all_and_untouched_releases_nothing(graded):
-    with gradebook(graded) as book:
+    with book_of(graded) as book:
         for assignment in graded.assignments().values():
             assert sum(marks(book, assignment, "right").values()) == assignment.max_score
             assert sum(marks(book, assignment, "untouched").values()) == 0
 
 
 def test_an_exercise_undone_or_looping_costs_itself_only(graded):
-    with gradebook(graded) as book:
+    with book_of(graded) as book:
         for assignment in graded.assignments().values():
             last = assignment.exercises[-1]
             for student in {"last-undone", "last-loops"} & class_of(assignment).keys():
@@ -88,7 +84,7 @@ def test_an_exercise_undone_or_looping_costs_itself_only(graded):
 
 
 def test_an_early_mistake_is_paid_for_once(graded):
-    with gradebook(graded) as book:
+    with book_of(graded) as book:
         for assignment in graded.assignments().values():
             found = marks(book, assignment, "first-wrong")
             first = assignment.exercises[0]
@@ -97,7 +93,7 @@ def test_an_early_mistake_is_paid_for_once(graded):
 
 
 def test_written_questions_wait_for_a_person(graded):
-    with gradebook(graded) as book:
+    with book_of(graded) as book:
         for assignment in graded.assignments().values():
             grades = [g for n in book.find_submission(assignment.name, "right").notebooks for g in n.grades]
             waiting = [grade for grade in grades if grade.needs_manual_grade]
@@ -143,7 +139,7 @@ def test_points_changed_in_the_notebook_alone_change_the_marks(own_course, sandb
     released = own_course.root / "assignments" / assignment.name / assignment.notebook.name
     hand_in(fill(released, model_answers(assignment)), own_course.root / "submitted", "right", assignment)
     assert nbgrader.autograde(assignment.name, "*")["success"]
-    with gradebook(own_course) as book:
+    with book_of(own_course) as book:
         assert marks(book, assignment, "right")["softmax"] == 40
     (report,) = grade_many(find_submissions([own_course.root / "submitted"], own_course), own_course.root, 1)
     assert report.exercises[0].score == 40

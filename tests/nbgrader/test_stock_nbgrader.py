@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
@@ -13,6 +12,7 @@ from tests.conftest import copy_course
 from tests.helpers.classes import marks
 from tests.helpers.sandboxes import Marker
 from tests.helpers.selection import one_in
+from tests.helpers.small_course import book_of
 from tests.helpers.stock import stock
 
 # NumPy alone, both halves, what is brought and trained, what is watched, and ten exercises.
@@ -62,7 +62,7 @@ def same_marks(course, name, undone, sandbox):
     cells = [cell.source for cell in code_cells(read_notebook(one.path))]
     with Marker(assignment, sandbox) as marker:
         report, _ = marker.mark_cells(one.student, cells)
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+    with book_of(course) as book:
         mixed = marks(book, assignment, "mixed")
     assert mixed == {exercise.name: exercise.score for exercise in report.exercises}
     assert mixed.pop(undone) == 0

@@ -20,8 +20,10 @@ from tests.helpers.small_course import (
     NAME,
     NOTEBOOK,
     RUBRIC,
+    WRITTEN,
     add_question,
     book_of,
+    grade_by_hand,
     graded,
     said_by,
     small_course,
@@ -50,10 +52,7 @@ def test_what_nobody_has_graded_has_no_zero_and_the_sum_is_not_the_last_word(cou
     assert "(Score so far: 3.0 / 7.0)" in page
     assert "Score: 0.0 / 4.0" not in page
     assert page.index("(not graded yet, of 4.0)") < page.index("(Score: 3.0 / 3.0)")
-    with book_of(course) as book:
-        grade = book.find_grade("written-why", "first", NAME, "ann")
-        grade.manual_score, grade.needs_manual_grade = 0.0, False
-        book.db.commit()
+    grade_by_hand(course, "ann", WRITTEN, 0.0)
     graded(course, feedback=True)
     page = feedback(course)
     assert "(Score: 3.0 / 7.0)" in page
@@ -267,9 +266,7 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
 
 @pytest.mark.slow
 def test_what_has_changed_since_is_left_out_and_named(six):
-    with book_of(six) as book:
-        book.find_grade("written-why", "first", NAME, "ann").manual_score = 1.0
-        book.db.commit()
+    grade_by_hand(six, "ann", WRITTEN, 1.0, waits=True)
 
     def applied(code=1, **changes):
         return said_by(six, "written", NAME, "--apply", decided(six, **changes), code=code)
