@@ -84,10 +84,10 @@ def graded(tmp_path_factory):
     nbformat.write(loud(nbformat.read(path, as_version=4)), path)
     for student, code in {"ada": honest, MALLORY: honest, "killer": answers | {EXERCISE: KILLS}, "zoe": honest}.items():
         submit(course, student, code)
-    _, said = nbgrader(course, "autograde", NAME)
+    said = nbgrader(course, "autograde", NAME, code=1)
     assert "1 of 5 submissions could not be graded" in said
     assert "which formgrader would act on; rename it" in said
-    assert nbgrader(course, "generate_feedback", NAME)[0] == 0
+    nbgrader(course, "generate_feedback", NAME)
     return course
 
 

@@ -170,9 +170,9 @@ def said_by(course: Course, *words, code: int = 0) -> str:
     return said
 
 
-def nbgrader(course: Course, *words: str) -> tuple[int, str]:
+def nbgrader(course: Course, *words: str, code: int = 0) -> str:
     """The same with nbgrader's commands, as nbgrader's own tests run them."""
-    app, logged, paths, code = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0
+    app, logged, paths, found = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0
     with contextlib.chdir(course.root), contextlib.redirect_stderr(logged), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # it opens files that it does not close
         try:
@@ -180,8 +180,9 @@ def nbgrader(course: Course, *words: str) -> tuple[int, str]:
             with contextlib.suppress(NoStart):  # a command of its own has run
                 app.start()
         except SystemExit as end:
-            code = int(end.code or 0)
+            found = int(end.code or 0)
         finally:
             app.reset()
             sys.path[:] = paths
-    return code, logged.getvalue()
+    assert found == code, logged.getvalue()
+    return logged.getvalue()

@@ -10,8 +10,7 @@ import pytest
 from autograder.nbgrader import api
 from autograder.nbgrader.exchange import timestamp_if_plain
 from autograder.nbgrader.files import copy_plain_files
-from tests.helpers import small_course
-from tests.helpers.small_course import EXERCISE, NAME, book_of, graded, released, said_by, submit
+from tests.helpers.small_course import EXERCISE, NAME, book_of, graded, nbgrader, released, said_by, submit
 
 COURSE = "links"
 
@@ -25,12 +24,6 @@ def course(course, tmp_path):
         file.write(f"c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = {COURSE!r}\n")
     nbgrader(course, "release_assignment", NAME)
     return course
-
-
-def nbgrader(course, *words, wanted=0):
-    code, said = small_course.nbgrader(course, *words)
-    assert code == wanted, said
-    return said
 
 
 def inbound(course, student):
@@ -86,7 +79,7 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
     inbound(course, "gus").with_name(f"gus+{NAME}+tomorrow").mkdir()
     inbound(course, "ada").with_name(f"ada+{NAME}+").mkdir()
     kept = submit(course, "eve")  # collected earlier
-    said = nbgrader(course, "collect", NAME, "--update", wanted=1)
+    said = nbgrader(course, "collect", NAME, "--update", code=1)
     for sentence in LEFT:
         assert f"{sentence}, so it was not collected" in said
     assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in said
@@ -97,7 +90,7 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
     assert kept.is_file()
     nbgrader(course, "autograde", NAME)
     nbgrader(course, "generate_feedback", NAME)
-    said = nbgrader(course, "release_feedback", NAME, wanted=1)
+    said = nbgrader(course, "release_feedback", NAME, code=1)
     assert f"feedback/eve/{NAME}: no submission_secret.txt, which the exchange adds" in said
     contents(root / "submitted", root / "autograded", root / "feedback", root.parent / "exchange" / COURSE / "feedback")
     assert (root / "autograded" / "mallory" / NAME / "data.csv").read_text() == "1,2"
@@ -148,7 +141,7 @@ def test_only_pages_of_ours_are_released_and_one_that_cannot_be_costs_nobody_els
     (feedback / "bob" / NAME / "stolen.html").symlink_to(course.root / "gradebook.db")
     (feedback / "cy" / NAME / "0.html").write_text("of an older kit")
     (feedback / "dan" / NAME / "submission_secret.txt").unlink()
-    said = nbgrader(course, "release_feedback", NAME, wanted=1)
+    said = nbgrader(course, "release_feedback", NAME, code=1)
     assert f"feedback/bob/{NAME}: stolen.html is not the page first.html; run nbgrader generate_feedback" in said
     assert "0.html is not the page first.html" in said
     assert f"feedback/dan/{NAME}: no submission_secret.txt" in said

@@ -96,8 +96,10 @@ def steps(system: str) -> list[str]:
 def take(course, line):
     """Type one line: exit code, and what it said. What collects and gives back is a process, as it is at a terminal."""
     program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME))
+    if program == "autograder":
+        return command(course, *words)
     if words[0] not in ("zip_collect", "generate_feedback"):
-        return {"nbgrader": nbgrader, "autograder": command}[program](course, *words)
+        return 0, nbgrader(course, *words)
     done = subprocess.run([program, *words], cwd=course.root, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 

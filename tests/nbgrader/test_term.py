@@ -19,7 +19,6 @@ from tests.helpers.small_course import (
     NOTEBOOK,
     WRONG,
     book_of,
-    command,
     nbgrader,
     said_by,
     small_course,
@@ -68,8 +67,7 @@ def test_the_pages_commands_do_in_order_what_it_says(course):
     def walk(last):
         for line in todo:
             program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME).replace("softmax", EXERCISE))
-            code, said = {"nbgrader": nbgrader, "autograder": command}[program](course, *words)
-            assert code == 0, f"{line}\n{said}"
+            said = {"nbgrader": nbgrader, "autograder": said_by}[program](course, *words)
             if line.startswith(last):
                 return said
         raise AssertionError(f"the page has no {last}")
