@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from tests.helpers.browser import lab
-from tests.helpers.small_course import NAME, command, small_course
+from tests.helpers.small_course import NAME, book_of, said_by, small_course
 
 pytestmark = pytest.mark.slow
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -32,74 +31,73 @@ def enter(page, field, text):
         page.locator(field).blur()
 
 
-def test_by_hand_and_by_tests(own_course, chromium):
-    assignment = own_course.assignment(A1)
-    book_url = f"sqlite:///{own_course.root}/gradebook.db"
-    with lab(own_course.root) as address:
-        page = chromium.new_page(viewport={"width": 1300, "height": 1000})
-        page.goto(f"{address}/formgrader?token=secret")
-        page.locator("tr", has_text=A1).locator(".assign a").click()
-        page.locator(".modal-title", has_text="Success").wait_for(timeout=90_000)
-        released = own_course.root / "assignments" / A1 / assignment.notebook.name
-        wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
-        hand_in(fill(released, wrong), own_course.root / "submitted", STUDENT, assignment)
-        page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-        press(page, ".autograde a", 120)
-        with Gradebook(book_url) as book:
-            submission = book.find_submission_notebook("scaled_dot_product", A1, STUDENT).id
-            earned = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT).auto_score
-            score = book.find_submission(A1, STUDENT).score
-        assert 0 < earned < 5
-        assert score == 15 + earned
-        page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-        assert f"{score:g} / 24" in page.locator("tr", has_text=STUDENT).inner_text()
+def test_by_hand_and_by_tests(jupyterlab, chromium):
+    course, address = jupyterlab
+    assignment = course.assignment(A1)
+    page = chromium.new_page(viewport={"width": 1300, "height": 1000})
+    page.goto(f"{address}/formgrader?token=secret")
+    page.locator("tr", has_text=A1).locator(".assign a").click()
+    page.locator(".modal-title", has_text="Success").wait_for(timeout=90_000)
+    released = course.root / "assignments" / A1 / assignment.notebook.name
+    wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
+    hand_in(fill(released, wrong), course.root / "submitted", STUDENT, assignment)
+    page.goto(f"{address}/formgrader/manage_submissions/{A1}")
+    press(page, ".autograde a", 120)
+    with book_of(course) as book:
+        submission = book.find_submission_notebook("scaled_dot_product", A1, STUDENT).id
+        earned = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT).auto_score
+        score = book.find_submission(A1, STUDENT).score
+    assert 0 < earned < 5
+    assert score == 15 + earned
+    page.goto(f"{address}/formgrader/manage_submissions/{A1}")
+    assert f"{score:g} / 24" in page.locator("tr", has_text=STUDENT).inner_text()
 
-        grading = f"{address}/formgrader/submissions/{submission}"
-        page.goto(grading)
-        page.wait_for_load_state("networkidle")
-        # partial credit stands in the score's field, the rubric above it says what for
-        field = page.locator("#test-attention_scores")
-        assert float(field.get_attribute("placeholder")) == pytest.approx(earned, abs=0.01)
-        rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
-        assert "✗ not yet" in rubric.inner_text()
-        assert "no scaling" in rubric.inner_text()
-        reads_well(page, rubric)
-        assert page.get_by_text("For graders, a model answer.").is_visible()
+    grading = f"{address}/formgrader/submissions/{submission}"
+    page.goto(grading)
+    page.wait_for_load_state("networkidle")
+    # partial credit stands in the score's field, the rubric above it says what for
+    field = page.locator("#test-attention_scores")
+    assert float(field.get_attribute("placeholder")) == pytest.approx(earned, abs=0.01)
+    rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
+    assert "✗ not yet" in rubric.inner_text()
+    assert "no scaling" in rubric.inner_text()
+    reads_well(page, rubric)
+    assert page.get_by_text("For graders, a model answer.").is_visible()
 
-        enter(page, "#test-attention_scores", "4.5")
-        enter(page, "#written-roles", "3")
-        enter(page, "#attention_scores-comment", "Nearly: look at the square root. <b>Sam</b>")
-        page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-        press(page, ".autograde a", 120)
-        page.goto(grading)
-        page.wait_for_load_state("networkidle")
-        sync_api.expect(page.locator("#test-attention_scores")).to_have_value("4.5")
-        sync_api.expect(page.locator("#written-roles")).to_have_value("3")
-        sync_api.expect(page.locator("#attention_scores-comment")).to_have_value(
-            "Nearly: look at the square root. <b>Sam</b>"
-        )
-        with Gradebook(book_url) as book:
-            override = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT)
-            assert (override.auto_score, override.manual_score) == (earned, 4.5)
-            score = book.find_submission(A1, STUDENT).score
-        assert score == 4 + 4.5 + 5 + 6 + 3
+    enter(page, "#test-attention_scores", "4.5")
+    enter(page, "#written-roles", "3")
+    enter(page, "#attention_scores-comment", "Nearly: look at the square root. <b>Sam</b>")
+    page.goto(f"{address}/formgrader/manage_submissions/{A1}")
+    press(page, ".autograde a", 120)
+    page.goto(grading)
+    page.wait_for_load_state("networkidle")
+    sync_api.expect(page.locator("#test-attention_scores")).to_have_value("4.5")
+    sync_api.expect(page.locator("#written-roles")).to_have_value("3")
+    sync_api.expect(page.locator("#attention_scores-comment")).to_have_value(
+        "Nearly: look at the square root. <b>Sam</b>"
+    )
+    with book_of(course) as book:
+        override = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT)
+        assert (override.auto_score, override.manual_score) == (earned, 4.5)
+        score = book.find_submission(A1, STUDENT).score
+    assert score == 4 + 4.5 + 5 + 6 + 3
 
-        page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-        press(page, ".generate-feedback a", 60)
-        page.goto((own_course.root / "feedback" / STUDENT / A1 / "scaled_dot_product.html").as_uri())
-        text = page.locator("body").inner_text()
-        assert "Nearly: look at the square root." in text
-        for plumbing in ("HIDDEN", "autograder.student.stock", "Test cell", "Grade cell"):
-            assert plumbing not in text
-        contents = page.locator("#toc li").all_inner_texts()
-        assert contents[:2] == ["Comment on attention_scores", "attention_scores (Score: 4.5 / 5.0)"]
-        assert contents[2:4] == ["In your own words (Score: 3.0 / 4.0)", "Comment on your own words"]
-        rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
-        assert "✗ not yet" in rubric.inner_text()
-        assert "no scaling" in rubric.inner_text()
-        assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
-        assert rubric.locator("svg").count() == 2
-        page.close()
+    page.goto(f"{address}/formgrader/manage_submissions/{A1}")
+    press(page, ".generate-feedback a", 60)
+    page.goto((course.root / "feedback" / STUDENT / A1 / "scaled_dot_product.html").as_uri())
+    text = page.locator("body").inner_text()
+    assert "Nearly: look at the square root." in text
+    for plumbing in ("HIDDEN", "autograder.student.stock", "Test cell", "Grade cell"):
+        assert plumbing not in text
+    contents = page.locator("#toc li").all_inner_texts()
+    assert contents[:2] == ["Comment on attention_scores", "attention_scores (Score: 4.5 / 5.0)"]
+    assert contents[2:4] == ["In your own words (Score: 3.0 / 4.0)", "Comment on your own words"]
+    rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
+    assert "✗ not yet" in rubric.inner_text()
+    assert "no scaling" in rubric.inner_text()
+    assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
+    assert rubric.locator("svg").count() == 2
+    page.close()
 
 
 def reads_well(page, rubric):
@@ -120,7 +118,7 @@ def test_names_are_shown_as_they_are(tmp_path, chromium):
     """nbgrader writes ", None" after a name of one word."""
     course = small_course(tmp_path / "course", students=("cher", "ada", "bob"))
     (tmp_path / "class.csv").write_text("id,name\ncher,Cher\nada,Ada Lovelace\nbob,\n")
-    assert command(course, "roster", tmp_path / "class.csv")[0] == 0
+    said_by(course, "roster", tmp_path / "class.csv")
     with lab(course.root) as address:
         page = chromium.new_page()
         page.goto(f"{address}/formgrader/manage_students?token=secret")

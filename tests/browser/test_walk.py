@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 from tests.helpers.browser import Tab
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
+from tests.helpers.selection import one_in
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,7 @@ def kernel():
     kernel.close()
 
 
-@pytest.mark.parametrize("name", sorted(WALKS.keys() - {IN_THE_BROWSER}))
+@pytest.mark.parametrize("name", one_in(3, sorted(WALKS.keys() - {IN_THE_BROWSER})))
 def test_nor_is_it_otherwise_in_a_kernel_without_a_page(name, kernel, tmp_path):
     kernel.open(copied(WALKS[name], tmp_path))
     each_slip_is_named(WALKS[name], kernel, in_the_output)

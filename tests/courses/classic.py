@@ -7,8 +7,6 @@ manual (code), written (text), task.
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import CONFIG, Course
 from autograder.submission import grade_id
+from tests.helpers.stock import stock
 
 KINDS = {
     "given": {"locked": True},
@@ -60,27 +59,8 @@ def classic_course(root: Path, beside: Mapping[str, str] = MappingProxyType({}),
         for file, content in beside.items():
             (path.parent / file).parent.mkdir(exist_ok=True)
             (path.parent / file).write_text(content)
-        done = Stock(root).generate_assignment(name)
-        assert done["success"], done
+    stock(root, "generate_assignment", assignments)
     return Course(root)
-
-
-class Stock:
-    """nbgrader as it comes, by its own commands. In this process other tests may have put the plugin into it."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def generate_assignment(self, name: str) -> dict[str, object]:
-        return self._run("generate_assignment", name)
-
-    def autograde(self, name: str, student: str) -> dict[str, object]:
-        return self._run("autograde", name, f"--student={student}")
-
-    def _run(self, *words: str) -> dict[str, object]:
-        command = [sys.executable, "-m", "nbgrader", *words]
-        done = subprocess.run(command, cwd=self._root, capture_output=True, text=True)
-        return {"success": done.returncode == 0, "log": done.stdout + done.stderr}
 
 
 def submit(course: Course, name: str, student: str, change=lambda cells: None, **answers: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
 
@@ -17,6 +18,7 @@ from tests.courses.classic import notebook_of
 from tests.helpers.sandboxes import Sandbox
 
 IMPORTS = "#% code\nimport math\nimport random\n\nimport numpy as np\n\nfrom autograder import check\n"
+NONE = MappingProxyType({})
 SUITE = "import numpy as np\nimport pytest\n\nfrom autograder.testing import RNG, SEED, expect\n\n"
 
 
@@ -25,8 +27,8 @@ def exercise(name: str, solution: str, points: float = 2) -> str:
     return f'\n#% solution {name}\n{solution.strip()}\n\n#% tests test-{name} {points}\ncheck("{name}")\n'
 
 
-def course_of(root: Path, name: str, cells: str, files: Mapping[str, str]) -> Course:
-    """A course with one assignment, in step; `files` lie in the assignment's folder."""
+def course_of(root: Path, name: str, cells: str, files: Mapping[str, str], data: Mapping[str, bytes] = NONE) -> Course:
+    """A course with one assignment, in step; `files` lie in the assignment's folder, `data` beside its notebook."""
     content = root / f"{root.name}_course"
     (root / "source" / name).mkdir(parents=True)
     (root / CONFIG).write_text((TEMPLATES / "course" / "nbgrader_config.txt").read_text())
@@ -36,6 +38,9 @@ def course_of(root: Path, name: str, cells: str, files: Mapping[str, str]) -> Co
     for path, text in files.items():
         (content / name / path).parent.mkdir(exist_ok=True)
         (content / name / path).write_text(text)
+    for path, content in data.items():
+        (root / "source" / name / path).parent.mkdir(exist_ok=True)
+        (root / "source" / name / path).write_bytes(content)
     list(sync(Course(root)))
     return Course(root)
 

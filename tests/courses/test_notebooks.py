@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from pathlib import Path
 
 import matplotlib.pyplot
 import nbformat
 import pytest
 
-from autograder.authoring.generated_files import sync
-from autograder.cli.check_notebook import open_sandbox, read, verdicts
+from autograder.cli.check_notebook import read, verdicts
 from autograder.content import Visible
-from autograder.course import CHECK, CONFIG, Course
+from autograder.course import CHECK, Course
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.choice import isolates
 from autograder.student.check import examine
@@ -22,53 +20,30 @@ from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 from tests.conftest import ROOT
-from tests.courses.classic import notebook_of
 from tests.courses.notebooks import DATA, HEAD, NAME, NOTEBOOK, RIGHT, SUITES, VISIBLE, WRONG
+from tests.courses.own import IMPORTS, course_of, exercise
 
-STOCK = "### BEGIN HIDDEN TESTS\nfrom autograder.student.stock import check\n### END HIDDEN TESTS\n"
 
-
-def suite_course(root: Path, notebook: str, suites, data=None, visible=None) -> Course:
-    """A course with one assignment, its suites in the minimal form, and files beside its notebook."""
-    (root / "notes_course").mkdir(parents=True)
-    (root / "notes_course" / "course.toml").write_text("")
-    (root / CONFIG).write_text("from autograder.nbgrader import configure\nc = get_config()\nconfigure(c)\n")
-    (root / "jupytext.toml").write_text('cell_metadata_filter = "nbgrader,tags"\n')
-    files = {f"{one}/hidden_tests.py": text for one, text in suites.items()}
-    files |= {f"{one}/visible_tests.py": text for one, text in (visible or {}).items()}
-    for name, text in files.items():
-        path = root / "notes_course" / NAME / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(HEAD + text)
-    source = notebook_of(notebook)
-    for cell in source.cells:
-        if grade_id(cell).startswith(CHECK):
-            cell.source, cell.metadata["tags"] = STOCK + cell.source, ["active-ipynb"]
-    folder = root / "source" / NAME
-    for name, content in (data or {}).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(source, folder / "notes.ipynb")
-    course = Course(root)
-    list(sync(course))
-    return course
+def notes_course(root, cells, suites, visible=()):
+    """A course of these suites, in the minimal form."""
+    files = {f"{one}/hidden_tests.py": HEAD + text for one, text in suites.items()}
+    files |= {f"{one}/visible_tests.py": HEAD + text for one, text in dict(visible).items()}
+    return course_of(root, NAME, IMPORTS + cells, files, DATA)
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("notes") / "course"
-    return suite_course(folder, NOTEBOOK, SUITES, DATA, VISIBLE)
+    return notes_course(tmp_path_factory.mktemp("notes") / "course", NOTEBOOK, SUITES, VISIBLE)
 
 
 @contextlib.contextmanager
 def marking(course, kind="auto", limits=None):
-    """What the solution with other cells gets, by exercise: points and the first message."""
-    assignment, ends = course.assignment(NAME), contextlib.ExitStack()
-    judges = Judges(course.root, isolates(kind)[0])
+    """What the solution with other cells gets, by exercise: points and the first message.
+
+    In processes of the course's own, which have imported matplotlib once.
+    """
+    assignment, judges = course.assignment(NAME), Judges(course.root, isolates(kind)[0])
     worker = Worker(course, judges, limits or Limits())
-    ends.callback(judges.end)
-    ends.callback(worker.end)
     solved = nbformat.read(assignment.notebook, as_version=4)
 
     def mark(**answers):
@@ -81,8 +56,11 @@ def marking(course, kind="auto", limits=None):
         assert not found.report.reason, found.report.reason
         return {one.name: (one.score, one.tests[0].message) for one in found.report.exercises}
 
-    with ends:
+    try:
         yield mark
+    finally:
+        worker.end()
+        judges.end()
 
 
 @pytest.fixture(scope="module")
@@ -169,12 +147,8 @@ def test_the_worked_example_of_a_page_grades_its_own_solution(tmp_path, page):
     *cells, tests = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     head, *classes = EXERCISE.split(tests)
     suites = {name: head + text for name, text in zip(classes[::2], classes[1::2], strict=True)}
-    named = [
-        f'#% solution {name}\n{cell}\n#% tests test-{name} 2\ncheck("{name}")'
-        for name, cell in zip(suites, cells, strict=True)
-    ]
-    course = suite_course(tmp_path / "course", "\n\n".join(named), suites, DATA)
-    with marking(course) as mark:
+    named = "".join(exercise(name, cell) for name, cell in zip(suites, cells, strict=True))
+    with marking(notes_course(tmp_path / "course", named, suites)) as mark:
         assert mark() == dict.fromkeys(suites, (2.0, ""))
         untouched = mark(**dict.fromkeys(suites, "raise NotImplementedError()"))
         assert {name: score for name, (score, _) in untouched.items()} == dict.fromkeys(suites, 0)
@@ -196,7 +170,7 @@ SHOWN = {
 
 def released(course, **answers):
     """The release with answers, saved beside its data."""
-    path = course.root / "assignments" / NAME / "notes.ipynb"
+    path = course.root / "assignments" / NAME / f"{NAME}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.source = answers.get(grade_id(cell), cell.source)
@@ -222,10 +196,10 @@ def test_check_in_a_kernel_says_what_was_printed_written_and_drawn(course, monke
 
 
 @pytest.mark.slow
-def test_check_of_a_saved_notebook_finds_the_data_beside_it(course, tmp_path):
+def test_check_of_a_saved_notebook_finds_the_data_beside_it(course, tmp_path, sandbox):
     copy = Course(shutil.copytree(course.root, tmp_path / "course"))
-    with open_sandbox() as sandbox:
-        right = list(verdicts(read(released(copy, **RIGHT[0]), copy), sandbox))
-        assert [verdict.result.name for verdict in right if verdict.passed] == list(SUITES)
-        wrong = verdicts(read(released(copy, **{name: answer for name, (answer, _) in SHOWN.items()}), copy), sandbox)
-        assert all(SHOWN[verdict.result.name][1] in verdict.result.tests[0].message for verdict in wrong)
+    right = list(verdicts(read(released(copy, **RIGHT[0]), copy), sandbox.students))
+    assert [verdict.result.name for verdict in right if verdict.passed] == list(SUITES)
+    answers = {name: answer for name, (answer, _) in SHOWN.items()}
+    for verdict in verdicts(read(released(copy, **answers), copy), sandbox.students):
+        assert SHOWN[verdict.result.name][1] in verdict.result.tests[0].message

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import sys
+import warnings
 from pathlib import Path
 
 import nbformat
+from jupyter_core.application import NoStart
 from nbgrader.api import Gradebook
+from nbgrader.apps.nbgraderapp import NbGraderApp
 from typer.testing import CliRunner
 
+from autograder.authoring.generated_files import sync
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.authoring.skeletons import begin_course
+from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.cli.main import app
 from autograder.course import CONFIG, Course
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.submission import grade_id
 
 NAME, NOTEBOOK, EXERCISE = "a1_first", "first.ipynb", "row_centred"
 WRONG = f"def {EXERCISE}(X):\n    return X - X.mean()"
@@ -36,8 +43,10 @@ c.AssignLatePenalties.plugin_class = OnePoint
 
 WRITTEN, RUBRIC = "written-why", 'written-why = [[1, "names the mean of a row"], [3, "says why it is the row\'s own"]]'
 
+ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
 
-def add_question(course: Course, rubric: str = RUBRIC, answer: str = "Since each row has a mean of its own.") -> None:
+
+def add_question(course: Course, rubric: str = RUBRIC, answer: str = ANSWER) -> None:
     """A written question at the end, worth 4 points, with a rubric."""
     (course.assignment(NAME).content / "rubric.toml").write_text(rubric)
     path = course.assignment(NAME).notebook
@@ -48,15 +57,50 @@ def add_question(course: Course, rubric: str = RUBRIC, answer: str = "Since each
     nbformat.write(notebook, path)
 
 
-def small_course(folder: Path, config: str = "", students=(), written: bool = False) -> Course:
-    """Begun, released, and right work of `students` handed in; with a written question if asked."""
+# A second exercise, which builds on the first.
+BUILT = "doubled"
+SOLVED = f"### BEGIN SOLUTION\ndef {BUILT}(X):\n    return 2 * {EXERCISE}(X)\n### END SOLUTION"
+TESTED = f'''
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+
+@pytest.mark.exercise("{BUILT}")
+class TestDoubled:
+    @pytest.mark.weight(1)
+    def test_values(self, student, reference):
+        """Twice the centred rows."""
+        X = np.random.default_rng(5).normal(1, size=(3, 4))
+        expect.close(expect.array(student.{BUILT}(X)), reference.{BUILT}(X), "Twice what?")
+'''
+
+
+def add_second(course: Course) -> None:
+    """A second exercise, worth 3 points as the first one is."""
+    list(add_exercise(course, NAME, BUILT))
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    (cell,) = (one for one in notebook.cells if grade_id(one) == BUILT)
+    cell.source = SOLVED
+    nbformat.write(notebook, path)
+    (course.assignment(NAME).content / BUILT / "hidden_tests.py").write_text(TESTED)
+
+
+def small_course(folder: Path, config: str = "", students=(), written: bool = False, second: bool = False) -> Course:
+    """Begun, released, and right work of `students` handed in; with a second exercise, a written question if asked."""
     for _ in begin_course(folder, NAME, EXERCISE):
         pass
     with (folder / CONFIG).open("a") as file:
         file.write(config)
     course = Course(folder)
+    if second:
+        add_second(course)
     if written:
         add_question(course)
+    if second or written:
+        list(sync(course))
     assert api(folder).generate_assignment(NAME)["success"]
     for student in students:
         submit(course, student)
@@ -90,6 +134,14 @@ def book_of(course: Course) -> Gradebook:
     return Gradebook(f"sqlite:///{course.root}/gradebook.db")
 
 
+def grade_by_hand(course: Course, student: str, cell: str, score: float | None, waits: bool = False) -> None:
+    """What formgrader writes when a person enters a score."""
+    with book_of(course) as book:
+        grade = book.find_grade(cell, "first", NAME, student)
+        grade.manual_score, grade.needs_manual_grade = score, waits
+        book.db.commit()
+
+
 def set_points(course: Course, points: float) -> None:
     """Points changed in the source notebook, as JupyterLab's panel does."""
     path = course.assignment(NAME).notebook
@@ -108,3 +160,28 @@ def command(course: Course, *words):
         raise done.exception
     wrong = isinstance(done.exception, AutograderError)
     return (2, f"autograder: {done.exception}") if wrong else (done.exit_code, done.output)
+
+
+def said_by(course: Course, *words, code: int = 0) -> str:
+    """What the command printed, which must end with this exit code."""
+    found, said = command(course, *words)
+    assert found == code, said
+    return said
+
+
+def nbgrader(course: Course, *words: str, code: int = 0) -> str:
+    """The same with nbgrader's commands, as nbgrader's own tests run them."""
+    app, logged, paths, found = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0
+    with contextlib.chdir(course.root), contextlib.redirect_stderr(logged), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it opens files that it does not close
+        try:
+            app.initialize(list(map(str, words)))
+            with contextlib.suppress(NoStart):  # a command of its own has run
+                app.start()
+        except SystemExit as end:
+            found = int(end.code or 0)
+        finally:
+            app.reset()
+            sys.path[:] = paths
+    assert found == code, logged.getvalue()
+    return logged.getvalue()

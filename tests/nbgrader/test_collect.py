@@ -7,20 +7,17 @@ Names are as in `lib/content_zipper.rb` of https://github.com/instructure/canvas
 from __future__ import annotations
 
 import csv
-import io
 import os
 import shutil
 import stat
-import subprocess
 import zipfile
-from pathlib import Path
 
 import pytest
 
-from autograder.course import Course
 from autograder.nbgrader import zip_collect
-from autograder.nbgrader.collectors import Canvas, Moodle
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course, submit
+from autograder.nbgrader.collectors import Moodle
+from tests.helpers.downloads import archive_of, collect, download, files_collected, packed
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
 CANVAS = {
     "doejane_4321_98765_first.ipynb": "doejane_4321",
@@ -40,86 +37,22 @@ def model_of(notebook):
     return notebook.replace("first", "model").replace(" (2)", "").replace(".ipynb", ".safetensors")
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("collect") / "course")
-
-
-@pytest.fixture
-def course(begun, tmp_path):
-    """A released course that nobody has handed anything in to."""
-    return Course(shutil.copytree(begun.root, tmp_path / "course"))
-
-
-def archive_of(course) -> Path:
-    folder = course.root / "downloaded" / NAME / "archive"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def packed(entries) -> bytes:
-    """A zip of texts and bytes by name."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            archive.writestr(name, content)
-    return out.getvalue()
-
-
-def downloaded(course, entries) -> None:
-    (archive_of(course) / "submissions.zip").write_bytes(packed(entries))
-
-
-def collect(course, collector):
-    """The real command: its exit code, and what it said."""
-    words = ["nbgrader", "zip_collect", NAME, "--force", f"--collector=autograder.nbgrader.collectors.{collector}"]
-    done = subprocess.run(words, cwd=course.root, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
-
-
-def collected(course) -> dict[str, list[str]]:
-    """Names of files by student."""
-    found = course.root / "submitted"
-    return (
-        {one.name: sorted(p.name for p in (one / NAME).iterdir()) for one in found.iterdir()} if found.exists() else {}
-    )
-
-
-def told_of(said, name):
-    """The lines at the end that name a student or a file."""
-    _, _, end = said.rpartition("not collected:")
-    return [line for line in end.splitlines() if name in line]
+def told_of(left, name):
+    """The lines that name a student or a file."""
+    return [line for line in left if name in line]
 
 
 # ---------------------------------------------------------------- names
 
 
-@pytest.mark.parametrize(("collector", "names"), [(Canvas, CANVAS), (Moodle, MOODLE)])
-def test_names_are_read(collector, names, tmp_path):
-    for name in [*names, *map(model_of, names), "notes.txt", NOTEBOOK]:
-        path = tmp_path / "submissions" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    ours = collector(extracted=str(tmp_path))
-    for name, student in names.items():
-        for file, what in ((name, "first"), (model_of(name), "model")):
-            found = ours.collect(str(tmp_path / "submissions" / file))
-            assert found == {"student_id": student, "file_id": what}
-    assert ours.collect(str(tmp_path / "submissions" / "notes.txt")) is None
-    assert ours.collect(str(tmp_path / "submissions" / NOTEBOOK)) is None
-    assert [sentence.partition(":")[0] for sentence in ours.left] == [
-        f"submissions/{NOTEBOOK}",
-        "submissions/notes.txt",
-    ]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("collector", "names"), [("Canvas", CANVAS), ("Moodle", MOODLE)])
 def test_a_zip_from_the_system_is_collected(course, collector, names):
-    downloaded(course, dict.fromkeys(names, released(course).read_text()) | dict.fromkeys(map(model_of, names), "x"))
-    code, said = collect(course, collector)
-    assert code == 0, said
-    assert collected(course) == {student: [NOTEBOOK, "model.safetensors"] for student in names.values()}
+    entries = dict.fromkeys(names, released(course).read_text()) | dict.fromkeys(map(model_of, names), "x")
+    download(course, entries | {"notes.txt": "x", NOTEBOOK: "{}"})
+    _, left = collect(course, collector, code=1)
+    assert len(left) == 3, left
+    assert [len(told_of(left, f"submissions/{name}: ")) for name in ("notes.txt", NOTEBOOK)] == [1, 1]
+    assert files_collected(course) == {student: [NOTEBOOK, "model.safetensors"] for student in names.values()}
 
 
 # ---------------------------------------------------------------- a hand-in that bears another student's name
@@ -140,15 +73,13 @@ def test_moodle_gives_nobody_anothers_mark(course):
     }
     shutil.rmtree(course.root / "submitted")
     forged = {f"{JANE}/{name}": content for name, content in as_another("Ada L_123_assignsubmission_file").items()}
-    downloaded(course, {f"{JANE}/{NOTEBOOK}": texts["wrong"], f"{ADA}/{NOTEBOOK}": texts["right"]} | forged)
-    code, said = collect(course, "Moodle")
-    assert code == 0, said
-    assert collected(course) == {"Ada L": [NOTEBOOK], "Jane Doe": [NOTEBOOK, "mine.ipynb"]}
-    assert command(course, "grade", "--gradebook", "--feedback")[0] == 0
+    download(course, {f"{JANE}/{NOTEBOOK}": texts["wrong"], f"{ADA}/{NOTEBOOK}": texts["right"]} | forged)
+    collect(course, "Moodle")
+    assert files_collected(course) == {"Ada L": [NOTEBOOK], "Jane Doe": [NOTEBOOK, "mine.ipynb"]}
+    said_by(course, "grade", "--gradebook", "--feedback")
     (course.root / "sheet.csv").write_text("Identifier,Full name,Grade\nParticipant 123,Jane,\nParticipant 124,Ada,\n")
     words = ("return", NAME, "--to", "moodle", "--sheet", "sheet.csv", "--marks", "m.csv", "--feedback", "p.zip")
-    code, said = command(course, *words)
-    assert code == 0, said
+    said_by(course, *words)
     rows = csv.DictReader((course.root / "m.csv").read_text().splitlines())
     grades = {row["Identifier"]: row["Grade"] for row in rows}
     assert grades["Participant 124"] == "3"
@@ -159,7 +90,6 @@ def test_moodle_gives_nobody_anothers_mark(course):
     assert page == (course.root / "feedback" / "Jane Doe" / NAME / "first.html").read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("collector", ["Canvas", "Gradescope"])
 def test_the_name_that_the_system_wrote_says_whose_it_is(course, collector):
     work = released(course).read_text()
@@ -176,22 +106,19 @@ def test_the_name_that_the_system_wrote_says_whose_it_is(course, collector):
         forged = {f"e/submission_7/{name}": data for name, data in as_another("submission_7").items()}
         forged["e/submission_7/submission_metadata.yml"] = metadata.format("bob")
         student = "jane"
-    downloaded(course, jane | forged)
-    code, said = collect(course, collector)
-    assert code == 0, said
-    assert collected(course).keys() == {student}
+    download(course, jane | forged)
+    collect(course, collector)
+    assert files_collected(course).keys() == {student}
     assert (course.root / "submitted" / student / NAME / NOTEBOOK).read_text() == work
 
 
-@pytest.mark.slow
 def test_whoever_hands_in_an_archive_alone_is_named(course):
     work = released(course).read_text()
-    downloaded(course, {f"{JANE}/work.zip": packed({f"Bob_9_assignsubmission_file/{NOTEBOOK}": work}),
+    download(course, {f"{JANE}/work.zip": packed({f"Bob_9_assignsubmission_file/{NOTEBOOK}": work}),
                         f"{ADA}/{NOTEBOOK}": work, "Eve_9_assignsubmission_file/broken.zip": "PK no zip"})  # fmt: skip
-    code, said = collect(course, "Moodle")
-    assert code == 1, said
-    assert collected(course).keys() == {"Ada L"}
-    (jane,), (eve,) = told_of(said, "Jane Doe"), told_of(said, "Eve")
+    _, left = collect(course, "Moodle", code=1)
+    assert files_collected(course).keys() == {"Ada L"}
+    (jane,), (eve,) = told_of(left, "Jane Doe"), told_of(left, "Eve")
     assert "work.zip" in jane
     assert "an archive within a hand-in is not opened, so ask for the notebook itself" in jane
     assert "broken.zip" in eve
@@ -200,19 +127,16 @@ def test_whoever_hands_in_an_archive_alone_is_named(course):
 # ---------------------------------------------------------------- two of one name
 
 
-@pytest.mark.slow
 def test_two_students_of_one_name_are_both_named_and_nobody_is_replaced(course):
     work = released(course).read_text()
     other = "Jane Doe_777_assignsubmission_file"
-    downloaded(course, {f"{JANE}/{NOTEBOOK}": work, f"{other}/{NOTEBOOK}": "{}", f"{ADA}/{NOTEBOOK}": work})
-    code, said = collect(course, "Moodle")
-    assert code == 1, said
-    assert collected(course).keys() == {"Ada L"}
-    (told,) = told_of(said, "Jane Doe")
+    download(course, {f"{JANE}/{NOTEBOOK}": work, f"{other}/{NOTEBOOK}": "{}", f"{ADA}/{NOTEBOOK}": work})
+    _, left = collect(course, "Moodle", code=1)
+    assert files_collected(course).keys() == {"Ada L"}
+    (told,) = told_of(left, "Jane Doe")
     assert f"{JANE} and {other}: the same student 'Jane Doe', so neither is collected" in told
 
 
-@pytest.mark.slow
 def test_an_sid_that_two_have_costs_neither_the_work_of_the_other(course):
     """A student may have entered the other's e-mail address as SID."""
     people = {1: "  - :sid: a@b.c\n", 2: "  - :sid:\n    :email: a@b.c\n", 3: "  - :sid: '03'\n"}
@@ -220,24 +144,21 @@ def test_an_sid_that_two_have_costs_neither_the_work_of_the_other(course):
         f"submission_{n}:\n  :submitters:\n{who}  :created_at: 2027-02-2{n} 17:34:00 Z\n" for n, who in people.items()
     ]
     works = {f"e/submission_{number}/{NOTEBOOK}": released(course).read_text() for number in people}
-    downloaded(course, works | {"e/submission_metadata.yml": "".join(lines)})
-    code, said = collect(course, "Gradescope")
-    assert code == 1, said
-    assert collected(course).keys() == {"03"}
-    (told,) = told_of(said, "a@b.c")
+    download(course, works | {"e/submission_metadata.yml": "".join(lines)})
+    _, left = collect(course, "Gradescope", code=1)
+    assert files_collected(course).keys() == {"03"}
+    (told,) = told_of(left, "a@b.c")
     assert "submission_1 and submission_2: the same student" in told
     assert "correct the SID in Gradescope's roster" in told
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("names", [("first.ipynb", "first (1).ipynb"), ("my.work.ipynb", "my.notes.ipynb")])
 def test_two_files_that_would_have_one_name_cost_their_own_student_alone(course, names):
     work = released(course).read_text()
-    downloaded(course, {f"{JANE}/{name}": work for name in names} | {f"{ADA}/{NOTEBOOK}": work})
-    code, said = collect(course, "Moodle")
-    assert code == 1, said
-    assert collected(course).keys() == {"Ada L"}
-    assert all(name in told_of(said, "Jane Doe")[0] for name in names)
+    download(course, {f"{JANE}/{name}": work for name in names} | {f"{ADA}/{NOTEBOOK}": work})
+    _, left = collect(course, "Moodle", code=1)
+    assert files_collected(course).keys() == {"Ada L"}
+    assert all(name in told_of(left, "Jane Doe")[0] for name in names)
 
 
 @pytest.mark.parametrize("name", ["..", ".", ".x", "<b>", "a\\b"])
@@ -266,7 +187,6 @@ BAD_ENTRIES = {
 }
 
 
-@pytest.mark.slow
 def test_entries_that_are_no_plain_files_are_left_and_the_archive_is_named(course):
     path = archive_of(course) / "submissions.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -274,18 +194,16 @@ def test_entries_that_are_no_plain_files_are_left_and_the_archive_is_named(cours
             for name in names:
                 archive.writestr(name, "../../../../gradebook.db")
         archive.writestr(f"{ADA}/{NOTEBOOK}", released(course).read_text())
-    code, said = collect(course, "Moodle")
-    assert code == 1, said
-    assert collected(course) == {"Ada L": [NOTEBOOK]}
+    said, left = collect(course, "Moodle", code=1)
+    assert files_collected(course) == {"Ada L": [NOTEBOOK]}
     extracted = course.root / "downloaded" / NAME / "extracted"
     assert [str(p.relative_to(extracted)) for p in extracted.rglob("*") if not p.is_dir()] == [
         f"submissions/{ADA}/{NOTEBOOK}"
     ]
     for reason, names in BAD_ENTRIES.items():
-        assert sum("submissions.zip: " in line for line in told_of(said, reason)) == len(names), said
+        assert sum("submissions.zip: " in line for line in told_of(left, reason)) == len(names), said
 
 
-@pytest.mark.slow
 def test_what_a_teacher_has_unpacked_is_collected_without_its_links(course):
     place = archive_of(course) / ADA
     place.mkdir()
@@ -294,13 +212,12 @@ def test_what_a_teacher_has_unpacked_is_collected_without_its_links(course):
     (place / "folder").symlink_to(course.root / "source")
     os.mkfifo(place / "pipe.ipynb")
     (archive_of(course) / "notes.zip").write_text("no zip")
-    code, said = collect(course, "Moodle")
-    assert code == 1, said
-    assert collected(course) == {"Ada L": [NOTEBOOK]}
-    assert told_of(said, f"{ADA}/model.safetensors is a link")
-    assert told_of(said, f"{ADA}/folder is a link")
-    assert told_of(said, f"{ADA}/pipe.ipynb is not a file")
-    assert told_of(said, "notes.zip is not unpacked: it cannot be read as a zip")
+    _, left = collect(course, "Moodle", code=1)
+    assert files_collected(course) == {"Ada L": [NOTEBOOK]}
+    assert told_of(left, f"{ADA}/model.safetensors is a link")
+    assert told_of(left, f"{ADA}/folder is a link")
+    assert told_of(left, f"{ADA}/pipe.ipynb is not a file")
+    assert told_of(left, "notes.zip is not unpacked: it cannot be read as a zip")
 
 
 def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):

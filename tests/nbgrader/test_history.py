@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
+import shutil
 from datetime import datetime
 
 import pytest
 
+from autograder.course import Course
 from autograder.nbgrader import api, formgrader, history
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
@@ -17,7 +19,8 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
-    command,
+    grade_by_hand,
+    said_by,
     small_course,
     submit,
 )
@@ -39,33 +42,39 @@ def reweighted(course, weight):
     return path, before
 
 
-@pytest.fixture
-def course(tmp_path):
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
     """ada and ben are wrong in the same way."""
-    course = small_course(tmp_path / "course", A_POINT_FOR_LATENESS, written=True)
+    course = small_course(tmp_path_factory.mktemp("history") / "course", A_POINT_FOR_LATENESS, written=True)
     for student in ("ada", "ben"):
         submit(course, student, {EXERCISE: WRONG, WRITTEN: "Rows differ."})
-    assert command(course, *GRADE)[0] == 0
+    said_by(course, *GRADE)
     return course
 
 
+@pytest.fixture
+def course(graded, tmp_path):
+    return Course(shutil.copytree(graded.root, tmp_path / "course"))
+
+
 def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(course):
-    assert command(course, *GRADE, "--force")[0] == 0  # the same again
+    said_by(course, *GRADE, "--force")  # the same again
     assert told(course) == [("first grading", 0.3, "")]
     submit(course, "ada", {EXERCISE: WRONG + "\n# again", WRITTEN: "Rows differ."})
-    assert command(course, *GRADE)[0] == 0
+    said_by(course, *GRADE)
     submit(course, "ada", {EXERCISE: WRONG + "\n# late", WRITTEN: "Rows differ."}, when="2027-03-03 12:00:00 UTC")
-    assert command(course, *GRADE)[0] == 0
+    said_by(course, *GRADE)
     with book_of(course) as book:
         book.update_or_create_assignment(NAME, duedate=datetime(2027, 3, 1, 12))
-    assert command(course, *GRADE)[0] == 0
-    assert command(course, "extend", "ada", NAME, "--days", "3")[0] == 0
+    said_by(course, *GRADE)
+    said_by(course, "extend", "ada", NAME, "--days", "3")
     reweighted(course, 4.5)
-    assert command(course, *GRADE)[0] == 1  # held: nothing happens
-    assert command(course, "regrade", NAME, "--student", "ada", "--note", "a test was unfair", "--write")[0] == 0
-    assert command(course, *GRADE, "--accept-changes")[0] == 0
-    assert command(course, "withdraw", EXERCISE, "--write", "--note", "unclear")[0] == 0
-    assert command(course, "regrade", NAME, "--undo")[0] == 0
+    said_by(course, *GRADE, code=1)  # held: nothing happens
+    said_by(course, "regrade", NAME, "--student", "ada", "--note", "a test was unfair", "--write")
+    assert "nobody has no marks" in said_by(course, "regrade", NAME, "--student", "nobody", code=2)
+    said_by(course, *GRADE, "--accept-changes")
+    said_by(course, "withdraw", EXERCISE, "--write", "--note", "unclear")
+    said_by(course, "regrade", NAME, "--undo")
     assert told(course) == [
         ("first grading", 0.3, ""),
         ("another submission", 0.3, ""),
@@ -92,21 +101,16 @@ def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(co
 
 
 def test_what_a_person_gives_is_a_line_too(course):
-    assert command(course, "written", NAME, "--page", "page.html")[0] == 0
-    with book_of(course) as book:
-        grade = book.find_grade(WRITTEN, "first", NAME, "ada")
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        book.db.commit()
-    code, said = command(course, "why", "ada", NAME)  # whatever was entered in another way is noticed
-    assert code == 0, said
+    said_by(course, "written", NAME, "--page", "page.html")
+    grade_by_hand(course, "ada", WRITTEN, 3.0)
+    said_by(course, "why", "ada", NAME)  # whatever was entered in another way is noticed
     assert told(course)[-1] == ("manual grade", 3.3, "")
     assert history.entries(course.root, "ada", NAME)[-1].by_hand == (WRITTEN,)
 
 
 def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
-    code, said = command(course, "why", "ada", NAME)
+    said = said_by(course, "why", "ada", NAME)
     lines = said.strip().splitlines()
-    assert code == 0, said
     assert len(lines) <= 10
     assert lines[0] == f"ada, {NAME}: 0.3 of 7 points" or lines[0] == f"ada, {NAME}: 0.3 of 3 points"
     assert "first grading, 0.3 points" in lines[1]
@@ -115,36 +119,34 @@ def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(
     assert "the same points" in lines[-1]
 
     path, before = reweighted(course, 4.5)
-    code, said = command(course, "why", "ada", NAME)
-    assert (code, "this is the report of then" in said) == (0, True), said
+    said = said_by(course, "why", "ada", NAME)
+    assert "this is the report of then" in said
     assert f"{EXERCISE}: 0.3 of 3" in said
     path.write_text(before)
-    assert "Graded anew just now" in command(course, "why", "ada", NAME)[1]
+    assert "Graded anew just now" in said_by(course, "why", "ada", NAME)
 
     # The submission that counts is graded, and not what lies in submitted/ by now.
     submit(course, "ada")
-    assert "the same points" in command(course, "why", "ada", NAME)[1]
+    assert "the same points" in said_by(course, "why", "ada", NAME)
     # Somebody has been in the database.
     with book_of(course) as book:
         book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada").auto_score = 2.9
         book.db.commit()
-    code, said = command(course, "why", "ada", NAME)
-    assert (code, "there are other points for" in said) == (1, True), said
-    assert command(course, "why", "nobody", NAME)[0] == 2
+    assert "there are other points for" in said_by(course, "why", "ada", NAME, code=1)
+    said_by(course, "why", "nobody", NAME, code=2)
 
 
 def test_a_students_history_can_be_deleted_and_what_is_elsewhere_is_told(course):
     reweighted(course, 4.5)
-    assert command(course, "regrade", NAME, "--write")[0] == 0
-    code, said = command(course, "forget", "ada")
-    assert code == 0
+    said_by(course, "regrade", NAME, "--write")
+    said = said_by(course, "forget", "ada")
     assert "the history is deleted" in said
     assert "still there: submitted/ada" in said
     assert "nbgrader db student remove ada --force" in said
     assert not list(course.root.glob("history/ada*"))
     assert not list((course.root / ".regrades").rglob("ada"))
     assert told(course, "ben")
-    assert command(course, "forget", "../ben")[0] == 2
+    said_by(course, "forget", "../ben", code=2)
     assert told(course, "ben")
 
 

@@ -11,41 +11,14 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-import subprocess
 import zipfile
 
 import pytest
 
-from autograder.course import Course
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course, submit
+from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
-pytestmark = pytest.mark.slow
-OLD, NEW = (2027, 2, 1, 8, 0, 0), (2027, 2, 2, 8, 0, 0)
 FILE = "assignsubmission_file"
-
-
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("intake") / "course")
-
-
-@pytest.fixture
-def course(begun, tmp_path):
-    return Course(shutil.copytree(begun.root, tmp_path / "course"))
-
-
-def archive_of(course):
-    folder = course.root / "downloaded" / NAME / "archive"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def download(course, entries, name="submissions.zip"):
-    """A zip as the system gives it: texts or bytes by name, with a time if it matters."""
-    with zipfile.ZipFile(archive_of(course) / name, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, content in entries.items():
-            entry, when = key if isinstance(key, tuple) else (key, OLD)
-            archive.writestr(zipfile.ZipInfo(entry, when), content)
 
 
 def broken(entry):
@@ -54,20 +27,6 @@ def broken(entry):
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr(entry, "0123456789" * 10)
     return out.getvalue().replace(b"0123456789", b"0123456780", 1)
-
-
-def collect(course, collector):
-    """The real command: exit code, and the lines at the end that name whoever was not collected."""
-    words = ["nbgrader", "zip_collect", NAME, "--force", f"--collector=autograder.nbgrader.collectors.{collector}"]
-    done = subprocess.run(words, cwd=course.root, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stderr, done.stderr.rpartition("not collected:")[2].splitlines()
-
-
-def collected(course):
-    """The text of everybody's notebook."""
-    found = (course.root / "submitted").glob(f"*/{NAME}/{NOTEBOOK}")
-    return {path.parents[1].name: path.read_text() for path in found}
 
 
 def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
@@ -88,8 +47,7 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
             "letter.docx": "PK",
         },
     )
-    code, said, left = collect(course, "Canvas")
-    assert code == 1
+    said, left = collect(course, "Canvas", code=1)
     assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work}
     assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in said
     for name, why in {
@@ -118,8 +76,7 @@ def test_whatever_moodle_names_is_collected_or_told_with_its_reason(course):
     )
     (archive_of(course) / "Participant_106.zip").write_bytes(broken(f"Participant_106_{FILE}/{NOTEBOOK}"))
     (archive_of(course) / "half.zip").write_bytes(b"PK\x03\x04 no zip")
-    code, said, left = collect(course, "Moodle")
-    assert code == 1
+    said, left = collect(course, "Moodle", code=1)
     assert collected(course) == dict.fromkeys((f"Participant_{n}" for n in (101, 102, 105)), work)
     for name, why in {
         "Participant_103": "an archive within a hand-in is not opened",
@@ -135,8 +92,8 @@ def test_a_newer_download_beside_an_older_one_is_what_counts(course):
     work = released(course).read_text()
     download(course, {(f"Jane Doe_7_{FILE}/{NOTEBOOK}", OLD): "{}"}, "a.zip")
     download(course, {(f"Jane Doe_7_{FILE}/{NOTEBOOK}", NEW): work}, "b.zip")
-    code, said, _ = collect(course, "Moodle")
-    assert (code, collected(course)) == (0, {"Jane Doe": work}), said
+    collect(course, "Moodle")
+    assert collected(course) == {"Jane Doe": work}
 
 
 # ---------------------------------------------------------------- groups
@@ -152,32 +109,31 @@ SHEET = (
 )
 
 
+@pytest.mark.slow
 def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     kinds = {"right": None, "wrong": {EXERCISE: WRONG}}
     texts = {kind: submit(course, "x", answers).read_text() for kind, answers in kinds.items()}
     shutil.rmtree(course.root / "submitted")
     download(course, {name: texts[kind] for name, kind in GROUPS.items()} | {DEFAULT: texts["right"]})
-    code, said, left = collect(course, "Moodle")
-    assert code == 1
+    said, left = collect(course, "Moodle", code=1)
     assert "Group A" not in collected(course), "a group is no student"
-    assert sum("this is of a group; name its members in groups.csv" in line for line in left) == 2, said
+    assert sum("this is of a group; name its members in groups.csv" in line for line in left) == 2, left
 
     groups = archive_of(course).parent / "groups.csv"
     groups.write_text("group,student\nGroup A,Ada L\nGroup A,Ben O\nKea,Dee F\n")
     shutil.rmtree(course.root / "submitted")
-    code, said, left = collect(course, "Moodle")
-    assert (code, collected(course).keys()) == (1, {"Ada L", "Ben O", "Dee F"}), said
+    _, left = collect(course, "Moodle", code=1)
+    assert collected(course).keys() == {"Ada L", "Ben O", "Dee F"}
     (line,) = [line for line in left if line.strip()]
     assert "Default group" in line
 
     (course.root / "sheet.csv").write_bytes(SHEET)
     to_moodle = ("return", NAME, "--to", "moodle", "--feedback", "pages.zip")
-    assert command(course, "grade", "--gradebook", "--quiet", "--feedback")[0] == 0
-    code, said = command(course, *to_moodle)
+    said_by(course, "grade", "--gradebook", "--quiet", "--feedback")
+    said = said_by(course, *to_moodle, code=1)
     assert "Ada L: not in the worksheet" in said, "Moodle would take the group's number for a student's"
     assert zipfile.ZipFile(course.root / "pages.zip").namelist() == []
-    code, said = command(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv")
-    assert code == 1, said  # the default group's is named
+    said_by(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv", code=1)  # the default group's is named
     # By `is_valid_filename_for_import` of Moodle's mod/assign/feedback/file/importziplib.php each has their own number.
     assert sorted(zipfile.ZipFile(course.root / "pages.zip").namelist()) == [
         f"{member}_{FILE}/first.html" for member in ("Ada L_201", "Ben O_202", "Dee F_204")
@@ -196,6 +152,5 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     assert blank == SHEET
 
     groups.write_text("group,student\nGroup A,Ada L\nKea,Ada L\n")
-    code, said, left = collect(course, "Moodle")
-    assert code == 1
-    assert sum("Ada L is in two groups" in line for line in left) == 2, said
+    said, left = collect(course, "Moodle", code=1)
+    assert sum("Ada L is in two groups" in line for line in left) == 2, left

@@ -9,133 +9,172 @@ import subprocess
 from datetime import datetime, timedelta
 
 import pytest
-from nbgrader.api import Gradebook
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.course import CONFIG
+from autograder.course import CONFIG, Course
 from autograder.nbgrader import api
-from tests.conftest import copy_course
-from tests.helpers.classes import marks
-from tests.helpers.small_course import command
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    WRONG,
+    book_of,
+    grade_by_hand,
+    nbgrader,
+    said_by,
+    small_course,
+    submit,
+)
 
 pytestmark = pytest.mark.slow
-A1 = "a1_scaled_dot_product"
-DUE = datetime(2026, 3, 1, 12, 0)
-# A penalty of the course's own, as nbgrader's documentation shows: one point an hour, begun hours count.
-PENALTY = """
-import math
+GRADE = ("grade", "--gradebook", "--quiet")
+EXPORT = ("export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv")
+DUE = datetime(2027, 3, 1, 12)
+TEST = f"test-{EXERCISE}"
+MEMBERS = ("group-ada", "group-ben", "group-chloe")
+# A plugin in a file of its own beside nbgrader_config.py, as nbgrader's documentation has it.
+PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin
 
 
-class PointAnHour(LateSubmissionPlugin):
+class PointADay(LateSubmissionPlugin):
     def late_submission_penalty(self, student_id, score, total_seconds_late):
-        return math.ceil(total_seconds_late / 3600)
-
-
-c.AssignLatePenalties.plugin_class = PointAnHour
+        return -(-total_seconds_late // 86400)
+"""
+CONFIGURED = """
+c.AssignLatePenalties.plugin_class = "late_work.PointADay"
 c.CourseDirectory.groupshared = True
 """
 
 
-def autograde(course, student="*"):
-    """As the command does it, in this process, which has imported everything already."""
-    done = api(course.root).autograde(A1, student, force=False)
-    assert done["success"], done
+def at(hours):
+    """So many hours after the work is due."""
+    return f"{DUE + timedelta(hours=hours):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def submit(course, student, answers, when):
-    assignment = course.assignment(A1)
-    notebook = fill(course.root / "assignments" / A1 / assignment.notebook.name, answers)
-    path = hand_in(notebook, course.root / "submitted", student, assignment)
-    (path.parent / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S} UTC")
-    return path
-
-
-def book_of(course):
-    return Gradebook(f"sqlite:///{course.root}/gradebook.db")
+def totals(course):
+    """By student what the tests gave, and the penalty."""
+    with book_of(course) as book:
+        found = {one.student.id: one.notebooks for one in book.assignment_submissions(NAME)}
+        return {name: (one.score, one.late_submission_penalty or 0) for name, ones in found.items() for one in ones}
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    """Released, with a due date; one on time, one late, one late with an extension, one very late."""
-    course = copy_course(tmp_path_factory.mktemp("late") / "course")
-    with (course.root / CONFIG).open("a") as config:
-        config.write(PENALTY)
-    assert api(course.root).generate_assignment(A1)["success"]
+def handed_in(tmp_path_factory):
+    """Due at noon; on time, late by hours, by days, by weeks, late with an extension, and a group of one work."""
+    course = small_course(tmp_path_factory.mktemp("late") / "course", CONFIGURED, written=True)
+    (course.root / "late_work.py").write_text(PLUGIN)
+    for student, hours in {"ann": -1, "ben": 3, "cleo": 48, "very-late": 1000, "extended": 3}.items():
+        submit(course, student, when=at(hours))
+    for member in MEMBERS:
+        submit(course, member, when=at(0))
     with book_of(course) as book:
-        book.update_or_create_assignment(A1, duedate=DUE)
-    right = model_answers(course.assignment(A1))
-    for student, hours in {"on-time": -1, "late": 2.5, "extended": 2.5, "very-late": 1000}.items():
-        submit(course, student, right, DUE + timedelta(hours=hours))
-    with book_of(course) as book:
+        book.update_or_create_assignment(NAME, duedate=DUE)
         book.add_student("extended")
-        book.add_submission(A1, "extended")
-        book.grant_extension(A1, "extended", hours=4)
-    autograde(course)
+        book.add_submission(NAME, "extended")
+        book.grant_extension(NAME, "extended", hours=4)
     return course
 
 
-def test_late_work_loses_what_the_courses_penalty_says(course):
-    with book_of(course) as book:
-        found = {s.student.id: s for s in book.assignment_submissions(A1)}
-        assert {name: one.score for name, one in found.items()} == dict.fromkeys(found, 20.0)
-        assert found["late"].total_seconds_late == 2.5 * 3600
-        (late,) = found["late"].notebooks
-        assert late.late_submission_penalty == 3
-        assert not found["on-time"].notebooks[0].late_submission_penalty
-        assert not found["extended"].notebooks[0].late_submission_penalty
-        assert found["very-late"].notebooks[0].late_submission_penalty == 20  # never below 0
-        assert found["late"].timestamp == DUE + timedelta(hours=2.5)
+@pytest.fixture(scope="module")
+def late(handed_in):
+    said_by(handed_in, *GRADE, "--feedback")
+    return handed_in
 
 
-def test_penalties_are_in_the_export_and_survive_a_regrade(course):
-    words = ("--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=exercises.csv")
-    subprocess.run(["nbgrader", "export", *words], cwd=course.root, capture_output=True, check=True)
-    rows = list(csv.DictReader((course.root / "exercises.csv").read_text().splitlines()))
-    (row,) = [row for row in rows if (row["student"], row["exercise"]) == ("late", "softmax")]
-    assert (float(row["score"]), float(row["max_score"]), row["manual_score"]) == (4, 4, "")
-    assert (float(row["late_submission_penalty"]), row["timestamp"]) == (3, "2026-03-01 14:30:00")
-    code, said = command(course, "regrade", A1, "--write")
-    assert (code, "0 gain, 0 lose, 4 keep" in said) == (0, True), said
-    with book_of(course) as book:
-        assert book.find_submission(A1, "late").notebooks[0].late_submission_penalty == 3
-        assert not book.find_submission(A1, "extended").notebooks[0].late_submission_penalty
+RIGHT = dict.fromkeys(("ann", *MEMBERS, "extended"), (3, 0)) | {"ben": (3, 1), "cleo": (3, 2), "very-late": (3, 3)}
 
 
-def test_a_second_attempt_replaces_the_first_and_keeps_what_a_person_wrote(course):
-    assignment = course.assignment(A1)
-    wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
-    submit(course, "tries", wrong, DUE - timedelta(hours=5))
-    autograde(course, "tries")
-    with book_of(course) as book:
-        assert marks(book, assignment, "tries")["attention_scores"] < 5
-        grade = book.find_grade("written-roles", "scaled_dot_product", A1, "tries")
-        grade.manual_score, grade.needs_manual_grade = 2.0, False
-        book.db.commit()
-    submit(course, "tries", model_answers(assignment), DUE - timedelta(hours=4))
-    autograde(course, "tries")  # without --force: the timestamp is newer
-    with book_of(course) as book:
-        assert marks(book, assignment, "tries")["attention_scores"] == 5
-        grade = book.find_grade("written-roles", "scaled_dot_product", A1, "tries")
-        assert (grade.manual_score, grade.needs_manual_grade) == (2.0, True)  # the answer may be another one now
-        assert book.find_submission(A1, "tries").timestamp == DUE - timedelta(hours=4)
-    autograde(course, "tries")  # nothing new: nothing happens
-    with book_of(course) as book:
-        assert book.find_submission(A1, "tries").timestamp == DUE - timedelta(hours=4)
+def test_late_work_loses_what_the_courses_penalty_says_and_a_groups_counts_for_each(late):
+    assert totals(late) == RIGHT  # never below 0
+    with book_of(late) as book:
+        found = {one.student.id: one for one in book.assignment_submissions(NAME)}
+        assert found["ben"].total_seconds_late == 3 * 3600
+        assert found["ben"].timestamp == DUE + timedelta(hours=3)
+        assert {found[member].timestamp for member in MEMBERS} == {DUE}
 
 
-def test_one_hand_in_of_a_group_counts_for_each_of_its_members(course):
-    path = submit(course, "group-ada", model_answers(course.assignment(A1)), DUE)
-    for member in ("group-ben", "group-chloe"):
-        shutil.copytree(path.parent, course.root / "submitted" / member / A1)
-    autograde(course)
-    with book_of(course) as book:
-        for member in ("group-ada", "group-ben", "group-chloe"):
-            assert book.find_submission(A1, member).score == 20
-            assert book.find_submission(A1, member).timestamp == DUE
+@pytest.mark.catalogue
+def test_a_plugin_beside_the_configuration_works_in_both_commands(handed_in, tmp_path):
+    for number, words in enumerate((["nbgrader", "autograde", NAME], ["autograder", *GRADE])):
+        course = Course(shutil.copytree(handed_in.root, tmp_path / str(number)))
+        done = subprocess.run([*words, "--force"], cwd=course.root, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert totals(course) == RIGHT
 
 
-def test_a_shared_course_stays_writable_for_the_other_instructors(course):
-    graded = course.root / "autograded" / "on-time" / A1
-    for path in (graded, graded / "scaled_dot_product.ipynb"):
+def test_a_plugin_that_cannot_be_used_is_one_sentence_before_anybody_is_graded(late, tmp_path):
+    course = Course(shutil.copytree(late.root, tmp_path / "course"))
+    with (course.root / CONFIG).open("a") as config:
+        config.write('\nc.AssignLatePenalties.plugin_class = "no_such_file.Plugin"\n')
+    said = said_by(course, *GRADE, code=2)
+    assert "the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used" in said
+    assert "no_such_file" in said
+
+
+def test_penalties_are_in_the_export_and_survive_a_regrade_and_an_extension_alone_is_no_mark(late, tmp_path):
+    """nbgrader makes rows for whoever has an extension; nothing was handed in, so no 0 is exported."""
+    late = Course(shutil.copytree(late.root, tmp_path / "course"))
+    with book_of(late) as book:
+        book.update_or_create_student("dora")
+    said_by(late, "extend", "dora", NAME, "--days", "3")
+    nbgrader(late, *EXPORT)
+    lines = (late.root / "rows.csv").read_text().splitlines()
+    assert f"dora,{NAME},,,7.0,,,,,,,,nothing handed in" in lines
+    (row,) = [row for row in csv.DictReader(lines) if (row["student"], row["exercise"]) == ("ben", EXERCISE)]
+    assert (float(row["score"]), float(row["max_score"]), row["manual_score"]) == (3, 3, "")
+    assert (float(row["late_submission_penalty"]), row["timestamp"]) == (1, "2027-03-01 15:00:00")
+    assert "0 gain, 0 lose, 8 keep" in said_by(late, "regrade", NAME, "--write")
+    assert totals(late) == RIGHT | {"dora": (0, 0)}
+
+
+def test_an_extension_takes_the_penalty_away_and_students_see_the_dates(late):
+    page = (late.root / "feedback" / "cleo" / NAME / "first.html").read_text()
+    assert "Due: 2027-03-01 12:00 UTC. Handed in: 2027-03-03 12:00 UTC." in page
+    for days, due, penalty in (("1.5", "2027-03-03 00:00", 1), ("3", "2027-03-04 12:00", 0)):
+        said = said_by(late, "extend", "cleo", NAME, "--days", days)
+        assert said.strip() == f"cleo: {NAME} is due {due} UTC"
+        assert totals(late)["cleo"] == (3, penalty)
+    said_by(late, *GRADE, "--feedback")
+    page = (late.root / "feedback" / "cleo" / NAME / "first.html").read_text()
+    assert "Due: 2027-03-04 12:00 UTC, with your extension." in page
+    said_by(late, "extend", "cleo", NAME, "--days", "0")
+    assert totals(late)["cleo"] == (3, 2)
+    assert "the gradebook knows no nobody" in said_by(late, "extend", "nobody", NAME, "--days", "3", code=2)
+
+
+def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):
+    exchange = tmp_path / "exchange"
+    exchange.mkdir(mode=0o777)
+    exchange.chmod(0o777)
+    nbgrader(late, "release_assignment", NAME, f"--Exchange.root={exchange}", "--course", "small")
+    (path,) = exchange.glob(f"*/outbound/{NAME}/DUE.txt")
+    assert path.read_text() == f"{NAME} is due 2027-03-01 12:00 UTC.\n"
+
+
+def test_a_second_attempt_replaces_the_first_and_keeps_what_a_person_wrote(late, tmp_path):
+    late = Course(shutil.copytree(late.root, tmp_path / "course"))
+
+    def autograde():
+        done = api(late.root).autograde(NAME, "tries", force=False)
+        assert done["success"], done
+
+    submit(late, "tries", {EXERCISE: WRONG, WRITTEN: "It is its own."}, when=at(-5))
+    autograde()
+    with book_of(late) as book:
+        assert book.find_grade(TEST, "first", NAME, "tries").auto_score < 3
+    grade_by_hand(late, "tries", WRITTEN, 2.0)
+    submit(late, "tries", when=at(-4))
+    for _ in range(2):  # without --force, for the timestamp is newer; then nothing is new, and nothing happens
+        autograde()
+        with book_of(late) as book:
+            assert book.find_grade(TEST, "first", NAME, "tries").auto_score == 3
+            grade = book.find_grade(WRITTEN, "first", NAME, "tries")
+            assert (grade.manual_score, grade.needs_manual_grade) == (2.0, True)  # the answer may be another one now
+            assert book.find_submission(NAME, "tries").timestamp == DUE - timedelta(hours=4)
+
+
+def test_a_shared_course_stays_writable_for_the_other_instructors(late):
+    graded = late.root / "autograded" / "ann" / NAME
+    for path in (graded, graded / NOTEBOOK):
         assert path.stat().st_mode & stat.S_IWGRP, path

@@ -4,43 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 
 import pytest
 
-from autograder.course import Course
 from autograder.nbgrader import api
 from autograder.nbgrader.exchange import timestamp_if_plain
 from autograder.nbgrader.files import copy_plain_files
-from tests.helpers.small_course import EXERCISE, NAME, book_of, command, graded, released, small_course, submit
+from tests.helpers.small_course import EXERCISE, NAME, book_of, graded, nbgrader, released, said_by, submit
 
-SECONDS = 120  # for a command that takes ten; a pipe would be waited for without end
 COURSE = "links"
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("links") / "course")
-
-
 @pytest.fixture
-def course(begun, tmp_path):
+def course(course, tmp_path):
     """A released course with an exchange of its own."""
-    course = Course(shutil.copytree(begun.root, tmp_path / "course"))
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     with (course.root / "nbgrader_config.py").open("a") as file:
         file.write(f"c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = {COURSE!r}\n")
     nbgrader(course, "release_assignment", NAME)
     return course
-
-
-def nbgrader(course, *words, code=0):
-    done = subprocess.run(
-        ["nbgrader", *words], cwd=course.root, capture_output=True, text=True, check=False, timeout=SECONDS
-    )
-    assert done.returncode == code, done.stderr
-    return done.stderr
 
 
 def inbound(course, student):
@@ -124,8 +107,7 @@ def test_links_that_were_brought_here_with_their_hand_in_are_told(course):
     submit(course, "zoe")
     (course.root / "submitted" / "eve").mkdir()
     (course.root / "submitted" / "eve" / NAME).symlink_to(course.root / "submitted" / "zoe" / NAME)
-    code, said = command(course, "grade", "--gradebook", "--feedback")
-    assert code == 1
+    said = said_by(course, "grade", "--gradebook", "--feedback", code=1)
     for sentence in LEFT:
         assert f"mallory, {NAME}: {sentence}, so it was not copied" in said
     assert f"eve, {NAME}: the folder {NAME} is a link; put the work itself there" in said

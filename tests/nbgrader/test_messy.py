@@ -8,7 +8,7 @@ import os
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.course import CHECK
@@ -16,28 +16,42 @@ from autograder.discovery import find_submissions
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
 from autograder.worker.pool import grade_many
-from tests.conftest import copy_course
+from tests.helpers.classes import marks
+from tests.helpers.small_course import BUILT, EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, book_of, released, small_course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]
-NAME = "a1_scaled_dot_product"
-ALL = ("softmax", "attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention")
 
 
 # ---------------------------------------------------------------- notebooks that are graded by what is there
 
 
 def deleted(notebook):
-    notebook.cells = [c for c in notebook.cells if grade_id(c) not in ("softmax", CHECK + "attention_scores")]
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in (EXERCISE, CHECK + BUILT)]
+
+
+def checks_and_questions_deleted_and_names_gone(notebook):
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in (CHECK + EXERCISE, WRITTEN)]
+    for cell in notebook.cells:
+        if grade_id(cell) == CHECK + BUILT:
+            cell.metadata.nbgrader.update(points=1000, grade=False)
+        if grade_id(cell) == EXERCISE:
+            cell.metadata.pop("nbgrader")
+    notebook.cells.append(notebook.cells[-1].copy())
+
+
+def wrong(notebook):
+    """As a student means it, with some of the points; what builds on it has all."""
+    next(c for c in notebook.cells if grade_id(c) == EXERCISE).source = WRONG
 
 
 def duplicated(notebook):
     """Run all, and the last definition counts: a copy of the stub at the end is a step back that was not meant."""
-    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in ("softmax", CHECK + "softmax")]
+    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in (EXERCISE, CHECK + EXERCISE)]
 
 
 def split(notebook):
     """JupyterLab's split keeps the metadata in both halves."""
-    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == "softmax")
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == EXERCISE)
     first = copy.deepcopy(notebook.cells[at])
     first.source = "import numpy as np"
     notebook.cells.insert(at, first)
@@ -72,18 +86,18 @@ def check_cells_written_over(notebook):
 
 def solution_in_the_check_cell(notebook):
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
-    cells[CHECK + "softmax"].source = cells["softmax"].source
-    cells["softmax"].source = "# see below"
+    cells[CHECK + EXERCISE].source = cells[EXERCISE].source
+    cells[EXERCISE].source = "# see below"
 
 
 def solution_in_a_cell_of_its_own(notebook):
-    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == "softmax")
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == EXERCISE)
     notebook.cells.insert(at + 1, nbformat.v4.new_code_cell(notebook.cells[at].source))
-    notebook.cells[at].source = "def softmax(x, axis=-1):\n    raise NotImplementedError()"
+    notebook.cells[at].source = f"def {EXERCISE}(X):\n    raise NotImplementedError()"
 
 
 def stub_turned_into_markdown(notebook):
-    next(c for c in notebook.cells if grade_id(c) == "softmax").cell_type = "markdown"
+    next(c for c in notebook.cells if grade_id(c) == EXERCISE).cell_type = "markdown"
 
 
 def syntax_error(notebook):
@@ -92,34 +106,24 @@ def syntax_error(notebook):
 
 def magics_and_questions(notebook):
     lines = [
-        "%matplotlib inline", "%timeit 1", "!ls /", "%%bash\necho hello", "!pip install torch", "name = input('who? ')",
-        "import matplotlib.pyplot as plt\nplt.plot([1])", "%load_ext autoreload\n%autoreload 2", "?softmax", "exit()",
-        "quit", "raise SystemExit", "%reset -f\nimport numpy as np", "get_ipython().kernel.do_shutdown(True)",
-        "sum(i * i for i in range(10**6))", "print('x' * 10**6)", "print('\\ud800 \\x1b[2J')",
+        "%matplotlib inline", "%timeit -n 1 -r 1 1", "!ls /", "%%bash\necho hello", "!pip install torch",
+        "name = input('who? ')", "import matplotlib.pyplot as plt\nplt.plot([1])", "?print", "exit()", "quit",
+        "%load_ext autoreload\n%autoreload 2", "raise SystemExit", "%reset -f\nimport numpy as np",
+        "get_ipython().kernel.do_shutdown(True)", "sum(i * i for i in range(10**6))", "print('x' * 10**6)",
+        "print('\\ud800 \\x1b[2J')",
     ]  # fmt: skip
     first = next(i for i, c in enumerate(notebook.cells) if grade_id(c))
     for line in reversed(lines):
         notebook.cells.insert(first, nbformat.v4.new_code_cell(line))
-    notebook.cells.insert(
-        first + len(lines), nbformat.v4.new_code_cell("import math\nimport numpy as np\nimport torch")
-    )
+    notebook.cells.insert(first + len(lines), nbformat.v4.new_code_cell("import numpy as np"))
 
 
-GRADED = {
-    "deleted": (deleted, {"softmax"}),
-    "duplicated": (duplicated, set()),
-    "split": (split, set()),
-    "reordered": (reordered, set()),
-    "metadata-removed": (metadata_removed, set()),
-    "metadata-odd": (metadata_odd, set()),
-    "points-changed": (points_changed, set()),
-    "check-cells-written-over": (check_cells_written_over, set()),
-    "solution-in-the-check-cell": (solution_in_the_check_cell, set()),
-    "solution-in-a-cell-of-its-own": (solution_in_a_cell_of_its_own, set()),
-    "stub-turned-into-markdown": (stub_turned_into_markdown, {"softmax"}),
-    "syntax-error": (syntax_error, set()),
-    "magics-and-questions": (magics_and_questions, set()),
-}
+GRADED = [
+    deleted, checks_and_questions_deleted_and_names_gone, wrong, duplicated, split, reordered, metadata_removed,
+    metadata_odd, points_changed, check_cells_written_over, solution_in_the_check_cell, solution_in_a_cell_of_its_own,
+    stub_turned_into_markdown, syntax_error, magics_and_questions,
+]  # fmt: skip
+LOSE_THE_FIRST = [deleted, wrong, stub_turned_into_markdown]
 
 
 # ---------------------------------------------------------------- forms of a file that hold a notebook all the same
@@ -134,18 +138,8 @@ def byte_order_mark(notebook):
 
 
 def nbformat_3(notebook):
-    cells = [
-        {
-            "cell_type": "code",
-            "language": "python",
-            "input": c.source,
-            "outputs": [],
-            "collapsed": False,
-            "metadata": {},
-        }
-        for c in notebook.cells
-        if c.cell_type == "code"
-    ]
+    empty = {"cell_type": "code", "language": "python", "outputs": [], "collapsed": False, "metadata": {}}
+    cells = [empty | {"input": cell.source} for cell in notebook.cells if cell.cell_type == "code"]
     worksheets = [{"cells": cells, "metadata": {}}]
     return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": worksheets})
 
@@ -191,25 +185,22 @@ STUDENTS = ["with space", "Zoë Ünal", "a..b", "quote'quote", "semi;colon", "pe
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    made = copy_course(tmp_path_factory.mktemp("messy") / "course")
-    assert api(made.root).generate_assignment(NAME)["success"]
-    return made
+    return small_course(tmp_path_factory.mktemp("messy") / "course", written=True, second=True)
 
 
 @pytest.fixture(scope="module")
 def right(course):
     """A notebook with full marks."""
-    assignment = course.assignment(NAME)
-    return fill(course.root / "assignments" / NAME / assignment.notebook.name, model_answers(assignment))
+    return fill(released(course), model_answers(course.assignment(NAME)))
 
 
 @pytest.fixture(scope="module")
 def graded(course, right):
     """Every case handed in; graded by nbgrader and by the command line's function."""
-    for student, (change, _) in GRADED.items():
+    for change in GRADED:
         notebook = copy.deepcopy(right)
         change(notebook)
-        place(course, student).write_text(json.dumps(notebook))
+        place(course, change.__name__).write_text(json.dumps(notebook))
     for form in FORMS:
         place(course, form.__name__).write_text(form(copy.deepcopy(right)))
     for student, (write, _) in FAILED.items():
@@ -225,7 +216,7 @@ def graded(course, right):
 def place(course, student):
     folder = course.root / "submitted" / student / NAME
     folder.mkdir(parents=True)
-    return folder / "scaled_dot_product.ipynb"
+    return folder / NOTEBOOK
 
 
 def extras(path, notebook):
@@ -239,26 +230,24 @@ def extras(path, notebook):
     (path.parent / "second.ipynb").write_text("not a notebook")
 
 
-def gradebook_marks(course, student):
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
-        submission = book.find_submission(NAME, student)
-        grades = [g for notebook in submission.notebooks for g in notebook.grades if g.cell.cell_type == "code"]
-        return {grade.name.removeprefix(CHECK): grade.auto_score for grade in grades}
+def marks_in_the_gradebook(course, student):
+    with book_of(course) as book:
+        return marks(book, course.assignment(NAME), student)
 
 
-@pytest.mark.parametrize("student", GRADED)
-def test_graded_by_what_is_there(graded, course, student):
-    _, reports = graded
-    lost = {e.name for e in reports[student].exercises if e.score < e.max_score}
-    assert lost == GRADED[student][1]
-    assert gradebook_marks(course, student) == {e.name: e.score for e in reports[student].exercises}
+@pytest.mark.parametrize("change", GRADED)
+def test_graded_by_what_is_there(graded, course, change):
+    report = graded[1][change.__name__]
+    lost = {e.name for e in report.exercises if e.score < e.max_score}
+    assert lost == ({EXERCISE} if change in LOSE_THE_FIRST else set())
+    assert marks_in_the_gradebook(course, change.__name__) == {e.name: e.score for e in report.exercises}
 
 
 @pytest.mark.parametrize("student", [*(form.__name__ for form in FORMS), *STUDENTS, "extras"])
 def test_full_marks_in_both(graded, course, student):
     _, reports = graded
-    assert reports[student].score == reports[student].max_score == 20
-    assert sum(gradebook_marks(course, student).values()) == 20
+    assert reports[student].score == reports[student].max_score == 6
+    assert sum(marks_in_the_gradebook(course, student).values()) == 6
 
 
 @pytest.mark.parametrize("student", FAILED)
@@ -270,7 +259,7 @@ def test_not_graded_with_a_reason(graded, course, student):
     assert f"{student}, {NAME} cannot be graded" in result["log"]
     assert words in result["log"]
     with pytest.raises(MissingEntry):
-        gradebook_marks(course, student)
+        marks_in_the_gradebook(course, student)
 
 
 def test_nbgrader_names_how_many_and_shows_no_traceback(graded):
@@ -292,5 +281,5 @@ def test_points_and_exercises_come_from_the_course(graded):
     _, reports = graded
     for report in reports.values():
         if report.status == "graded":
-            assert tuple(exercise.name for exercise in report.exercises) == ALL
-            assert report.max_score == 20
+            assert tuple(exercise.name for exercise in report.exercises) == (EXERCISE, BUILT)
+            assert report.max_score == 6

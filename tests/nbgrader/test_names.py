@@ -14,7 +14,7 @@ from autograder.report import Report
 from autograder.reports.export import gradescope_files
 from autograder.reports.marks_file import read_marks
 from autograder.text import alike, shown_name
-from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, command, graded, small_course, submit
+from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
 
 # Pairs that a terminal, a browser or a spreadsheet shows as one name: a space that does not break, a joiner, a mark
 # that turns text, an accent in one and in two characters, a space at the end, a capital letter.
@@ -38,6 +38,12 @@ def course(tmp_path_factory):
     return course
 
 
+@pytest.fixture(scope="module")
+def marks(course):
+    said_by(course, "grade", "submitted", "--json", "marks.json", "--quiet")
+    return course.root / "marks.json"
+
+
 def assert_each_has_its_own(marks):
     assert marks.keys() == {name for pair in PAIRS for name in pair}
     assert {marks[right] for right, _ in PAIRS} == {3}
@@ -45,12 +51,10 @@ def assert_each_has_its_own(marks):
 
 
 @pytest.mark.slow
-def test_exports_have_a_row_for_each_with_its_own_marks(course, tmp_path):
-    assert command(course, "grade", "submitted", "--json", tmp_path / "marks.json", "--quiet")[0] == 0
-    assert_each_has_its_own({r.student: r.score for r in read_marks([tmp_path / "marks.json"])})
+def test_exports_have_a_row_for_each_with_its_own_marks(course, marks, tmp_path):
+    assert_each_has_its_own({r.student: r.score for r in read_marks([marks])})
     files = ("--csv", tmp_path / "m.csv", "--junit", tmp_path / "m.xml", "--gradescope", tmp_path / "g")
-    code, said = command(course, "export", tmp_path / "marks.json", *files)
-    assert code == 0
+    said = said_by(course, "export", marks, *files)
     assert "A B and A\\xa0B look alike; they are 2 students, with a row each" in said
     assert "G and G\\x20 look alike" in said
     rows = csv.DictReader((tmp_path / "m.csv").read_text().split("\n"))
@@ -61,7 +65,7 @@ def test_exports_have_a_row_for_each_with_its_own_marks(course, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course, monkeypatch, tmp_path):
+def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course, marks, monkeypatch):
     again = []
     monkeypatch.setattr(Mark, "_marked_now", lambda self, task, assignment: again.append(task.student))
     outcomes, _ = graded(course, feedback=True)
@@ -69,9 +73,7 @@ def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course
     assert {one.student: one.reason for one in outcomes} == {name: None for pair in PAIRS for name in pair}
     with book_of(course) as book:
         assert_each_has_its_own({one.student.id: one.score for one in book.assignment_submissions(NAME)})
-    assert command(course, "grade", "submitted", "--json", "marks.json", "--quiet")[0] == 0
-    code, said = command(course, "report", "marks.json", "--html", "class.html", "--feedback", "feedback")
-    assert code == 0, said
+    said_by(course, "report", marks, "--html", "class.html", "--feedback", "feedback")
     page = (course.root / "class.html").read_text()
     assert '<a href="feedback/A%20B/a1_first/first.html">' in page
     assert '<a href="feedback/A%C2%A0B/a1_first/first.html">' in page

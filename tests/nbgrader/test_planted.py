@@ -11,13 +11,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in
 from autograder.course import course_at, courses_around
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from tests.conftest import ROOT
+from tests.helpers.selection import one_in
+from tests.helpers.small_course import NAME as SMALL
+from tests.helpers.small_course import book_of, submit
 
 NAME = "a1_scaled_dot_product"
 SCRIPT = "<script>window.acted = 'planted'</script>"
@@ -59,8 +61,11 @@ def grade(folder, *words):
     )  # fmt: skip
 
 
+ANY_OF_THESE = [["."], ["scaled_dot_product.ipynb"], [f"../{NAME}"], [".", "--course", "{course}"]]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["."], ["scaled_dot_product.ipynb"], [f"../{NAME}"], [".", "--course", "{course}"]])
+@pytest.mark.parametrize("words", one_in(4, ANY_OF_THESE))
 def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path, words):
     folder = hand_in_planted(own_course, tmp_path / "acted")
     done = grade(folder, *(word.format(course=own_course.root) for word in words))
@@ -93,7 +98,7 @@ def test_nor_by_nbgrader_and_nothing_of_it_acts_on_the_page(own_course, tmp_path
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
-    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
+    with book_of(own_course) as book:
         assert book.find_submission(NAME, "mallory").score == 0
     page = (own_course.root / "feedback" / "mallory" / NAME / "scaled_dot_product.html").read_text()
     assert SCRIPT not in page
@@ -101,25 +106,18 @@ def test_nor_by_nbgrader_and_nothing_of_it_acts_on_the_page(own_course, tmp_path
 
 
 @pytest.mark.slow
-def test_a_timestamp_that_is_no_time_costs_its_own_submission_only(own_course):
+def test_a_timestamp_that_is_no_time_costs_its_own_submission_only(course):
     """nbgrader reads the file beside a submission as it is; a pipe would be waited for."""
-    nbgrader, assignment = api(own_course.root), own_course.assignment(NAME)
-    assert nbgrader.generate_assignment(NAME)["success"]
-    released = ROOT / "assignments" / NAME / assignment.notebook.name
-    for student in ("ada", "late", "link", "pipe", "words"):
-        path = hand_in(fill(released, {}), own_course.root / "submitted", student, assignment)
-        stamp = path.with_name("timestamp.txt")
-        if student == "pipe":
-            os.mkfifo(stamp)
-        elif student == "link":
-            stamp.symlink_to("/etc/hostname")
-        elif student != "ada":
-            stamp.write_text("2026-01-02 03:04:05 UTC" if student == "late" else "9" * 500)
-    log = nbgrader.autograde(NAME, "*")["log"]
+    times = {"ada": "", "late": "2026-01-02 03:04:05 UTC", "words": "9" * 500}
+    for student, when in times.items():
+        submit(course, student, when=when)
+    os.mkfifo(submit(course, "pipe").with_name("timestamp.txt"))
+    submit(course, "link").with_name("timestamp.txt").symlink_to("/etc/hostname")
+    log = api(course.root).autograde(SMALL, "*")["log"]
     for student in ("link", "pipe", "words"):
-        assert f"{student}, {NAME} cannot be graded: timestamp.txt" in log
-    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
-        assert [one.student.id for one in book.assignment_submissions(NAME)] == ["ada", "late"]
+        assert f"{student}, {SMALL} cannot be graded: timestamp.txt" in log
+    with book_of(course) as book:
+        assert [one.student.id for one in book.assignment_submissions(SMALL)] == ["ada", "late"]
 
 
 def made(folder):

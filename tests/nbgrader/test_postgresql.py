@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from tests.helpers.classes import class_of
-from tests.helpers.small_course import NAME
+from tests.helpers.small_course import NAME, nbgrader, said_by
 from tests.helpers.terminal import grade
 
 pytestmark = pytest.mark.slow
@@ -62,13 +62,7 @@ def test_a_class_in_postgresql(tmp_path, database):
         scores = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
     assert len(scores) == 9
     assert [scores[f"student-{n:02}"] for n in (0, 3, 6)] == [3] * 3
-    _, out, _ = grade(course, "--gradebook", "--quiet")
-    assert "0 graded, 9 unchanged" in out
-    nbgrader = subprocess.run(
-        ["nbgrader", "autograde", NAME, "--student", "student-00", "--force"],
-        cwd=course.root, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert nbgrader.returncode == 0, nbgrader.stderr
-    export = subprocess.run(["nbgrader", "export"], cwd=course.root, capture_output=True, text=True, check=False)
-    assert export.returncode == 0, export.stderr
+    assert "0 graded, 9 unchanged" in said_by(course, "grade", "--gradebook", "--quiet", code=1)
+    for words in (("autograde", NAME, "--student", "student-00", "--force"), ("export",)):
+        nbgrader(course, *words)
     assert "student-00" in (course.root / "grades.csv").read_text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -15,7 +14,7 @@ from autograder.reports.class_statistics import class_statistics
 from autograder.reports.export import as_junit, exercises_as_csv
 from autograder.reports.marks_file import read_marks
 from autograder.reports.roster import names_in, read_roster, with_absent
-from tests.helpers.small_course import NAME, NOTEBOOK, book_of, command, graded, small_course, submit
+from tests.helpers.small_course import NAME, NOTEBOOK, book_of, graded, nbgrader, said_by, small_course, submit
 
 ROSTER = 'id,name,email\nann,Ann Lee,ann@example.edu\nbob,"García Márquez, Bob",\n\ndee,Dee,dee@example.edu\nzoe,,\n'
 
@@ -32,7 +31,7 @@ def course(tmp_path_factory):
     graded(course)
     submit(course, "bob").write_text("[]")
     submit(course, "zoe").write_text("{")
-    assert command(course, "roster", "class.csv")[0] == 0
+    said_by(course, "roster", "class.csv")
     graded(course)
     return course
 
@@ -52,7 +51,7 @@ def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
         "dee": (None, "Dee", "dee@example.edu"), "zoe": (None, None, None),
     }  # fmt: skip
     (course.root / "late.csv").write_text("id;email\nann;new@example.edu\n")
-    _, said = command(course, "roster", "late.csv")
+    said = said_by(course, "roster", "late.csv")
     assert "entered 1 students, 0 of them new" in said
     assert "submitted/zoe: nobody in the roster has this id" in said
     with book_of(course) as book:
@@ -63,7 +62,7 @@ def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
 @pytest.mark.slow
 def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_marks(course):
     words = "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=ours.csv"
-    subprocess.run(["nbgrader", "export", *words], cwd=course.root, check=True, capture_output=True)
+    nbgrader(course, "export", *words)
     found = {row["student"]: row for row in rows((course.root / "ours.csv").read_text())}
     assert found.keys() == {"ann", "bob", "dee", "zoe"}
     assert (found["ann"]["score"], found["ann"]["problem"]) == ("3.0", "")
@@ -77,10 +76,9 @@ def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_mar
 
 @pytest.mark.slow
 def test_exports_of_marks_and_the_class_report_name_who_has_handed_in_nothing(course):
-    assert command(course, "grade", "submitted", "--json", "marks.json")[0] == 1
+    said_by(course, "grade", "submitted", "--json", "marks.json", code=1)
     words = ("--csv", "t.csv", "--junit", "t.xml", "--roster", "class.csv")
-    code, said = command(course, "export", "marks.json", *words)
-    assert code == 0, said
+    said_by(course, "export", "marks.json", *words)
     found = {row["student"]: row["problem"] for row in rows((course.root / "t.csv").read_text())}
     assert found.keys() == {"ann", "bob", "dee", "zoe"}
     assert found["dee"] == "nothing handed in"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
@@ -16,6 +12,8 @@ from tests.conftest import copy_course
 from tests.helpers.classes import marks
 from tests.helpers.sandboxes import Marker
 from tests.helpers.selection import one_in
+from tests.helpers.small_course import book_of
+from tests.helpers.stock import stock
 
 # NumPy alone, both halves, what is brought and trained, what is watched, and ten exercises.
 MISTAKES = {
@@ -27,26 +25,6 @@ MISTAKES = {
 }
 
 
-# What its commands do, without starting it anew for each assignment, in a process that has never heard of us.
-STOCK = """
-import sys
-from nbgrader.apps import NbGrader, NbGraderAPI
-app = NbGrader()
-app.initialize([])
-api = NbGraderAPI(config=app.config)
-for name in sys.argv[2:]:
-    done = api.autograde(name, "mixed") if sys.argv[1] == "autograde" else api.generate_assignment(name)
-    assert done["success"], done
-assert "autograder" not in sys.modules
-"""
-
-
-def nbgrader(course, step, names):
-    words = [sys.executable, "-c", STOCK, step, *names]
-    done = subprocess.run(words, cwd=course.root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def graded(folder, names):
     """A course whose assignments are handed in and graded; by assignment, the exercise that was left undone.
 
@@ -54,7 +32,7 @@ def graded(folder, names):
     """
     course = copy_course(folder)
     (course.root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n')
-    nbgrader(course, "generate_assignment", names)
+    stock(course.root, "generate_assignment", names)
     undone = {}
     for name in names:
         assignment = course.assignment(name)
@@ -63,7 +41,7 @@ def graded(folder, names):
         code = {exercise: text for exercise, text in (answers | mutant).items() if exercise != undone[name]}
         released = course.root / "assignments" / name / assignment.notebook.name
         hand_in(fill(released, code), course.root / "submitted", "mixed", assignment)
-    nbgrader(course, "autograde", names)
+    stock(course.root, "autograde", names, "mixed")
     return course, undone
 
 
@@ -84,7 +62,7 @@ def same_marks(course, name, undone, sandbox):
     cells = [cell.source for cell in code_cells(read_notebook(one.path))]
     with Marker(assignment, sandbox) as marker:
         report, _ = marker.mark_cells(one.student, cells)
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+    with book_of(course) as book:
         mixed = marks(book, assignment, "mixed")
     assert mixed == {exercise.name: exercise.score for exercise in report.exercises}
     assert mixed.pop(undone) == 0

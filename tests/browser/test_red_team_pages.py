@@ -7,25 +7,34 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.nbgrader import api
-from tests.conftest import copy_course
+from autograder.authoring.sample_class import model_answers
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.browser import lab
+from tests.helpers.small_course import (
+    BUILT,
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    WRONG,
+    book_of,
+    nbgrader,
+    small_course,
+    submit,
+)
 
 pytestmark = pytest.mark.slow
-NAME = "a1_scaled_dot_product"
-NOTEBOOK = "scaled_dot_product"
+TEST = f"test-{EXERCISE}"
 MALLORY = "<img src=x onerror=window.acted=1>"  # a folder's name, and so a student's id
 PLACES = (
     f"manage_submissions/{NAME}", "manage_students", f"manage_students/{MALLORY}", f"manage_students/{MALLORY}/{NAME}",
     "manage_students/loud", f"manage_students/loud/{NAME}", "gradebook", f"gradebook/{NAME}",
-    f"gradebook/{NAME}/{NOTEBOOK}", f"manage_submissions/{MALLORY}", f"gradebook/{MALLORY}",
+    f"gradebook/{NAME}/first", f"manage_submissions/{MALLORY}", f"gradebook/{MALLORY}",
     'manage_students/";window.acted=1;"', f'gradebook/{NAME}/";window.acted=1;"',
 )  # fmt: skip
 SHOWS = """
@@ -39,12 +48,14 @@ class Loud:
     def _repr_mimebundle_(self, **k): return {"text/html": "<script>", "application/javascript": "window.acted=2"}
 Loud()
 """
-RAISES = """
-def softmax(x, axis=-1):
+RAISES = (
+    f"def {EXERCISE}(X):"
+    + """
     raise ValueError("</pre><script>window.acted='error'</script><img src=x onerror=window.acted=1>"
                      "$\\\\href{javascript:1}{x}$")
 """
-KILLS = "def softmax(x, axis=-1):\n    import os\n    os.kill(os.getppid(), 9)\n    os._exit(1)"
+)
+KILLS = f"def {EXERCISE}(X):\n    import os\n    os.kill(os.getppid(), 9)\n    os._exit(1)"
 
 
 def loud(notebook):
@@ -58,41 +69,30 @@ def loud(notebook):
     notebook.metadata["title"] = "</title><script>window.acted = 'title'</script>"
     notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"a": "<script>"}}}
     for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == "written-roles":
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == WRITTEN:
             cell.source = "\n\n".join(ATTACKS)
     return notebook
 
 
-def submissions(assignment):
-    answers = model_answers(assignment)
-    honest = answers | mistake(assignment, "no-scaling", "attention_scores")
-    return {
-        "ada": (honest, lambda notebook: notebook),
-        "loud": (answers | {"softmax": RAISES}, loud),
-        MALLORY: (honest, lambda notebook: notebook),
-        "killer": (answers | {"softmax": KILLS}, lambda notebook: notebook),
-        "zoe": (honest, lambda notebook: notebook),
-    }
-
-
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    course = copy_course(tmp_path_factory.mktemp("red-team") / "course")
-    nbgrader = api(course.root)
-    assignment = course.assignment(NAME)
-    assert nbgrader.generate_assignment(NAME)["success"]
-    released = course.root / "assignments" / NAME / assignment.notebook.name
-    for student, (answers, change) in submissions(assignment).items():
-        hand_in(change(fill(released, answers)), course.root / "submitted", student, assignment)
-    result = nbgrader.autograde(NAME, "*")
-    assert "1 of 5 submissions could not be graded" in result["log"]
-    assert "which formgrader would act on; rename it" in result["log"]
-    assert nbgrader.generate_feedback(NAME)["success"]
+    """Attackers between two honest students, who hand in the same."""
+    course = small_course(tmp_path_factory.mktemp("red-team") / "course", written=True, second=True)
+    answers = model_answers(course.assignment(NAME))
+    honest = answers | {EXERCISE: WRONG}
+    path = submit(course, "loud", answers | {EXERCISE: RAISES})
+    nbformat.write(loud(nbformat.read(path, as_version=4)), path)
+    for student, code in {"ada": honest, MALLORY: honest, "killer": answers | {EXERCISE: KILLS}, "zoe": honest}.items():
+        submit(course, student, code)
+    said = nbgrader(course, "autograde", NAME, code=1)
+    assert "1 of 5 submissions could not be graded" in said
+    assert "which formgrader would act on; rename it" in said
+    nbgrader(course, "generate_feedback", NAME)
     return course
 
 
 def marks(course, student):
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+    with book_of(course) as book:
         (notebook,) = book.find_submission(NAME, student).notebooks
         grades = {grade.name: grade.auto_score for grade in notebook.grades if grade.cell.cell_type == "code"}
         return notebook.id, grades
@@ -101,18 +101,16 @@ def marks(course, student):
 def test_attackers_lose_their_own_marks_and_nobody_elses(graded):
     before, after = marks(graded, "ada")[1], marks(graded, "zoe")[1]
     assert before == after
-    assert before["test-softmax"] == 4
+    assert (0 < before[TEST] < 3, before[f"test-{BUILT}"]) == (True, 3)
     for attacker in ("loud", "killer"):
-        found = marks(graded, attacker)[1]
-        assert found.pop("test-softmax") == 0
-        assert sum(found.values()) == 16
+        assert marks(graded, attacker)[1] == {TEST: 0, f"test-{BUILT}": 3}
 
 
 def test_honest_pages_are_the_same_beside_attackers(graded):
     """Not a byte of what the honest student gets depends on who was graded before."""
 
     def page(student):
-        return json.loads((graded.root / "autograded" / student / NAME / f"{NOTEBOOK}.ipynb").read_text())["cells"]
+        return json.loads((graded.root / "autograded" / student / NAME / NOTEBOOK).read_text())["cells"]
 
     assert page("ada") == page("zoe")
 
@@ -129,7 +127,7 @@ def watched(chromium):
 
 def test_nothing_acts_on_the_feedback_page(graded, watched):
     page, asked = watched
-    page.goto((graded.root / "feedback" / "loud" / NAME / f"{NOTEBOOK}.html").as_uri(), wait_until="domcontentloaded")
+    page.goto((graded.root / "feedback" / "loud" / NAME / "first.html").as_uri(), wait_until="domcontentloaded")
     page.wait_for_timeout(500)
     assert_quiet(page, asked)
     assert "onerror" in page.locator("body").inner_text()  # it is there to be read
@@ -148,31 +146,33 @@ def test_nothing_acts_in_formgrader(graded, watched):
         page.goto(f"{address}/formgrader/submissions/{number}", wait_until="domcontentloaded")
         assert "onerror" in page.locator("body").inner_text()
         # a heading of the same name does not take the place of a field
-        assert page.evaluate("document.getElementById('written-roles').tagName") == "INPUT"
+        assert page.evaluate("document.getElementById('written-why').tagName") == "INPUT"
         assert page.locator(".text_cell_render a[href='https://evil.example/autolink']").count() > 0  # as people link
 
 
 PLANTED = (f"submitted/loud/{NAME}", f"autograded/loud/{NAME}", f"feedback/loud/{NAME}", "demo", "link", "..")
 
 
-def test_formgrader_opens_no_course_but_its_own(graded, watched, tmp_path):
+def test_formgrader_opens_no_course_but_its_own(jupyterlab, watched, tmp_path):
     """A link of a student's may lead anywhere, and nbgrader would run the configuration that it finds there."""
-    page, _ = watched
-    (graded.root / "link").symlink_to(graded.root / "demo")
+    (course, address), (page, _) = jupyterlab, watched
+    (course.root / "link").symlink_to(course.root / "demo")
     for place in PLANTED:
         if place not in ("link", ".."):
-            (graded.root / place).mkdir(parents=True, exist_ok=True)
-            (graded.root / place / "nbgrader_config.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')")
-    with lab(graded.root) as address:
-        page.goto(f"{address}/formgrader?token=secret")
-        for place in (*(graded.root / planted for planted in PLANTED), "/", "submitted/loud", "~"):
-            answer = page.goto(f"{address}/formgrader?path={place}")
-            assert (answer.status, answer.header_value("content-type")) == (403, "text/plain; charset=utf-8"), place
-            assert "start JupyterLab in its folder" in answer.text()
-        assert page.goto(f"{address}/formgrader?path={graded.root}").status == 200
-        assert page.url.endswith("/formgrader/manage_assignments")
-        page.locator("a", has_text=NAME).first.wait_for()
+            (course.root / place).mkdir(parents=True, exist_ok=True)
+            (course.root / place / "nbgrader_config.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')")
+    page.goto(f"{address}/formgrader?token=secret")
+    for place in (*(course.root / planted for planted in PLANTED), "/", "submitted/loud", "~"):
+        answer = page.goto(f"{address}/formgrader?path={place}")
+        assert (answer.status, answer.header_value("content-type")) == (403, "text/plain; charset=utf-8"), place
+        assert "start JupyterLab in its folder" in answer.text()
+    assert page.goto(f"{address}/formgrader?path={course.root}").status == 200
+    assert page.url.endswith("/formgrader/manage_assignments")
+    page.locator("a", has_text="a1_scaled_dot_product").first.wait_for()
     assert not (tmp_path / "acted").exists()
+    (course.root / "link").unlink()  # other tests use this course
+    for folder in ("submitted/loud", "autograded/loud", "feedback/loud", "demo"):
+        shutil.rmtree(course.root / folder)
 
 
 def assert_quiet(page, asked, place=""):
