@@ -26,7 +26,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.report import ExerciseResult, Report
-from autograder.reports.side_by_side import beside, differing, drawn_arrays
+from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.example import example_in

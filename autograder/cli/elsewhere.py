@@ -35,7 +35,6 @@ def export(
     Whoever is in one assignment, or in the roster, has a row in every other, too.
     """
     from autograder.reports import export as forms
-    from autograder.reports.classroom50 import as_classroom50, read_points
     from autograder.reports.marks_file import read_marks, write
     from autograder.reports.roster import with_absent
 
@@ -54,7 +53,8 @@ def export(
     if classroom50 is not None:
         if len(reports) > 1:
             raise BadParameter("--classroom50 is for one submission")
-        write(classroom50, as_classroom50(reports[0] if reports else None, read_points(points), os.environ))
+        found = reports[0] if reports else None
+        write(classroom50, forms.as_classroom50(found, forms.read_points(points), os.environ))
     say_written(path for path in (csv, junit, gradescope, classroom50) if path is not None)
 
 

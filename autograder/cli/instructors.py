@@ -90,7 +90,6 @@ def report(
     later one counts. Nobody's work is compared with anybody else's.
     """
     from autograder.reports import class_report
-    from autograder.reports.beside_report import what_is_beside
     from autograder.reports.class_statistics import class_statistics
     from autograder.reports.marks_file import read_marks, write
 
@@ -105,7 +104,7 @@ def report(
 
     formats: dict[Path | None, Callable[..., str]] = {csv: class_report.as_table, json_file: class_report.as_json}
     if html is not None:
-        beside = what_is_beside(reports, everybody, html, submitted, feedback, notes)
+        beside = class_report.what_is_beside(reports, everybody, html, submitted, feedback, notes)
         formats = {html: functools.partial(class_report.as_html, beside=beside), **formats}
     for path, text in formats.items():
         if path is not None:

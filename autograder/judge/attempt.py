@@ -1,4 +1,8 @@
-"""One exercise judged once: its calls are made, its tests run on the answers, and some calls are made a second time."""
+"""One exercise judged once: its calls are made, its tests run on the answers, and some calls are made a second time.
+
+A call that is made a second time must give the same answer. A function that keeps something between calls is found by
+that, or by the tests, since all calls of an exercise are made in one process.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ from functools import partial
 from msgspec import structs
 
 from autograder.course import Exercise
-from autograder.judge.determinism import changes_when_repeated, repeat_first_calls
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
 from autograder.judge.format_errors import Answering, Deductions
 from autograder.judge.material import Material
@@ -22,7 +25,7 @@ from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Inst
 from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
-from autograder.testing.comparing import same_answer
+from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
@@ -33,6 +36,7 @@ from autograder.testing.student_errors import Forbidden, NotStarted
 
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 MAX_QUOTED = 3  # texts of the student's code that an exercise's messages quote: each can carry a few bytes of an input
+CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 Names = Notebook | Here  # whose code is judged: in the sandbox, or in this process
 Planned = Mapping[Place, Unread]  # answers to planned calls
 
@@ -100,12 +104,13 @@ def attempt(
         # Drawn before any hidden test asks, so that the picture cannot show a hidden input.
         if tests and (example := material.examples.get(which.name)):
             picture = draw(exercise, example, which.name)
-        runs = list(_judge_tests(material, tests, parameter_names, exercise))
+        planned = _ask_planned(exercise, material.recording, tests)
+        runs = list(_judge_tests(material, tests, parameter_names, exercise, planned))
         passed = [run for run in runs if run.outcome.error is None]
-        errors = repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
+        errors = _repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
         wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
         non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or any(
-            changes_when_repeated(exercise, *reply) for reply in wrong[:MAX_REPEATED]
+            _changes_when_repeated(exercise, *reply) for reply in wrong[:MAX_REPEATED]
         )
     return Attempt(
         [_with_error(run.outcome, errors.get(run.outcome.test)) for run in runs],
@@ -195,10 +200,14 @@ def _names_in(call: Call) -> list[str]:
 
 
 def _judge_tests(
-    material: Material, tests: Sequence[Test], parameter_names: ParameterNames, exercise: ExerciseCalls
+    material: Material,
+    tests: Sequence[Test],
+    parameter_names: ParameterNames,
+    exercise: ExerciseCalls,
+    planned: Planned,
 ) -> Iterator[_TestRun]:
     """Judge each test in order; a format error is deducted where it occurs first."""
-    recording, planned, quoted = material.recording, _ask_planned(exercise, material.recording, tests), set[object]()
+    recording, quoted = material.recording, set[object]()
     right = recording.answering(material.reference)
     reference = Student(right, parameter_names) if material.reference else None
     deductions = Deductions(right, sum(test.weight for test in tests))
@@ -248,3 +257,42 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
                     places = [recorded.place for recorded in recording.calls.get(test, ())]
                     skipped |= {*places[places.index(one.place) + 1 :]} if one.place in places else set()
     return planned
+
+
+def _repeat_first_calls(calls: ExerciseCalls, firsts: dict[Test, tuple[Call, Unread]]) -> dict[Test, Exception]:
+    """Make the first call of each test once more, the last one first: the error of each test whose answer changed.
+
+    Calls that draw at random are not repeated.
+    """
+    distinct = {call.as_bytes: (call, got) for call, got in reversed(firsts.values()) if call.chance is None}
+    asked = [call for call, _ in distinct.values()]
+    repeated: list[Unread] = [*ask_together(calls, asked)]
+    repeated += [ask_one(calls, call) for call in asked[len(repeated) :]]
+    errors: dict[bytes, Exception] = {}
+    for (call, first), second in zip(distinct.values(), repeated, strict=True):
+        error = _difference(call, first, second)
+        if error is not None and getattr(read(first), "dropped", False):
+            # Another test reports the dropout. Here only what differs without it counts.
+            without = structs.replace(call, lenient=True)
+            error = _difference(without, ask_one(calls, without), ask_one(calls, without))
+        if error is not None:
+            errors[call.as_bytes] = error
+    return {test: errors[call.as_bytes] for test, (call, _) in firsts.items() if call.as_bytes in errors}
+
+
+def _difference(call: Call, first: Unread, second: Unread) -> Exception | None:
+    """What is wrong with the second answer to a call; None if both agree, or may differ by chance."""
+    if second == first:
+        return None
+    answer = read(second)
+    if same_answer(read(first), answer) or has_chance(call, answer):
+        return None
+    return as_exception(call.name, answer) if isinstance(answer, NoAnswer) else Mismatch(CHANGED)
+
+
+def _changes_when_repeated(calls: ExerciseCalls, call: Call, first: Reply) -> bool:
+    """Whether a call that returned a wrong value returns another one when it is made once more."""
+    if call.chance is not None:
+        return False
+    second = read(ask_one(calls, call))
+    return isinstance(second, Reply) and not has_chance(call, second) and not same_value(first.value, second.value)

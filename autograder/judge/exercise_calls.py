@@ -69,26 +69,22 @@ class SandboxedCalls:
         Each call comes with its bytes, or None if they are to be made here. Raises `MachineError` if the process is
         lost twice and the student's code did not end it: then the submission gets no mark, rather than a lower one.
         """
-        if self._notebook.machine_failed is None:
-            try:
-                yield from self._ask_twice(calls)
-                return
-            except (MachineError, frames.Exhausted) as error:
-                self._notebook.machine_failed = MachineError(str(error))
-        raise self._notebook.machine_failed
-
-    def _ask_twice(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
-        left, why = list(calls), ""
-        for _ in range(ATTEMPTS):
+        left, times_lost = list(calls), 0
+        while self._notebook.machine_failed is None:
             try:
                 for answer in self._ask(list(left)):
                     del left[:1]
                     yield answer
                 return
             except ProcessLost as error:
-                why = str(error)
                 self.close()
-        raise MachineError(f"the process of an exercise ended during a call, twice: {why}")
+                times_lost += 1
+                if times_lost == ATTEMPTS:
+                    why = f"the process of an exercise ended during a call, twice: {error}"
+                    self._notebook.machine_failed = MachineError(why)
+            except (MachineError, frames.Exhausted) as error:
+                self._notebook.machine_failed = MachineError(str(error))
+        raise self._notebook.machine_failed
 
     def _ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
         """As `ask`, but without a second try. Raises `ProcessLost`."""

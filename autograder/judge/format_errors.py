@@ -93,10 +93,11 @@ class Deductions:
         if self._lost == 0 or self._has_room(test.weight, found.share):
             self._lost += test.weight
             return (replace(outcome, error=Mismatch(found.message)), ()) if found.message else unchanged
-        corrected, corrected_calls, is_filled = self._rerun(answers, rerun, Fill.NAN)
-        if corrected.error is None or not is_filled:
-            self._some_part_is_right = self._some_part_is_right or is_filled
-            return corrected, corrected_calls
+        corrected = _Corrected(answers, self._right, Fill.NAN)
+        corrected_outcome, corrected_calls = rerun(corrected)
+        if corrected_outcome.error is None or not corrected.is_filled:
+            self._some_part_is_right = self._some_part_is_right or corrected.is_filled
+            return corrected_outcome, corrected_calls
         # The student reads that a part is missing, and nothing about the NaN in its place.
         has_room = self._has_room(test.weight, MISSING.share if self._some_part_is_right else 1)
         if not has_room and self._passes_by_returned_parts(answers, rerun):
@@ -110,20 +111,37 @@ class Deductions:
 
     def _passes_by_returned_parts(self, answers: Answering, rerun: Rerun) -> bool:
         """Whether the test passes with the missing part supplied, but not with any other returned parts."""
-        supplied, alone = (self._rerun(answers, rerun, fill)[0] for fill in (Fill.REFERENCE, Fill.REFERENCE_ALONE))
+        supplied, _ = rerun(_Corrected(answers, self._right, Fill.REFERENCE))
+        alone, _ = rerun(_Corrected(answers, self._right, Fill.REFERENCE_ALONE))
         return supplied.error is None and alone.error is not None
 
-    def _rerun(self, answers: Answering, rerun: Rerun, fill: Fill) -> tuple[Outcome, Sequence[Recorded], bool]:
-        """Run a test on corrected answers: its outcome, its calls, and whether a missing part was filled in."""
-        filled: list[bool] = []
 
-        def corrected(call: Call) -> Answer:
-            answer, is_filled = _corrected(call, answers, self._right, fill)
-            filled.append(is_filled)
+class _Corrected:
+    """Answers in the reference's form, where it is clear how. `is_filled`: a missing part of one was filled in."""
+
+    def __init__(self, answers: Answering, right: Answering, fill: Fill) -> None:
+        self._answers, self._right, self._fill = answers, right, fill
+        self.is_filled = False
+
+    def __call__(self, call: Call) -> Answer:
+        answer = self._answers(call)
+        if _is_view(answer) or (isinstance(answer, Reply) and answer.dropped):
+            call = structs.replace(call, lenient=True)
+            answer = self._answers(call)
+        expected = self._right(call) if isinstance(answer, Reply) and call.gives is Gives.VALUE else None
+        if not isinstance(answer, Reply) or not isinstance(expected, Reply):
             return answer
-
-        outcome, calls = rerun(corrected)
-        return outcome, calls, any(filled)
+        places = _arrangement(answer.value, expected.value)
+        if places is None:
+            return answer
+        if call.seeds is not None:
+            again = self._answers(structs.replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
+            answer = again if isinstance(again, Reply) else answer
+        missing = places.count(None)
+        may_supply = places[0] is not None and missing <= len(places) - missing
+        value = _arranged(answer.value, expected.value, places, self._fill if may_supply else Fill.NAN)
+        self.is_filled = self.is_filled or missing > 0
+        return structs.replace(answer, value=value)
 
 
 def _format_error(one: Recorded, right: Answering) -> FormatError | None:
@@ -136,27 +154,6 @@ def _format_error(one: Recorded, right: Answering) -> FormatError | None:
     expected = right(one.call)
     in_another_form = isinstance(expected, Reply) and _arrangement(one.answer.value, expected.value) is not None
     return FORM if in_another_form else None
-
-
-def _corrected(call: Call, answering: Answering, right: Answering, fill: Fill) -> tuple[Answer, bool]:
-    """The answer to a call in the reference's form, if it is clear how, and whether a missing part was filled in."""
-    answer = answering(call)
-    if _is_view(answer) or (isinstance(answer, Reply) and answer.dropped):
-        call = structs.replace(call, lenient=True)
-        answer = answering(call)
-    expected = right(call) if isinstance(answer, Reply) and call.gives is Gives.VALUE else None
-    if not isinstance(answer, Reply) or not isinstance(expected, Reply):
-        return answer, False
-    places = _arrangement(answer.value, expected.value)
-    if places is None:
-        return answer, False
-    if call.seeds is not None:
-        again = answering(structs.replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
-        answer = again if isinstance(again, Reply) else answer
-    missing = places.count(None)
-    may_supply = places[0] is not None and missing <= len(places) - missing
-    value = _arranged(answer.value, expected.value, places, fill if may_supply else Fill.NAN)
-    return structs.replace(answer, value=value), missing > 0
 
 
 def _is_view(answer: Answer) -> bool:

@@ -35,7 +35,6 @@ from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.judge.results import with_cell_errors
 from autograder.judge.self_checks import Answered, answered_in
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import CellResult, ExerciseResult, Verdict
@@ -47,6 +46,7 @@ from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import FROM_NOTEBOOK, Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
+from autograder.testing import cell_errors
 from autograder.testing.example import Example, example_in
 from autograder.testing.recording import record, variants
 from autograder.testing.session import Suite
@@ -241,8 +241,16 @@ class Judge:
         fresh, results = _FromTheWorker(sock, loaded.files), dict[str, ExerciseResult]()
         cells = tuple(CellResult() for _ in order.cells)
         if order.for_page or len(loaded.assert_cells) < len(order.exercises):
-            by_suite, cells = self._by_suite(loaded, material, order, fresh)
-            results |= {one.name: one for one in by_suite}
+            exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
+            shown = loaded.display_cells, order.for_page
+            with Notebook(order.cells, order.limits, fresh, material.suite.watched, self._answered, *shown) as notebook:
+                results |= {one.name: one for one in judge(material, notebook, exercises)}
+                missing = [name for name, one in results.items() if not one.started]
+                not_run = cell_errors.of_names(missing, notebook.cells, notebook.results)
+                results |= {name: structs.replace(results[name], evidence=why) for name, why in not_run.items()}
+                if notebook.machine_failed:
+                    raise notebook.machine_failed
+                cells = tuple(_readable(notebook.results))
         if loaded.assert_cells:
             results |= judge_assert_cells(loaded.assert_cells, order, fresh, self._answered)
         extra = ""
@@ -251,15 +259,3 @@ class Judge:
             sentence = content.saved_model_policy(self._course.folder)
             extra = sentence(order.model, loaded.plan, loaded.reference)
         return Verdict(tuple(results[exercise.name] for exercise in order.exercises), cells, extra)
-
-    def _by_suite(
-        self, loaded: _Loaded, material: Material, order: Order, fresh: _FromTheWorker
-    ) -> tuple[tuple[ExerciseResult, ...], tuple[CellResult, ...]]:
-        """Results of the exercises that hidden tests judge, and the result of running each cell."""
-        exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
-        shown = loaded.display_cells, order.for_page
-        with Notebook(order.cells, order.limits, fresh, material.suite.watched, self._answered, *shown) as notebook:
-            results = with_cell_errors(judge(material, notebook, exercises), notebook.cells, notebook.results)
-            if notebook.machine_failed:
-                raise notebook.machine_failed
-            return results, tuple(_readable(notebook.results))

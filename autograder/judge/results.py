@@ -12,8 +12,7 @@ from msgspec import structs
 from autograder.course import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
-from autograder.report import CellResult, ExerciseResult, Message, State, TestResult
-from autograder.testing import cell_errors
+from autograder.report import ExerciseResult, Message, State, TestResult
 from autograder.testing.session import ORDER, Outcome
 from autograder.testing.student_errors import BY_HAND, Stopped
 
@@ -44,14 +43,6 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         known.evidence if known else "",
         known_mistake=known is not None and not known.is_relation,
     )
-
-
-def with_cell_errors(
-    found: Sequence[ExerciseResult], sources: Sequence[str], cells: Sequence[CellResult]
-) -> tuple[ExerciseResult, ...]:
-    """The results; exercises that are missing because their cell did not run get the reason as evidence."""
-    why = cell_errors.of_names([one.name for one in found if not one.started], sources, cells)
-    return tuple(structs.replace(one, evidence=why[one.name]) if one.name in why else one for one in found)
 
 
 def _as_test_result(outcome: Outcome, points: float, message: str | Message) -> TestResult:

@@ -1,9 +1,9 @@
-"""Draws matrices of numbers or booleans as labelled squares, or as text."""
+"""Draws matrices of numbers or booleans as labelled squares, or as text; a student's beside the expected ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import zip_longest
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from autograder.content import word
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
+from autograder.report import Picture
 
 SQUARE = 46  # pixels; room for "-0.00"
 NARROWEST = 260  # pixels to which a picture shrinks to make room for another
@@ -22,6 +23,8 @@ INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
 FRAME = (230, 81, 0)  # #e65100, of a marked square
 DOTS = 64  # of a square's side in the PNG; has room for "-0.00" at size 2
 DEEPEST = 0.75  # opacity of a full square: a number on it has a contrast of 4.5 in light and dark themes
+# Expected values are rounded to two digits: half a hundredth, plus the rounding of float32.
+ROUNDED = 0.0051
 
 
 def heatmap(
@@ -212,6 +215,36 @@ def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
         return "\n\n".join(map(repr, pictures))
     lines = zip_longest(*blocks, fillvalue="")
     return "\n".join("     ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> list[Heatmap]:
+    """The student's picture, if it can be drawn, and the expected one; both of shape (matrices, rows, columns)."""
+    full = max(1.0, float(np.abs(wanted.astype(float)).max()))
+    right = replace(heatmap(wanted, rows, columns, "asked for"), full=full)
+    if own is None:
+        return [right]
+    marked: np.ndarray = np.ones(own.shape, dtype=bool)
+    if own.shape == wanted.shape:  # NaN differs from everything
+        marked = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
+    return [replace(heatmap(own, rows, columns, "yours"), full=full, marked=marked), right]
+
+
+def drawn_arrays(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    """The student's matrices and the expected ones (maybe empty), as `beside` takes them."""
+    kind = bool if picture.boolean else float
+    return np.array(picture.matrices, dtype=kind), np.array(picture.wanted, dtype=kind)
+
+
+def differing(pictures: Sequence[Heatmap]) -> int:
+    """The number of marked squares."""
+    return sum(int(picture.marked.sum()) for picture in pictures if picture.marked is not None)
+
+
+def in_words(count: int) -> str:
+    """The number of marked squares, as the end of a sentence."""
+    if not count:
+        return "."
+    return ": 1 square of yours differs (marked)." if count == 1 else f": {count} squares of yours differ (marked)."
 
 
 def _square(x: float, y: float, size: int, value: Any, shade: float) -> str:

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from html import escape
 
 from autograder.report import ExerciseResult, TestResult
-from autograder.reports.heatmap import heatmap
+from autograder.reports.heatmap import beside, differing, drawn_arrays, heatmap, in_words
 from autograder.reports.html import block, paragraph, with_code
 from autograder.reports.plain_text import MARKS, notes, points, summary
-from autograder.reports.side_by_side import beside, differing, drawn_arrays, in_words
 
 STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
 

@@ -13,9 +13,8 @@ from msgspec import structs
 from autograder.content import Visible, visible_around
 from autograder.report import WENT_IN, ExerciseResult, Message, TestResult
 from autograder.reports import plain_text, rubric
-from autograder.reports.heatmap import Heatmap, side_by_side
+from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
 from autograder.reports.html import block, paragraph, with_code
-from autograder.reports.side_by_side import beside, differing, drawn_arrays, in_words
 from autograder.testing.example import example_in
 from autograder.text import printable_lines
 

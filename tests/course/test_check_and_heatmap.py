@@ -16,9 +16,8 @@ from autograder.errors import CourseError, MachineError
 from autograder.judge.picture import draw
 from autograder.png import letters
 from autograder.report import ExerciseResult
-from autograder.reports.heatmap import BELOW, DEEPEST, INK
+from autograder.reports.heatmap import BELOW, DEEPEST, INK, ROUNDED
 from autograder.reports.rubric import as_html
-from autograder.reports.side_by_side import ROUNDED
 from autograder.student.check import CheckFailed, examine
 from autograder.student.check_result import Progress
 from autograder.testing.callbacks import Questions

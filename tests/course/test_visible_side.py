@@ -11,8 +11,7 @@ import pytest
 from autograder import content
 from autograder.authoring import visible_page
 from autograder.diagnosis.catalogue import read_catalogue
-from autograder.reports.heatmap import Heatmap
-from autograder.reports.side_by_side import ROUNDED
+from autograder.reports.heatmap import ROUNDED, Heatmap
 from autograder.student.calls import exercises_below, in_cells
 from autograder.student.check import examine
 from autograder.testing.example import example_in
