@@ -95,7 +95,7 @@ class ExerciseResult(Struct, frozen=True):
 
     causes: known mistakes that give exactly the student's answers, or relations to the right answers
     with_reference: earlier exercises that the reference replaced here, so that an early mistake is deducted once
-    evidence: how the causes are known
+    evidence: how the causes are known; why its cell did not run; which of several cells that define it counts
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
     known_mistake: a known mistake is among the causes, not only relations
     """

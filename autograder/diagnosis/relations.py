@@ -265,7 +265,11 @@ def _up_to_a_size(name: str, compared: Sequence[ComparedCall], wrong: frozenset[
         if len(right) > 1 and max(right) < min((given[i][what] for i in missed), default=0):
             ends[missed].append(f"{what} is at most {max(right)}")
     for missed, found in ends.items():
-        evidence = f"All is right where {', '.join(found[:MOST_SIZES])}; beyond it is not."
+        *others, last = found[:MOST_SIZES]
+        evidence = f"All is right where {last}; beyond it is not."
+        if others:  # which of them it is, or whether it is their product, nobody knows
+            at_most = f"{', '.join(others)} and {last}"
+            evidence = f"In the calls that are right, {at_most}; in the wrong ones each of these is larger."
         hint = "Is a number of your code a size, and what becomes of all that is larger?"
         yield Relation(name, evidence, hint, missed)
 

@@ -183,6 +183,16 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
         left -= size
 
 
+def _with_words_on_cells(results: Mapping[str, ExerciseResult], notebook: Notebook) -> dict[str, ExerciseResult]:
+    """The results; of exercises that lost marks, also why their cell did not run, or that another cell counts."""
+    missing = [name for name, one in results.items() if not one.started]
+    words = dict(cell_errors.of_names(missing, notebook.cells, notebook.results))
+    for name, one in results.items():
+        if one.started and one.score < one.max_score:
+            words[name] = f"{one.evidence} {cell_errors.defined_again(name, notebook.cells)}".strip()
+    return {name: structs.replace(one, evidence=words.get(name, one.evidence)) for name, one in results.items()}
+
+
 class Judge:
     """What the fork server loads and every judge starts with: a course and some of its assignments."""
 
@@ -245,9 +255,7 @@ class Judge:
             shown = loaded.display_cells, order.for_page
             with Notebook(order.cells, order.limits, fresh, material.suite.watched, self._answered, *shown) as notebook:
                 results |= {one.name: one for one in judge(material, notebook, exercises)}
-                missing = [name for name, one in results.items() if not one.started]
-                not_run = cell_errors.of_names(missing, notebook.cells, notebook.results)
-                results |= {name: structs.replace(results[name], evidence=why) for name, why in not_run.items()}
+                results = _with_words_on_cells(results, notebook)
                 if notebook.machine_failed:
                     raise notebook.machine_failed
                 cells = tuple(_readable(notebook.results))

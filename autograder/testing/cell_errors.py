@@ -1,4 +1,4 @@
-"""Why an exercise's cell defines nothing: what it raised and in which line; for a syntax error, also the place."""
+"""Why an exercise's cell defines nothing, or not what counts: what it raised and in which line; other definitions."""
 
 from __future__ import annotations
 
@@ -45,6 +45,15 @@ def defines(name: str, source: str) -> bool:
     """Whether a cell defines a function or class of this name, or sets the name, even if the cell fails."""
     definition = rf"^(?:(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b|{re.escape(name)}\s*=[^=])"
     return re.search(definition, source, re.MULTILINE) is not None
+
+
+def defined_again(name: str, sources: Sequence[str]) -> str:
+    """Which definition of a name counts, in a sentence, if several cells define it; empty if one does."""
+    cells = [source for source in sources if defines(name, source)]
+    if len(cells) < 2:
+        return ""
+    line = next(line for line in cells[-1].splitlines() if defines(name, line))
+    return f"{name} is defined in {len(cells)} cells. The last one counts, which has `{one_line(line):.80}`."
 
 
 def of_names(names: Iterable[str], sources: Sequence[str], results: Sequence[CellResult]) -> Mapping[str, str]:

@@ -42,6 +42,13 @@ def test_only_the_last_cell_that_defines_the_name_counts():
     assert "name 'npp' is not defined" in cell_errors.of_names(["softmax"], sources[:1], [failed])["softmax"]
 
 
+def test_which_of_several_definitions_counts_is_told():
+    sources = ["def softmax(x): ...", "x = 1", "# again\ndef softmax(t, dim): ..."]
+    told = "softmax is defined in 2 cells. The last one counts, which has `def softmax(t, dim): ...`."
+    assert cell_errors.defined_again("softmax", sources) == told
+    assert cell_errors.defined_again("softmax", sources[:2]) == ""
+
+
 @pytest.mark.slow
 def test_in_a_kernel_the_check_says_what_is_wrong_with_the_cell(tmp_path):
     kernel = Kernel()
@@ -77,6 +84,20 @@ def test_grading_says_it_in_json_and_on_the_page(tmp_path):
     found = report["exercises"][0]
     assert not found["started"]
     assert "'(' was never closed" in found["evidence"]
+
+
+@pytest.mark.slow
+def test_grading_says_that_a_helper_has_taken_an_exercises_name(tmp_path):
+    answers = model_answers(A1)
+    helper = "def softmax(t, dim=-1):\n    return torch.softmax(t, dim)\n\n\n"
+    last = "torch_scaled_dot_product_attention"
+    path = tmp_path / A1.notebook.name
+    nbformat.write(fill(RELEASED, answers | {last: helper + answers[last]}), path)
+    autograder("grade", path, "--json", tmp_path / "marks.json")
+    (report,) = json.loads((tmp_path / "marks.json").read_text())
+    told = {one["name"]: one["evidence"] for one in report["exercises"] if one["score"] < one["max_score"]}
+    assert [*told] == ["softmax"]
+    assert "defined in 2 cells. The last one counts, which has `def softmax(t, dim=-1):`" in told["softmax"]
 
 
 def test_the_summary_of_a_result_says_that_the_cell_does_not_run():

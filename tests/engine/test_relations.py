@@ -171,11 +171,21 @@ def test_right_up_to_a_size():
     (found,) = related(eight_rows, lambda x: x * x, *calls)
     assert (found.name, found.hint[-1]) == ("stops-at-a-size", "?")
     assert found.evidence == "All is right where axis -2 of the first argument is at most 8; beyond it is not."
+    # Which of several sizes it is, nobody knows.
+    (found,) = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
+    assert found.evidence == (
+        "In the calls that are right, axis -2 of the first argument is at most 8 and axis -1 of the first argument is "
+        "at most 4; in the wrong ones each of these is larger."
+    )
     # Nor is it the size where all that is larger has more axes.
     (found,) = related(lambda x: x * x if x.ndim < 3 else x.sum(), lambda x: x * x, *calls, np.ones((80, 3, 4)))
     assert found.name == "one-batch-layout"
     # Where a smaller size is wrong as well, the size is not what is wrong.
     assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) == ()
+
+
+def test_an_error_too_small_to_tell_is_no_item_left_out():
+    assert related(lambda x: x / (1 + 3e-5), lambda x: x) == ()
 
 
 def test_noise_stands_in_no_relation():
