@@ -23,8 +23,8 @@ from tests.helpers.small_course import book_of
 pytestmark = pytest.mark.slow
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
 LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
-# One that begins in NumPy, and one that brings something along and saves a model. The model answers, and the untouched
-# releases, of all nine go this way in `make demo` (tests/engine/test_readme.py).
+# One that begins in NumPy, and one that brings something along and saves a model. `make catalogue` grades the model
+# answers and the untouched releases of all nine (tests/engine/test_dev_check.py).
 SOME = ("a1_scaled_dot_product", "a6_transformer_summarizer")
 
 
