@@ -144,6 +144,7 @@ def test_what_a_test_prints_and_hides_is_told_nowhere(mark):
     assert results["middle-odd"][1].startswith("ValueError: 6 words (in `assert middle([3, 1, 2]) == 2")
 
 
+@pytest.mark.slow
 def test_no_answer_can_be_given_beforehand(mark):
     """Answers that were sent before a test, a notebook that drops asserts, a process that ends as if all was well."""
     wrong = "def middle(numbers):\n    return 0\n"

@@ -36,8 +36,8 @@ LONG = {
 
 
 def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """Of what is judged in these, `make quick` takes every eighteenth; of the others, every sixth."""
-    return [pytest.mark.slow] if number % (18 if exercise in LONG else 6) else []
+    """Of what is judged in these, `make quick` takes every eighteenth; of the others, every ninth."""
+    return [pytest.mark.slow] if number % (18 if exercise in LONG else 9) else []
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
