@@ -147,7 +147,7 @@ class TestCrossAttention:
 
     @pytest.mark.weight(0.1)
     def test_nothing_real(self, student):
-        """A memory of nothing but padding: weights and output 0, not NaN, and the other text is as ever."""
+        """One memory, or all, of nothing but padding: weights and output 0, not NaN, and another text is as ever."""
         plain = self.in_shape(self.looks_like_attention(student, REAL))
         got = self.in_shape(self.attend(student, self.GIVEN, NOTHING_REAL))
         hint = "If all of memory is hidden, what do you divide by, and what should come out?"
@@ -155,6 +155,9 @@ class TestCrossAttention:
             expect.finite(part, hint, what)
             expect.close(part[1], np.zeros_like(part[1]), hint, f"{what} of the text whose memory is padding", EXACT)
             expect.close(part[0], before[0], "Do two texts get in each other's way?", f"{what} of the other text", ATOL)
+        got = self.in_shape(self.attend(student, self.GIVEN, np.zeros_like(REAL)))
+        for part, what in zip(got, ("output", "weights"), strict=True):
+            expect.close(part, np.zeros_like(part), hint, f"if all memory is padding, {what}", EXACT)
 
     @pytest.mark.weight(0.28)
     def test_batch_axes(self, student):

@@ -126,7 +126,7 @@ class TestGroupedQueryAttention:
 
     @pytest.mark.weight(0.15)
     def test_nothing_allowed(self, student):
-        """A query that may attend to nothing gets weights and output 0, not NaN, and disturbs no other."""
+        """One query, or all, may attend to nothing: weights and output 0, not NaN; the other queries keep theirs."""
         self.looks_like_attention(student)
         before, got = self.attend(student, *self.SMALL, MASK), self.attend(student, *self.SMALL, ONE_EMPTY)
         hint = "If every key is hidden, what do you divide by, and what should come out?"
@@ -135,6 +135,10 @@ class TestGroupedQueryAttention:
             expect.finite(part, hint, what)
             expect.equal(part[:, 1], np.zeros_like(part[:, 1]), hint, f"{what} of a query that may attend to nothing")
             expect.close(part[:, others], other[:, others], hint, f"{what} of the other queries", ATOL)
+        got = self.attend(student, *self.SMALL, np.zeros_like(MASK))
+        for part, what in zip(got, ("output", "weights"), strict=True):
+            expect.finite(part, hint, what)
+            expect.equal(part, np.zeros_like(part), hint, f"with a mask that allows nothing to any query, {what}")
 
     @pytest.mark.weight(0.15)
     def test_batch_axes(self, student):
