@@ -15,7 +15,7 @@ import pytest
 from autograder.testing import expect
 
 from ..hidden.inputs import normal
-from ..hidden.properties import keeps_digits, same_item_by_item
+from ..hidden.properties import keeps_digits, nothing_for_the_rest, same_item_by_item
 
 ATOL = 1e-4  # correct float32 code is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-9  # a masked weight is exp(-inf) or exp(-1e9): exactly 0
@@ -339,6 +339,7 @@ class MultiHeadTests:
         if not any(np.allclose(weights, winner, atol=0.01) for winner in winners):
             hint = "Are large scores cut off or rounded?"
             expect.fail("weights: the largest score does not take all the weight.", hint)
+        nothing_for_the_rest(weights)
 
     @pytest.mark.weight(0.25)
     def test_dtype(self, student):

@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal, tensor
-from ...hidden.properties import gradients_match, responds, same_item_by_item
+from ...hidden.properties import gradients_match, holds_in, nothing_for_the_rest, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, EXACT, LARGE, LOUD
 
 
@@ -171,14 +171,16 @@ class TestCrossAttention:
             same_item_by_item(call, [x, memory, real], len(batch), hint)
 
     @pytest.mark.weight(0.12)
-    def test_large_scores(self, student):
-        """Scores of 10,000 and more give finite numbers, with and without padding."""
+    def test_large_scores(self, student, reference):
+        """Scores of 10,000 and more give finite numbers, with and without padding; far lower ones get no weight."""
         self.looks_like_attention(student)
         large = [LARGE * self.GIVEN[0], *self.GIVEN[1:]]
         hint = "exp(1e4) overflows. Which softmax takes care of that?"
         for padding in (None, REAL):
             for part, what in zip(self.attend(student, large, padding), ("output", "weights"), strict=True):
                 expect.finite(part, hint, what)
+        if holds_in(student, reference, self.test_weights):
+            nothing_for_the_rest(self.attend(student, large)[1])
 
     @pytest.mark.weight(0.13)
     def test_gradients(self, student):
