@@ -120,7 +120,7 @@ CAUSAL = {
     ),
     "causal-with-padding-only": [{"alone": lambda causal: causal | True}],
     "mask-ignored-when-empty": mistake.known(
-        {"join": lambda causal, padding: causal & padding if padding.any() else causal},
+        {"join": lambda causal, padding: causal & padding if padding.any() else causal, "empty": "zeros"},
         *mutation_options.NOTHING["mask-ignored-when-empty"],
     ),
     "padding-on-the-values": [
