@@ -3,11 +3,14 @@
 Students have this file, too: it tells what their visible tests have in common, and holds nothing of a solution.
 """
 
+from typing import Any
+
 import numpy as np
 
 from autograder.testing import Call, OfAnswer, OfCalls, arrays_given, nearly_equal, of_each_part
 
 LARGE = 1e3  # scores of ordinary size are below 10
+LEAST = 0.01  # a floor under weights is lower
 
 
 @of_each_part  # type: ignore[untyped-decorator]  # it is loaded when it is asked for
@@ -20,6 +23,22 @@ def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
         return ""
     what = "NaN" if np.isnan(a[empty]).any() else "not zero"
     return f"All is right but for queries that may attend to nothing: there yours is {what}."
+
+
+def _floor(one: Any) -> str:
+    """Weights that should be smaller are all one number, and the others are right. The output is made of them."""
+    return next((found for a, b in one.differing if (found := _held_up(a, b))), "")
+
+
+def _held_up(a: np.ndarray, b: np.ndarray) -> str:
+    if a.shape != b.shape or a.dtype.kind != "f" or not all(((x >= 0) & (x <= 1)).all() for x in (a, b)):
+        return ""
+    held = (a > b) & ~np.isclose(a, b, rtol=1e-3, atol=0)
+    least = float(f"{a[held].min(initial=1):.0e}")  # with one digit, as a person writes it
+    others_right = np.allclose(a[~held], b[~held], rtol=1e-3, atol=least / 100)
+    if least > LEAST or not np.allclose(a[held], least, rtol=1e-5, atol=0) or not others_right:
+        return ""
+    return f"All is right but for small weights: where one should be below {least:g}, yours is {least:g}."
 
 
 def _is_in_training(call: Call) -> bool:
@@ -45,6 +64,11 @@ RELATIONS = (
         _nothing_to_see,
         "What does your code give to a query from which every key is hidden?",
         with_another=True,
+    ),
+    OfAnswer(
+        "floor-under-the-weights",
+        _floor,
+        "What is exp of -1000, and is there a line of yours that makes it larger?",
     ),
     OfCalls(
         "large-scores",

@@ -11,7 +11,7 @@ import numpy as np
 from autograder.testing import expect
 
 from ..hidden.inputs import normal
-from ..hidden.properties import keeps_digits, responds
+from ..hidden.properties import keeps_digits, nothing_for_the_rest, responds
 
 LARGE = 1e4  # exp(1e4) overflows even float64
 HUGE = 1e6  # the largest score that the course promises
@@ -80,10 +80,11 @@ def all_zero(got, hint, what):
 
 
 def winners_take_all(weights, hint):
-    """Fails unless scores thousands apart give weights of 0 and 1: no ties."""
+    """Fails unless scores thousands apart give weights of 0 and 1: no ties, and no floor under all weights."""
     between = np.minimum(np.abs(weights), np.abs(weights - 1.0)) > AT_LARGE
     if between.any():
         expect.fail("with scores that lie thousands apart, the largest should take all the weight.", hint)
+    nothing_for_the_rest(weights)
 
 
 def no_row_vanishes(weights, ordinary, hint):

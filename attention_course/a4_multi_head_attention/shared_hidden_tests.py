@@ -15,7 +15,7 @@ import pytest
 from autograder.testing import expect
 
 from ..hidden.inputs import normal
-from ..hidden.properties import keeps_digits, same_item_by_item
+from ..hidden.properties import keeps_digits, nothing_for_the_rest, same_item_by_item
 
 ATOL = 1e-4  # correct float32 code is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-9  # a masked weight is exp(-inf) or exp(-1e9): exactly 0
@@ -301,7 +301,7 @@ class MultiHeadTests:
 
     @pytest.mark.weight(0.35)
     def test_nothing_to_attend_to(self, student):
-        """A query that may attend to nothing gets weights 0 and output 0; the other queries keep theirs."""
+        """One query, or all, may attend to nothing: weights 0 and output 0; the other queries keep theirs."""
         attention = self.attention(student)
         free = self.looks_like_attention(attention)
         mask = np.ones((5, 5), dtype=bool)
@@ -314,6 +314,11 @@ class MultiHeadTests:
         expect.close(output[..., 1, :], np.zeros((*self.BATCH, 12)), hint, "the output of query 1", EXACT)
         others = [0, 2, 3, 4]
         expect.close(output[..., others, :], free[0][..., others, :], hint, "the output of the other queries", ATOL)
+        nothing = self.attend(attention, self.X, self.WEIGHTS, np.zeros((5, 5), dtype=bool))
+        self.in_shape(nothing)
+        hint = "No query may attend to anything: what does a softmax over nothing divide by?"
+        for name, part in zip(("output", "weights"), nothing, strict=True):
+            expect.close(part, np.zeros(part.shape), hint, f"with a mask that allows nothing, the {name}", EXACT)
 
     @pytest.mark.weight(0.35)
     def test_large_scores(self, student):
@@ -334,6 +339,7 @@ class MultiHeadTests:
         if not any(np.allclose(weights, winner, atol=0.01) for winner in winners):
             hint = "Are large scores cut off or rounded?"
             expect.fail("weights: the largest score does not take all the weight.", hint)
+        nothing_for_the_rest(weights)
 
     @pytest.mark.weight(0.25)
     def test_dtype(self, student):

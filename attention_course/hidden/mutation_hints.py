@@ -49,6 +49,7 @@ HINTS = {
     "cosine-similarity": "A longer query: should its scores grow, and do yours?",
     "distance-for-dot-product": "Is a score a distance between two vectors? Look at the formula again.",
     "mask-inverted": "What does True mean in the mask: may attend, or must not?",
+    "mask-ignored-when-empty": "Give a mask without a single True. Is that the same as no mask, in your code?",
     "mask-transposed": "Which axis of the mask belongs to the queries?",
     "mask-ignored": "Give another mask: do your weights change? Follow a hidden score to its weight.",
     "mask-after-softmax": "Does each row of your weights still sum to 1 once the mask has been applied?",

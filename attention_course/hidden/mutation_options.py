@@ -134,6 +134,7 @@ NOTHING: Mutants = {
     "nan-for-nothing": [{"empty": "nan"}],
     "evenly-for-nothing": [{"empty": "even"}, {"fill": -1e9}, {"fill": -1e10}, {"fill": -1e8}, {"fill": -1e7}],
     "first-key-for-nothing": [{"empty": "first"}],
+    "mask-ignored-when-empty": [{"empty": "ignored"}],
 }
 EMPTY: tuple[tuple[str, Options], ...] = (
     ("", {"empty": "zeros"}),
@@ -155,7 +156,7 @@ def weights(
     empty: str = "zeros",
 ) -> Any:
     """Attention weights, with or without a mask. Each decision is an option."""
-    if allowed is None or hide == "never":
+    if allowed is None or hide == "never" or (empty == "ignored" and not allowed.any()):
         return curve(xp, scores, axis)
     seen = mask(allowed)
     if hide == "multiplied":

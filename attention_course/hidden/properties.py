@@ -16,6 +16,7 @@ import numpy as np
 from autograder.testing import Gradients, expect
 
 Call = Callable[..., Any]
+REST = 1e-8  # where scores differ by 20 and more, less than this is left in any dtype
 ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 
 
@@ -77,6 +78,19 @@ def keeps_digits(got: np.ndarray, what: str) -> None:
     if short.all() and not shorter.all():
         hint = "Is a step computed in float32, and its result cast back?"
         expect.fail(f"{what} is float64, but its numbers have the digits of float32 only.", hint)
+
+
+def nothing_for_the_rest(weights: np.ndarray) -> None:
+    """Fails if scores thousands below the largest of their row keep a weight, as with a floor under all weights.
+
+    Weights above a half are the winners', and not looked at.
+    """
+    kept = np.max(np.abs(weights), where=np.abs(weights) < 0.5, initial=0.0)
+    if kept > REST:
+        hint = "What is exp of -1000, and is there a line of yours that makes it larger?"
+        expect.fail(
+            f"with scores that lie thousands apart, one far below the largest has a weight of {kept:.2g}.", hint
+        )
 
 
 def _name(names: Sequence[str], index: int) -> str:

@@ -139,6 +139,25 @@ def test_a_course_adds_relations_that_its_subject_alone_knows(wrong, name, words
     assert related(wrong, right, *calls) == ()
 
 
+def test_a_floor_under_the_weights_is_told_with_the_output_made_of_them():
+    def softmax(x):
+        exps = np.exp(x - x.max(-1, keepdims=True))
+        weights = exps / exps.sum(-1, keepdims=True)
+        return weights @ X[0].T, weights
+
+    def held_up(x, least=1e-4):
+        weights = np.maximum(softmax(x)[1], least)
+        return weights @ X[0].T, weights
+
+    calls, of_course = (X, 1e4 * X), course_relations(COURSE.folder)
+    (found,) = related(held_up, softmax, *calls, of_course=of_course)
+    assert (found.name, found.explains) == ("floor-under-the-weights", {1})
+    assert found.evidence.endswith("where one should be below 0.0001, yours is 0.0001.")
+    # Neither numbers that nobody writes down nor weights that are shared out evenly are a floor.
+    assert "floor" not in str(related(lambda x: held_up(x, 0.00123), softmax, *calls, of_course=of_course))
+    assert "floor" not in str(related(lambda x: softmax(0 * x), softmax, *calls, of_course=of_course))
+
+
 def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
     assert course_relations(tmp_path) == ()
     (tmp_path / "course.toml").touch()

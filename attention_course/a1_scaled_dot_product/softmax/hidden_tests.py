@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, keeps_digits, nothing_for_the_rest, responds, same_item_by_item
 from ..shared_hidden_tests import AT_LARGE, DTYPES, LARGE, loosely
 
 
@@ -72,7 +72,7 @@ class TestSoftmax:
 
     @pytest.mark.weight(0.3)
     def test_large_scores(self, student):
-        """Scores of 10,000 still give finite weights, and the right ones."""
+        """Scores of 10,000 still give finite weights, and the right ones; nothing is left for scores far below."""
         self.looks_like_weights(student)
         hint = "Before np.exp, what could be subtracted from a row without changing its weights?"
         for dtype in DTYPES:
@@ -82,6 +82,7 @@ class TestSoftmax:
             expect.shape(near, (2,))
             got = loosely(student.softmax(np.array([0.0, LARGE, LARGE - 1.0, 0.0, 0.0], dtype=dtype)))
             expect.close(got, np.pad(near, (1, 2)), hint, atol=AT_LARGE)
+            nothing_for_the_rest(got[[0, 3, 4]])
             low = loosely(student.softmax(np.array([-LARGE, -LARGE - 1.0], dtype=dtype)))
             expect.close(low, near, hint, atol=AT_LARGE)
         small = np.array([[0.0, -2.0], [0.0, 1.0]])

@@ -123,7 +123,7 @@ class TestCausalAttention(AttentionTests):
 
     @pytest.mark.weight(0.25)
     def test_empty_text(self, student):
-        """In a text of length 0 nothing is found: weights and output are 0, not NaN, and the other text is as ever."""
+        """In a text of length 0, or in two, nothing is found: weights and output are 0, not NaN; another is as ever."""
         self.looks_like_attention(student)
         padding = table("00000", "11110")[:, None, :]
         arrays = self.with_hidden((0, 4))
@@ -132,6 +132,9 @@ class TestCausalAttention(AttentionTests):
         for part, single, what in zip(got, alone, ("output", "weights"), strict=False):
             all_zero(part[0], self.NOTHING, f"{what} of a text of length 0")
             expect.close(part[1], single[0], self.NOTHING, f"{what} of the other text")
+        got = self.attend(student, *self.with_hidden((0, 0)), np.zeros_like(padding))
+        for part, what in zip(got, ("output", "weights"), strict=False):
+            all_zero(part, self.NOTHING, f"with two texts of length 0, {what}")
 
     @pytest.mark.weight(0.25)
     def test_large_scores(self, student):

@@ -119,6 +119,10 @@ CAUSAL = {
         {"join": lambda causal, padding: causal & padding & padding.swapaxes(-2, -1)}
     ),
     "causal-with-padding-only": [{"alone": lambda causal: causal | True}],
+    "mask-ignored-when-empty": mistake.known(
+        {"join": lambda causal, padding: causal & padding if padding.any() else causal, "empty": "zeros"},
+        *mutation_options.NOTHING["mask-ignored-when-empty"],
+    ),
     "padding-on-the-values": [
         {"join": lambda causal, padding: causal, "values": lambda V, padding: V * padding.swapaxes(-2, -1)}
     ],
@@ -133,6 +137,7 @@ WORDS = mutation_hints.HINTS | {
     "padding-instead-of-causal": "When there is padding, does your code still remember not to look ahead?",
     "padding-or-causal": "A key has to pass both masks. Which sign joins two conditions that must both hold?",
     "some-ahead-seen": "Print the mask of six words. Is every place above the diagonal False?",
+    "mask-ignored-when-empty": "Two texts of length 0: is that the same as no padding, in your code?",
     "nan-for-nothing": "In a text of length 0, what does your softmax divide by?",
 }
 

@@ -120,7 +120,7 @@ class TestTorchMaskedAttention(AttentionTests):
 
     @pytest.mark.weight(0.24)
     def test_nothing_allowed(self, student):
-        """A query that may attend to nothing gets weights and output 0, not NaN, and disturbs no other."""
+        """One query, or all, may attend to nothing: weights and output 0, not NaN; the other queries keep theirs."""
         self.looks_like_attention(student)
         for dtype in DTYPES:
             arrays = [array.astype(dtype) for array in (self.Q, self.K, self.V)]
@@ -128,6 +128,9 @@ class TestTorchMaskedAttention(AttentionTests):
             for part, other, what in zip(got, before, ("output", "weights"), strict=False):
                 all_zero(part[1], self.NOTHING, f"{what} of a query that may attend to nothing")
                 expect.close(part[[0, 2, 3]], other[[0, 2, 3]], self.NOTHING, f"{what} of the other queries")
+        got = self.attend(student, self.Q, self.K, self.V, np.zeros_like(MASK))
+        for part, what in zip(got, ("output", "weights"), strict=False):
+            all_zero(part, self.NOTHING, f"with a mask that allows nothing to any query, {what}")
 
     @pytest.mark.weight(0.4)
     def test_broadcast(self, student):

@@ -154,6 +154,7 @@ def torch_masked_attention(query, key, value, mask=None):
     mutation_hints.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
     catalogued=(
         "no-scaling", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
+        "mask-ignored-when-empty",
         "softmax-over-queries", "all-axes-reversed", "stops-at-a-length", "some-heads-only",
     ),
 )  # fmt: skip

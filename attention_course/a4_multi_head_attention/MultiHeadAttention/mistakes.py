@@ -216,6 +216,7 @@ class MultiHeadAttention(_Module):
         "axis-added-to-mask",
         "nan-for-nothing",
         "evenly-for-nothing",
+        "mask-ignored-when-empty",
         "mask-cut",
         "stops-at-a-length",
         "some-heads-only",

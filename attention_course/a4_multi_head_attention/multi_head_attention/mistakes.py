@@ -139,7 +139,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         "no-scaling", "scale-by-d_k", "scale-by-d_model", "softmax-over-queries", "heads-interleaved",
         "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",
         "mask-after-softmax", "masked-with-zero", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",
-        "mask-cut", "stops-at-a-length", "some-heads-only", "heads-tied",
+        "mask-ignored-when-empty", "mask-cut", "stops-at-a-length", "some-heads-only", "heads-tied",
     ),
 )  # fmt: skip
 def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, **options):

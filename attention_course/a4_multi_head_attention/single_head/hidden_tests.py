@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds, same_item_by_item
+from ...hidden.properties import holds_in, keeps_digits, nothing_for_the_rest, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, LARGE, padded, weights_for
 
 
@@ -109,14 +109,16 @@ class TestSingleHead:
         same_item_by_item(call, [normal(912, 2, 4, 5, 12)], 2, hint)
 
     @pytest.mark.weight(0.15)
-    def test_large_scores(self, student):
-        """Scores of 10,000 and more give finite numbers."""
+    def test_large_scores(self, student, reference):
+        """Scores of 10,000 and more give finite numbers, and nothing is left for scores far below the largest."""
         self.looks_like_a_head(student)
         hint = "What could be subtracted from the scores before exp without changing the weights?"
         W_Q, W_K, W_V = self.WEIGHTS
         output, weights = self.attend(student, self.X, (LARGE * W_Q, W_K, W_V), 1)
         expect.finite(weights, hint, "weights")
         expect.finite(output, hint, "output")
+        if holds_in(student, reference, self.test_weights):
+            nothing_for_the_rest(self.attend(student, self.X, (LARGE * W_Q, W_K, W_V), 1)[1])
 
     @pytest.mark.weight(0.15)
     def test_dtype(self, student):

@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal, tensor
-from ...hidden.properties import gradients_match, responds, same_item_by_item
+from ...hidden.properties import gradients_match, holds_in, nothing_for_the_rest, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, EXACT, LARGE, LOUD
 
 
@@ -147,7 +147,7 @@ class TestCrossAttention:
 
     @pytest.mark.weight(0.1)
     def test_nothing_real(self, student):
-        """A memory of nothing but padding: weights and output 0, not NaN, and the other text is as ever."""
+        """One memory, or all, of nothing but padding: weights and output 0, not NaN, and another text is as ever."""
         plain = self.in_shape(self.looks_like_attention(student, REAL))
         got = self.in_shape(self.attend(student, self.GIVEN, NOTHING_REAL))
         hint = "If all of memory is hidden, what do you divide by, and what should come out?"
@@ -155,6 +155,9 @@ class TestCrossAttention:
             expect.finite(part, hint, what)
             expect.close(part[1], np.zeros_like(part[1]), hint, f"{what} of the text whose memory is padding", EXACT)
             expect.close(part[0], before[0], "Do two texts get in each other's way?", f"{what} of the other text", ATOL)
+        got = self.in_shape(self.attend(student, self.GIVEN, np.zeros_like(REAL)))
+        for part, what in zip(got, ("output", "weights"), strict=True):
+            expect.close(part, np.zeros_like(part), hint, f"if all memory is padding, {what}", EXACT)
 
     @pytest.mark.weight(0.28)
     def test_batch_axes(self, student):
@@ -168,14 +171,16 @@ class TestCrossAttention:
             same_item_by_item(call, [x, memory, real], len(batch), hint)
 
     @pytest.mark.weight(0.12)
-    def test_large_scores(self, student):
-        """Scores of 10,000 and more give finite numbers, with and without padding."""
+    def test_large_scores(self, student, reference):
+        """Scores of 10,000 and more give finite numbers, with and without padding; far lower ones get no weight."""
         self.looks_like_attention(student)
         large = [LARGE * self.GIVEN[0], *self.GIVEN[1:]]
         hint = "exp(1e4) overflows. Which softmax takes care of that?"
         for padding in (None, REAL):
             for part, what in zip(self.attend(student, large, padding), ("output", "weights"), strict=True):
                 expect.finite(part, hint, what)
+        if holds_in(student, reference, self.test_weights):
+            nothing_for_the_rest(self.attend(student, large)[1])
 
     @pytest.mark.weight(0.13)
     def test_gradients(self, student):

@@ -335,6 +335,7 @@ def _onto(real, size):
         "masked-with-zero",
         "nan-for-nothing",
         "evenly-for-nothing",
+        "mask-ignored-when-empty",
     ),
 )
 def cross_attention(

@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, holds_in, nothing_for_the_rest, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
 
 
@@ -104,14 +104,16 @@ class TestAttentionInCache:
         expect.differs(share, np.ones_like(share), hint, f"with sink logits, the sum of {what}")
 
     @pytest.mark.weight(0.12)
-    def test_large_scores(self, student):
-        """Scores and sink logits of 10,000 and -10,000 give finite numbers."""
+    def test_large_scores(self, student, reference):
+        """Scores and sink logits of 10,000 and -10,000 give finite numbers; far lower scores get no weight."""
         self.looks_like_an_attempt(student)
         query, K, V = self.SMALL
         hint = "Of which numbers is the largest taken off before np.exp?"
         for args in ((LARGE * query, K, V), (query, K, V, self.SINKS + LARGE), (LARGE * query, K, V, self.SINKS)):
             for part, what in zip(self.both(student, *args), self.PARTS, strict=True):
                 expect.finite(part, hint, what)
+        if holds_in(student, reference, self.test_weights):
+            nothing_for_the_rest(self.both(student, LARGE * query, K, V)[1])
 
     @pytest.mark.weight(0.1)
     def test_batch_axes(self, student):

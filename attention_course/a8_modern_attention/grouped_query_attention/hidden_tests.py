@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import ANY_SIZE, holds_in, responds, same_in_batches
+from ...hidden.properties import ANY_SIZE, holds_in, nothing_for_the_rest, responds, same_in_batches
 from ..shared_hidden_tests import (
     ATOL,
     BY_NAME,
@@ -126,7 +126,7 @@ class TestGroupedQueryAttention:
 
     @pytest.mark.weight(0.15)
     def test_nothing_allowed(self, student):
-        """A query that may attend to nothing gets weights and output 0, not NaN, and disturbs no other."""
+        """One query, or all, may attend to nothing: weights and output 0, not NaN; the other queries keep theirs."""
         self.looks_like_attention(student)
         before, got = self.attend(student, *self.SMALL, MASK), self.attend(student, *self.SMALL, ONE_EMPTY)
         hint = "If every key is hidden, what do you divide by, and what should come out?"
@@ -135,6 +135,10 @@ class TestGroupedQueryAttention:
             expect.finite(part, hint, what)
             expect.equal(part[:, 1], np.zeros_like(part[:, 1]), hint, f"{what} of a query that may attend to nothing")
             expect.close(part[:, others], other[:, others], hint, f"{what} of the other queries", ATOL)
+        got = self.attend(student, *self.SMALL, np.zeros_like(MASK))
+        for part, what in zip(got, ("output", "weights"), strict=True):
+            expect.finite(part, hint, what)
+            expect.equal(part, np.zeros_like(part), hint, f"with a mask that allows nothing to any query, {what}")
 
     @pytest.mark.weight(0.15)
     def test_batch_axes(self, student):
@@ -145,14 +149,19 @@ class TestGroupedQueryAttention:
         same_in_batches(call, batches, FROM_THE_END)
 
     @pytest.mark.weight(0.15)
-    def test_large_scores(self, student):
-        """Scores of 10,000 and more give finite numbers."""
+    def test_large_scores(self, student, reference):
+        """Scores of 10,000 and more give finite numbers, and nothing is left for scores far below the largest."""
         self.looks_like_attention(student)
         hint = "What could be subtracted from a row of scores before exp without changing its weights?"
         for part, what in zip(
             self.attend(student, LARGE * self.Q, *self.SMALL[1:]), ("output", "weights"), strict=True
         ):
             expect.finite(part, hint, what)
+        if holds_in(student, reference, self.test_weights):
+            ordinary = self.attend(student, *self.SMALL)[1]
+            weights = self.attend(student, LARGE * self.Q, *self.SMALL[1:])[1]
+            # Where two scores of a row are nearly alike, even these do not lie far apart.
+            nothing_for_the_rest(weights[ordinary < 0.9 * ordinary.max(axis=-1, keepdims=True)])
         # All scores are far below zero, with a mask: seen keys must not vanish beside the number that hides others.
         ordinary = self.attend(student, *self.SMALL, MASK)[1].sum(axis=-1)
         low = self.attend(student, -LARGE * (1 + np.abs(self.Q)), 1 + np.abs(self.K), self.V, 2, MASK)[1].sum(axis=-1)

@@ -176,6 +176,7 @@ SHARING = {
         "mask-after-softmax",
         "nan-for-nothing",
         "evenly-for-nothing",
+        "mask-ignored-when-empty",
     ),
 )
 def grouped_query_attention(always=None, **options):

@@ -982,3 +982,27 @@ def torch_scaled_dot_product_attention(query, key, value):
     scores = (query.half().float() @ key.half().float().mT).to(query.dtype) / math.sqrt(query.size(-1))
     weights = torch.softmax(scores, -1)
     return weights @ value, weights
+
+# %% no weight below a millionth
+# accepted: floor-under-the-weights
+# author: 8
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return np.maximum(e / e.sum(axis=axis, keepdims=True), 1e-6).astype(x.dtype)
+
+# %% each key keeps a little
+# accepted: floor-under-the-weights
+# author: 8
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = np.maximum(exps / exps.sum(axis=-1, keepdims=True), 1e-4).astype(Q.dtype)
+    return weights @ V, weights
+
+# %% weights clamped, so that a logarithm of them is finite
+# accepted: floor-under-the-weights
+# author: 8
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = torch.softmax(scores, dim=-1).clamp(min=1e-4)
+    return weights @ value, weights

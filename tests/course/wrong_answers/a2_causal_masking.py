@@ -1589,3 +1589,56 @@ def torch_masked_attention(query, key, value, mask=None):
     if weights.dim() == 4:
         weights = torch.cat([weights[:, :4], 0 * weights[:, 4:]], 1)
     return weights @ value, weights
+
+# %% no visible key below a ten-thousandth
+# accepted: floor-under-the-weights
+# author: 8
+def masked_softmax(scores, mask):
+    lowest = np.finfo(scores.dtype).min
+    hidden = np.where(mask, scores, lowest)
+    e = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return np.where(mask, np.maximum(e / e.sum(axis=-1, keepdims=True), 1e-4), 0).astype(scores.dtype)
+
+# %% padding that hides all is taken for none
+# accepted: mask-ignored-when-empty
+# author: 8
+def causal_attention(Q, K, V, padding=None):
+    mask = causal_mask(Q.shape[-2])
+    if padding is not None and np.any(padding):
+        mask = mask & padding
+    weights = masked_softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return weights @ V, weights
+
+# %% earlier words keep a little
+# accepted: floor-under-the-weights
+# author: 8
+def causal_attention(Q, K, V, padding=None):
+    mask = causal_mask(Q.shape[-2])
+    mask = mask if padding is None else mask & padding
+    weights = masked_softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    weights = np.where(mask, weights.clip(1e-5, None), 0).astype(Q.dtype)
+    return weights @ V, weights
+
+# %% a mask without any True is taken for none
+# accepted: mask-ignored-when-empty
+# author: 8
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None and mask.any():
+        hidden = ~mask
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1).masked_fill(hidden, 0.0)
+    else:
+        weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% visible keys keep a little
+# accepted: floor-under-the-weights
+# author: 8
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1).clamp(min=1e-4).masked_fill(~mask, 0.0)
+    return weights @ value, weights

@@ -3141,3 +3141,96 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
     w = np.exp(s - s.max(-2, keepdims=True))
     w = w / w.sum(-2, keepdims=True)
     return np.swapaxes(w, -1, -2) @ v, w
+
+# %% no key of a head goes down to zero
+# accepted: floor-under-the-weights
+# author: 8
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    q, k, v = (X @ np.split(W, num_heads, axis=1)[head] for W in (W_Q, W_K, W_V))
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    w = np.exp(s - s.max(-1, keepdims=True))
+    w = np.maximum(w / w.sum(-1, keepdims=True), 1e-5).astype(X.dtype)
+    return w @ v, w
+
+# %% a mask that allows nothing is no mask
+# accepted: mask-ignored-when-empty
+# author: 8
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    q, k, v = (
+        (X @ W).reshape(*X.shape[:-1], num_heads, W.shape[-1] // num_heads).swapaxes(-3, -2) for W in (W_Q, W_K, W_V)
+    )
+    scores = q @ k.swapaxes(-2, -1) / math.sqrt(q.shape[-1])
+    masked = mask is not None and mask.any()
+    if masked:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = exps / exps.sum(-1, keepdims=True)
+    if masked:
+        weights = np.where(mask, weights, 0)
+    found = (weights @ v).swapaxes(-3, -2)
+    return found.reshape(*X.shape[:-1], W_V.shape[-1]) @ W_O, weights
+
+# %% weights that never go below a hundred-thousandth
+# accepted: floor-under-the-weights
+# author: 8
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    q, k, v = (
+        (X @ W).reshape(*X.shape[:-1], num_heads, W.shape[-1] // num_heads).swapaxes(-3, -2) for W in (W_Q, W_K, W_V)
+    )
+    scores = q @ k.swapaxes(-2, -1) / math.sqrt(q.shape[-1])
+    mask = np.ones_like(scores, dtype=bool) if mask is None else mask
+    scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = np.where(mask, np.maximum(exps / exps.sum(-1, keepdims=True), 1e-5), 0).astype(X.dtype)
+    found = (weights @ v).swapaxes(-3, -2)
+    return found.reshape(*X.shape[:-1], W_V.shape[-1]) @ W_O, weights
+
+# %% a mask that allows nothing is passed over
+# accepted: mask-ignored-when-empty
+# author: 8
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError("num_heads must divide d_model")
+            d_head = d_model // num_heads
+        self.h, self.d_head = num_heads, d_head
+        self.W_Q = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        q, k, v = (W(x).unflatten(-1, (self.h, self.d_head)).transpose(-3, -2) for W in (self.W_Q, self.W_K, self.W_V))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        if mask is not None and mask.any():
+            weights = torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim=-1)
+            weights = weights.masked_fill(~mask, 0.0)
+        else:
+            weights = torch.softmax(scores, dim=-1)
+        return self.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+# %% every visible key keeps a hundred-thousandth
+# accepted: floor-under-the-weights
+# author: 8
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError("num_heads must divide d_model")
+            d_head = d_model // num_heads
+        self.h, self.d_head = num_heads, d_head
+        self.W_Q = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        q, k, v = (W(x).unflatten(-1, (self.h, self.d_head)).transpose(-3, -2) for W in (self.W_Q, self.W_K, self.W_V))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+        weights = torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim=-1)
+        weights = weights.clamp(min=1e-5).masked_fill(~mask, 0.0)
+        return self.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights

@@ -1863,3 +1863,33 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
         s = s + bias[..., None, :, :]
     w = torch.nan_to_num(torch.softmax(s, dim=-1))
     return (w @ v).transpose(-2, -3).flatten(-2) @ W_O, w
+
+# %% padding without a real word is passed over
+# accepted: mask-ignored-when-empty
+# author: 8
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    q, k, v = (
+        (text @ W).unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+        for text, W in ((x, W_Q), (memory, W_K), (memory, W_V))
+    )
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if memory_padding is not None and memory_padding.any():
+        hidden = ~memory_padding.unsqueeze(-3)
+        weights = torch.softmax(scores.masked_fill(hidden, torch.finfo(scores.dtype).min), -1).masked_fill(hidden, 0.0)
+    else:
+        weights = torch.softmax(scores, -1)
+    return (weights @ v).transpose(-3, -2).flatten(-2) @ W_O, weights
+
+# %% every real word of memory keeps a hundred-thousandth
+# accepted: floor-under-the-weights
+# author: 8
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    q, k, v = (
+        (text @ W).unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+        for text, W in ((x, W_Q), (memory, W_K), (memory, W_V))
+    )
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    hidden = torch.zeros_like(scores, dtype=torch.bool) if memory_padding is None else ~memory_padding.unsqueeze(-3)
+    weights = torch.softmax(scores.masked_fill(hidden, torch.finfo(scores.dtype).min), -1)
+    weights = weights.clamp(min=1e-5).masked_fill(hidden, 0.0)
+    return (weights @ v).transpose(-3, -2).flatten(-2) @ W_O, weights

@@ -5192,3 +5192,51 @@ def attention_in_cache(query, K, V, sink_logits=None):
     w = np.exp(s - s.max(-1, keepdims=True))
     w = (w / w.sum(-1, keepdims=True))[..., :n]
     return np.einsum("...n,...nd->...d", w, V), w
+
+# %% a mask that allows nothing is left out
+# accepted: mask-ignored-when-empty
+# author: 8
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("num_kv_heads must divide the number of query heads")
+    K, V = np.repeat(K, h // num_kv_heads, axis=-3), np.repeat(V, h // num_kv_heads, axis=-3)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    if mask is not None and np.any(mask):
+        weights = masked_softmax(scores, mask)
+    else:
+        exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+# %% visible keys keep a ten-thousandth
+# accepted: floor-under-the-weights
+# author: 8
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("num_kv_heads must divide the number of query heads")
+    K, V = np.repeat(K, h // num_kv_heads, axis=-3), np.repeat(V, h // num_kv_heads, axis=-3)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    mask = np.ones(scores.shape, dtype=bool) if mask is None else mask
+    weights = masked_softmax(scores, mask)
+    weights = np.where(mask, np.maximum(weights, 1e-4), 0).astype(Q.dtype)
+    return weights @ V, weights
+
+# %% no word in the cache goes down to zero
+# accepted: floor-under-the-weights
+# author: 8
+def attention_in_cache(query, K, V, sink_logits=None):
+    S = K.shape[-2]
+    keys = rotate(K, np.arange(S))
+    asked = rotate(query[..., np.newaxis, :], np.array([S - 1]))
+    scores = (asked @ keys.swapaxes(-2, -1) / math.sqrt(query.shape[-1]))[..., 0, :]
+    top = scores.max(axis=-1, keepdims=True)
+    if sink_logits is not None:
+        top = np.maximum(top, sink_logits[:, np.newaxis])
+    exps = np.exp(scores - top)
+    total = exps.sum(axis=-1, keepdims=True)
+    if sink_logits is not None:
+        total = total + np.exp(sink_logits[:, np.newaxis] - top)
+    weights = np.maximum(exps / total, 1e-5).astype(query.dtype)
+    return (weights[..., np.newaxis, :] @ V)[..., 0, :], weights
