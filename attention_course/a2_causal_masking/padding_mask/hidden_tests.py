@@ -79,16 +79,32 @@ class TestPaddingMask:
 
     @pytest.mark.weight(0.2)
     def test_list(self, student):
-        """`lengths` may be a list, or an array of another integer type."""
+        """`lengths` may be a list, or an array of any integer type, whatever numbers the type holds."""
         self.looks_like_a_mask(student)
-        rows = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7, narrow=True)
-        for lengths in (self.LENGTHS.tolist(), self.LENGTHS.astype(np.int32)):
-            got = self.rows(student.padding_mask(lengths, 7), 3, 7, narrow=True)
-            expect.equal(got, rows, "What turns a list into an array?")
+        lengths = np.array([4, 0, 5])
+        hint = "Which is the smallest number of this type, which the largest, and which ones does your code make of it?"
+        for given, max_length, question in (
+            (self.LENGTHS.tolist(), 7, "What turns a list into an array?"),
+            (lengths.astype(np.int32), 7, hint),
+            (lengths.astype(np.uint8), 7, hint),  # 0 - 1 is 255
+            (lengths.astype(np.int8), 200, hint),  # the type ends at 127
+            (lengths.astype(np.uint8), 300, hint),
+        ):
+            plain = np.array(given, dtype=np.int64)
+            rows = self.rows(student.padding_mask(plain, max_length), 3, max_length, narrow=True)
+            try:
+                got = student.padding_mask(given, max_length)
+            except Raised as error:
+                # NumPy itself refuses 200 - np.int8(4), in code that is right for any other type.
+                if max_length > 100 and "OverflowError" in error.types:
+                    continue
+                raise
+            what = f"the mask for lengths of type {'list' if isinstance(given, list) else given.dtype}"
+            expect.equal(self.rows(got, 3, max_length, narrow=True), rows, question, what)
 
     @pytest.mark.weight(0.2)
     def test_edges(self, student):
-        """A text without a word has the same answer everywhere, a text without padding the opposite one."""
+        """A text without a word has one answer everywhere, one without padding the other, whatever is beside it."""
         self.looks_like_a_mask(student)
         rows = self.rows(student.padding_mask(np.array([6, 0, 3]), 6), 3, 6)
         hint = "What does the code do when there is nothing to fill, or nothing but padding?"
@@ -97,6 +113,11 @@ class TestPaddingMask:
                 expect.fail(f"with max_length=6 and a text of length {length}, not all entries are the same.", hint)
         if rows[0, 0] == rows[1, 0]:
             expect.fail("with max_length=6, texts of length 0 and 6 have the same mask.", hint)
+        for row, length in ((0, 6), (1, 0)):
+            alike = self.rows(student.padding_mask(np.array([length] * 3), 6), 3, 6, narrow=True)
+            if not np.all(alike == rows[row, 0]):
+                text = f"with max_length=6, a text of length {length} has one mask among texts of other lengths"
+                expect.fail(f"{text}, and another one among texts that all have length {length}.", hint)
 
     @pytest.mark.weight(0.2)
     def test_dtype(self, student):

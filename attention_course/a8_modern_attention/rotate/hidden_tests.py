@@ -55,12 +55,14 @@ class TestRotate:
 
     @pytest.mark.weight(0.2)
     def test_distance(self, student):
-        """Scores depend on how far apart two words are, and not on where they stand."""
+        """Scores depend on how far apart two words are, not on where they stand, also in a text of 2,000 words."""
         self.looks_like_an_attempt(student)
-        hint = "Turn a query by 5 and a key by 3, then by 15 and by 13. Between the two, what has changed?"
+        near = "Turn a query by 5 and a key by 3, then by 15 and by 13. Between the two, what has changed?"
+        far = "After 2,000 words, are two places side by side still two numbers on each of your lines?"
         q, k = np.tile(normal(807, 1, 8), (5, 1)), np.tile(normal(808, 1, 8), (5, 1))
         first = self.turn(student, q, self.AT) @ self.turn(student, k, self.AT).T
-        for more in (1, 20, 120):  # the last is beyond 127, the largest signed byte
+        # Bytes end at 127 or 255 and begin again at 2,048; bfloat16 has all numbers up to 256, float16 up to 2,048.
+        for more, hint in ((1, near), (20, near), (120, near), (2040, far)):
             later = self.turn(student, q, self.AT + more) @ self.turn(student, k, self.AT + more).T
             expect.close(later, first, hint, f"the scores, {more} places on,", ATOL)
 

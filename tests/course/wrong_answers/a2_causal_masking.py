@@ -255,6 +255,34 @@ def padding_mask(lengths, max_length):
     lengths = np.asarray(lengths).astype(np.int8)[:, None, None]
     return np.arange(max_length) < lengths
 
+# %% The places in the type of the lengths: below zero there is nothing in an unsigned one.
+# accepted: lengths-overflow
+# author: 8
+def padding_mask(lengths, max_length):
+    lengths = np.asarray(lengths)
+    return (lengths[:, None, None] - np.arange(max_length, dtype=lengths.dtype)) > 0
+
+# %% The places cast to the type of the lengths, which may end before max_length.
+# accepted: lengths-overflow
+# author: 8
+def padding_mask(lengths, max_length):
+    lengths = np.asarray(lengths)
+    return np.arange(max_length).astype(lengths.dtype) < lengths[:, None, None]
+
+# %% The last place of each text is the length less one, which an unsigned zero does not have.
+# accepted: lengths-overflow
+# author: 8
+def padding_mask(lengths, max_length):
+    return np.arange(max_length) <= np.asarray(lengths)[:, None, None] - 1
+
+# %% The mask is turned round where no text of the batch has a word.
+# accepted: complement, mask-inverted
+# author: 8
+def padding_mask(lengths, max_length):
+    lengths = np.asarray(lengths)
+    out = np.arange(max_length) < lengths[:, None, None]
+    return out[..., :max_length] if lengths.max() > 0 else ~out
+
 # %% Lengths popped off their list.
 # accepted: inputs-changed
 # author: 5

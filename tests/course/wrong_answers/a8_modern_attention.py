@@ -468,6 +468,39 @@ def rotate(x, positions, base=10000.0):
     turned = [first * cos - second * sin, first * sin + second * cos]
     return np.stack(turned, axis=-1).reshape(x.shape)  # (..., L, d / 2, 2) -> (..., L, d)
 
+# %% Positions in half precision, which has no 2,049.
+# accepted: half-precision, rounded, positions-overflow
+# author: 8
+def rotate(x, positions, base=10000.0):
+    speed = base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angle = positions[:, None].astype(np.float16).astype(float) * speed
+    cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]
+    return np.stack([first * cos - second * sin, first * sin + second * cos], axis=-1).reshape(x.shape)
+
+# %% Positions in bfloat16, as a model in bfloat16 would have them: no odd ones beyond 256.
+# accepted: half-precision, rounded, positions-overflow
+# author: 8
+def rotate(x, positions, base=10000.0):
+    import torch
+
+    positions = torch.from_numpy(np.ascontiguousarray(positions)).to(torch.bfloat16).double().numpy()
+    speed = base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angle = positions[:, None] * speed
+    cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]
+    return np.stack([first * cos - second * sin, first * sin + second * cos], axis=-1).reshape(x.shape)
+
+# %% Positions in bytes, which begin again at 256.
+# accepted: positions-overflow
+# author: 8
+def rotate(x, positions, base=10000.0):
+    speed = base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angle = positions[:, None].astype(np.uint8) * speed
+    cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]
+    return np.stack([first * cos - second * sin, first * sin + second * cos], axis=-1).reshape(x.shape)
+
 # %% modulo
 # accepted: heads-in-turn
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
