@@ -29,6 +29,7 @@ KEYCTL_JOIN_SESSION_KEYRING = 1
 CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1 << 0, 1 << 1, 1 << 2
 CAP_KILL, CAP_SETGID, CAP_SETUID = 1 << 5, 1 << 6, 1 << 7
 MADV_COLLAPSE, HUGE_PAGE = 25, 2 << 20
+M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 128 << 10  # where glibc begins, before it raises this to blocks that were freed
 SIGNALS_PENDING = 64  # queued signals of a user; a notebook has none, and each timer takes one
 CPU_GRACE = 5  # seconds of processor time between SIGXCPU and SIGKILL
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # numbers of system calls
@@ -96,6 +97,16 @@ def memory_in_use() -> tuple[int, int]:
     with open("/proc/self/status") as file:
         fields = dict(line.split(":", 1) for line in file)
     return int(fields["VmData"].split()[0]) * 1024, int(fields["VmSize"].split()[0]) * 1024
+
+
+def give_freed_blocks_back() -> None:
+    """Have the C library give each large block back to the kernel when it is freed.
+
+    glibc keeps what it expects to need again, in pieces. The kernel counts that, so code that holds little at once
+    would seem to hold a lot.
+    """
+    with contextlib.suppress(AttributeError):  # another C library than glibc
+        libc.mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 def die_with_parent() -> None:

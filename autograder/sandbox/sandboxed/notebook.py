@@ -237,7 +237,10 @@ class _Exercise:
 
         removal.send_question = ask
         for body in calls:
-            answer = perform(self.names, call_of(body), ask, self.exercise.substituted, self.exercise.watched)
+            call = call_of(body)
+            if call.memory is not None:
+                isolation.give_freed_blocks_back()
+            answer = perform(self.names, call, ask, self.exercise.substituted, self.exercise.watched)
             waiting.append(frames.framed(_sendable(answer)))
             if time.monotonic() - since > FLUSH_SECONDS:
                 flush()

@@ -702,6 +702,18 @@ def online_softmax_attention(Q, K, V, block_size):
     return states[0][2] / states[0][1]
 
 
+@accepted("in PyTorch: output and log-sum-exp of each block, put together at the end")
+def online_softmax_attention(Q, K, V, block_size):
+    query, keys, values = (torch.as_tensor(np.ascontiguousarray(part)) for part in (Q, K, V))
+    outputs, totals = [], []
+    for key, value in zip(keys.split(block_size, dim=-2), values.split(block_size, dim=-2), strict=True):
+        scores = query @ key.mT / math.sqrt(Q.shape[-1])
+        outputs.append(torch.softmax(scores, dim=-1) @ value)
+        totals.append(torch.logsumexp(scores, dim=-1))
+    shares = torch.softmax(torch.stack(totals), dim=0)
+    return (shares[..., None] * torch.stack(outputs)).sum(dim=0).numpy()
+
+
 @accepted("the largest scores first, then a second pass, einsum")
 def online_softmax_attention(Q, K, V, block_size):
     blocks = [slice(start, start + block_size) for start in range(0, K.shape[-2], block_size)]
