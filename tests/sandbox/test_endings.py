@@ -103,11 +103,10 @@ def test_every_host_has_a_user_that_nothing_else_has(sandbox):
         found = [ask(running, "who") for running in (one, two)]
         assert all(user == group and user in users.CANDIDATES for user, group in found)
         assert found[0] != found[1]
-        assert {user for user, _ in found}.isdisjoint(
-            process.uids().real
-            for process in psutil.process_iter()
-            if process.pid not in {p.pid for p in psutil.Process(sandbox.zygote._process.pid).children(recursive=True)}
-        )
+        own = {process.pid for process in psutil.Process(sandbox.zygote._process.pid).children(recursive=True)}
+        others = psutil.process_iter(["uids"])  # None if it has ended meanwhile
+        theirs = {one.info["uids"].real for one in others if one.pid not in own and one.info["uids"] is not None}
+        assert {user for user, _ in found}.isdisjoint(theirs)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
