@@ -79,6 +79,7 @@ SAME = [
     "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]
 FOLDER = Path(__file__).parents[1] / "course" / "wrong_answers"
+KNOWS_THE_TESTS = 8  # the author who had seen the catalogue, and the hidden tests
 HEADER = re.compile(r"# (accepted|form|author): (.*)\n")
 
 
