@@ -120,8 +120,8 @@ def forget(root: Path, student: str) -> bool:
         rows = _read(place)
         if rows.students.pop(student, None) is not None:
             found = True
+            remove_tree(place / "autograded" / student)  # first: if this is interrupted, the name is still there
             _write(place, rows)
-            remove_tree(place / "autograded" / student)
     return found
 
 
@@ -142,7 +142,13 @@ def _restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -
 
 
 def _read(place: Path) -> Saved:
-    return msgspec.json.decode((place / "gradebook.json").read_bytes(), type=Saved)
+    """Raises `AutograderError` if the file is damaged."""
+    file = place / "gradebook.json"
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Saved)
+    except msgspec.MsgspecError as error:
+        reason = f"{file} is damaged ({error}). Remove {place}; what was saved there cannot be brought back"
+        raise AutograderError(reason) from None
 
 
 def _write(place: Path, rows: Saved) -> None:

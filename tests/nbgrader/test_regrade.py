@@ -157,6 +157,16 @@ def test_who_has_left_hinders_nobody_and_who_is_forgotten_keeps_what_there_is(gr
     assert scores(graded, "chloe") != new["chloe"]
 
 
+@pytest.mark.parametrize("words", [("forget", "ada"), ("regrade", NAME, "--undo")], ids=["forget", "undo"])
+def test_a_damaged_copy_is_told_with_its_file(course, words):
+    file = course.root / ".regrades" / NAME / "2027-01-01" / "gradebook.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{")
+    said = " ".join(said_by(course, *words, code=2).split())
+    assert "gradebook.json is damaged" in said
+    assert "Remove" in said
+
+
 LATE = """from nbgrader.plugins import BasePlugin
 
 
