@@ -30,8 +30,8 @@ from autograder.source_notebook import (
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
 PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
-DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
+DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from autograder.report import Verdict
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.messages import Ended as Ended
 from autograder.sandbox.protocol.messages import Grown as Grown
+from autograder.sandbox.protocol.messages import Used as Used
 from autograder.submission import ModelFile
 
 
@@ -35,15 +36,20 @@ class Order(Struct, frozen=True):
     model: ModelFile | None = None
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
+    checks: tuple[tuple[str, int], ...] = ()
 
 
 class FromJudge(Struct, frozen=True, omit_defaults=True):
     """A judge's message. Exactly one field is set.
 
+    marks: the verdict with the marks and without any explanation, sent as soon as the marks are fixed; then comes the
+        verdict, or the worker goes by this one
+
     open: asks for a fresh notebook; the answer is `Opened`, with the notebook's socket
     ending: asks how the last notebook ended; true if it is about to end; the answer is `Ended`
     memory: true: asks to measure the last notebook's memory from now on; false: asks by how much it has grown; the
         answer is `Grown`
+    cpu: asks how much CPU time the last notebook has used; the answer is `Used`
     verdict: the last message
     broken: the last message if there is no verdict: the kind of the error, and its text
     """
@@ -51,6 +57,8 @@ class FromJudge(Struct, frozen=True, omit_defaults=True):
     open: bool = False
     ending: bool | None = None
     memory: bool | None = None
+    cpu: bool = False
+    marks: Verdict | None = None
     verdict: Verdict | None = None
     broken: tuple[str, str] | None = None
 

@@ -98,6 +98,7 @@ class ExerciseResult(Struct, frozen=True):
     evidence: how the causes are known; why its cell did not run; which of several cells that define it counts
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
     known_mistake: a known mistake is among the causes, not only relations
+    not_produced: what the grader could not produce for this exercise, and why; the mark does not depend on it
     """
 
     name: str
@@ -110,6 +111,7 @@ class ExerciseResult(Struct, frozen=True):
     evidence: str = ""
     withdrawn: bool = False
     known_mistake: bool = False
+    not_produced: tuple[str, ...] = ()
 
     @property
     def diagnosis(self) -> str | None:
@@ -146,6 +148,8 @@ class ExerciseResult(Struct, frozen=True):
         }
         if self.withdrawn:
             found["withdrawn"] = True
+        if self.not_produced:
+            found["not_produced"] = list(self.not_produced)
         if len(self.causes) > 1:
             found["causes"] = [structs.asdict(cause) for cause in self.causes]
         return found

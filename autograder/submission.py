@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from autograder.course import CHECK
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import one_line
@@ -59,11 +60,13 @@ class Cell:
     """A code cell to run; `index` is its position in the notebook, counted from 0.
 
     locked: the grade_id if students must not edit the cell; else empty
+    checks: the grade_ids of the check cells between this cell and the one before
     """
 
     index: int
     source: str
     locked: str = ""
+    checks: tuple[str, ...] = ()
 
 
 class NotebookCell(Struct, frozen=True):
@@ -202,15 +205,19 @@ def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) 
 
     locked: texts by grade_id that students must not edit; each replaces the first cell with its id
     """
-    left, found = dict(locked or {}), []
+    left, found, checks = dict(locked or {}), [], list[str]()
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue
         original = left.pop(cell.grade_id, None)
         if original is not None:
-            found.append(Cell(index, original, cell.grade_id))
+            found.append(Cell(index, original, cell.grade_id, tuple(checks)))
+            checks = []
         elif cell.source.strip() and not is_plain_check(cell.source):
-            found.append(Cell(index, cell.source))
+            found.append(Cell(index, cell.source, checks=tuple(checks)))
+            checks = []
+        if cell.grade_id.startswith(CHECK):
+            checks.append(cell.grade_id)
     return found
 
 

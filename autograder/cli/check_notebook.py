@@ -143,9 +143,11 @@ class _PrintingNotebook(Notebook):
 
     printed = Printed()
 
-    def begin(self, questions: Questions) -> SandboxedCalls:
-        calls = _PrintingCalls(self, questions)
-        calls.printed = self.printed = Printed()
+    def begin(self, questions: Questions, name: str = "") -> SandboxedCalls:
+        calls = _PrintingCalls(self, questions, name)
+        calls.printed = Printed()
+        if name:
+            self.printed = calls.printed
         return calls
 
 

@@ -19,8 +19,6 @@ from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_
 from autograder.judge.format_errors import Answering, Deductions
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.judge.picture import draw
-from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
 from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.call_text import ParameterNames, as_written
@@ -54,7 +52,6 @@ class Attempt:
     calls: list[Recorded | RecordedCall]
     asked: frozenset[str]
     forbidden: Forbidden | None = None
-    picture: Picture | None = None
     corrected: Sequence[Recorded] = ()
     non_deterministic: bool = False
 
@@ -92,18 +89,11 @@ def attempt(
     which: Exercise,
     parameter_names: ParameterNames,
     substituted: tuple[str, ...] = (),
-    picture: Picture | None = None,
 ) -> Attempt:
-    """Judge one exercise by the answers of `names`, with the reference in place of the names in `substituted`.
-
-    picture: the result of its code on the visible example, unless `material` has an example to draw
-    """
+    """Judge one exercise by the answers of `names`, with the reference in place of the names in `substituted`."""
     tests = [test for test in material.suite.tests if test.exercise == which.name]
     questions = Questions(material.reference, substituted, material.recording.array_functions)
-    with contextlib.closing(names.begin(questions)) as exercise:
-        # Drawn before any hidden test asks, so that the picture cannot show a hidden input.
-        if tests and (example := material.examples.get(which.name)):
-            picture = draw(exercise, example, which.name)
+    with contextlib.closing(names.begin(questions, which.name)) as exercise:
         planned = _ask_planned(exercise, material.recording, tests)
         runs = list(_judge_tests(material, tests, parameter_names, exercise, planned))
         passed = [run for run in runs if run.outcome.error is None]
@@ -117,7 +107,6 @@ def attempt(
         [call for run in runs for call in run.calls],
         frozenset(questions.asked),
         next((run.forbidden for run in runs if run.forbidden), None),
-        picture,
         [call for run in runs for call in run.corrected],
         non_deterministic,
     )
@@ -249,14 +238,21 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
     together = ask_together(exercise, [one.call for one in plan if not is_measured(one.call)])
     planned: dict[Place, Unread] = {one.place: got for one, got in zip(plan, together, strict=False)}
     skipped = set[Place]()
-    for one in plan[len(planned) :]:
-        if one.place not in skipped:
-            planned[one.place] = got = ask_one(exercise, one.call)
-            if isinstance(got, NoAnswer):
-                for test in tests:
-                    places = [recorded.place for recorded in recording.calls.get(test, ())]
-                    skipped |= {*places[places.index(one.place) + 1 :]} if one.place in places else set()
+    for one in plan:
+        if one.place not in planned and one.place not in skipped:
+            planned[one.place] = ask_one(exercise, one.call)
+        if isinstance(planned.get(one.place), NoAnswer):
+            skipped |= _after(one.place, tests, recording)
     return planned
+
+
+def _after(place: Place, tests: Sequence[Test], recording: Recording) -> set[Place]:
+    """The calls that tests make after this one."""
+    found = set[Place]()
+    for test in tests:
+        places = [recorded.place for recorded in recording.calls.get(test, ())]
+        found |= {*places[places.index(place) + 1 :]} if place in places else set()
+    return found
 
 
 def _repeat_first_calls(calls: ExerciseCalls, firsts: dict[Test, tuple[Call, Unread]]) -> dict[Test, Exception]:

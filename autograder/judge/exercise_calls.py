@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autograder.errors import MachineError
+from autograder.judge.clock import CpuSpent, TimeLimit
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
     Answer,
@@ -32,7 +33,7 @@ ATTEMPTS = 2  # what is lost, and not through the student's code, is done once m
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
 # libraries' own code, which count as soon as they are used.
 MEASURED = 16 * 2**20
-MAX_STOPPED = 2  # calls stopped in a row, after which the next one gets very little time
+MAX_STOPPED = 2  # stopped calls of an exercise, after which each one gets very little time
 GONE_IN_CALL = "the Python process ended during the call"
 # How a question begins: a map of one pair whose key is this word.
 QUESTION = frames.body({"question": None})[:-1]
@@ -47,15 +48,20 @@ class ProcessLost(Exception):
     """A process ended, and the student's code did not end it; the text says what is known."""
 
 
+class Waited(Exception):
+    """A call was stopped by the clock, and had not used up its CPU time."""
+
+
 class SandboxedCalls:
     """The calls of one exercise, in one process in the sandbox as long as that lives."""
 
-    def __init__(self, notebook: Notebook, questions: Questions) -> None:
+    def __init__(self, notebook: Notebook, questions: Questions, name: str = "") -> None:
         self.questions = questions
         self.cells: Sequence[str] | None = notebook.cells
-        self._notebook = notebook
+        self._notebook, self._name = notebook, name
         self._sock: socket.socket | None = None
-        self._stopped = 0  # calls in a row
+        self._stopped = 1 if name in notebook.looping else 0  # calls that were stopped for their time
+        self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
     def close(self) -> None:
         """Close the connection; the process ends, at the latest when the next exercise begins."""
@@ -66,16 +72,28 @@ class SandboxedCalls:
     def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
         """An undecoded answer to each of `calls`, in order (see `read`). It ends with the first `NoAnswer`.
 
-        Each call comes with its bytes, or None if they are to be made here. Raises `MachineError` if the process is
-        lost twice and the student's code did not end it: then the submission gets no mark, rather than a lower one.
+        Each call comes with its bytes, or None if they are to be made here. A call that was stopped by the clock, and
+        had not used up its CPU time, is made once more by itself: the machine may have been busy. Raises `MachineError`
+        if the process is lost twice and the student's code did not end it: then the submission gets no mark, rather
+        than a lower one.
         """
-        left, times_lost = list(calls), 0
-        while self._notebook.machine_failed is None:
+        left, times_lost, waited = list(calls), 0, False
+        while left and self._notebook.machine_failed is None:
             try:
-                for answer in self._ask(list(left)):
+                for answer in self._ask(left[:1] if waited else list(left)):
                     del left[:1]
+                    waited = False
                     yield answer
-                return
+                    if isinstance(answer, NoAnswer):
+                        return
+            except Waited as error:
+                self.close()
+                if waited or self._waits or not self._notebook.has_time:
+                    self._waits = True
+                    self._stopped += 1
+                    yield self._lost(Why.WAITED, str(error))
+                    return
+                waited = True
             except ProcessLost as error:
                 self.close()
                 times_lost += 1
@@ -84,39 +102,42 @@ class SandboxedCalls:
                     self._notebook.machine_failed = MachineError(why)
             except (MachineError, frames.Exhausted) as error:
                 self._notebook.machine_failed = MachineError(str(error))
-        raise self._notebook.machine_failed
+        if self._notebook.machine_failed is not None:
+            raise self._notebook.machine_failed
 
     def _ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
-        """As `ask`, but without a second try. Raises `ProcessLost`."""
+        """As `ask`, but without a second try. Raises `ProcessLost` and `Waited`."""
         if not calls:
             return
-        limits, allowance = self._notebook.limits, self._notebook.allowance
+        notebook, allowance, seconds = self._notebook, self._notebook.allowance, 0.0
         prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
         packed = [body or call.as_bytes for call, (_, body) in zip(prepared, calls, strict=True)]
         try:
             if self._sock is None:
-                self._sock = self._notebook.fork(self.questions)
-            seconds = self._patience() if len(calls) == 1 else min(self._patience(), limits.planned_seconds)
+                self._sock = notebook.fork(self.questions)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
-                self._notebook.fresh.grown(begins=True)
-            deadline = self._deadline(seconds)
-            frames.send(self._sock, Calls(len(packed)), deadline, packed)
+                notebook.fresh.grown(begins=True)
+            seconds, began = self._patience(), time.monotonic()
+            limit = self._limit(seconds)
+            frames.send(self._sock, Calls(len(packed)), limit.ends_at, packed)
             for call, body in calls:
                 if body is not None:
                     self.questions.begin(call)
-                deadline = self._deadline(seconds)
-                while (got := frames.receive_body(self._sock, deadline, allowance)).startswith(QUESTION):
+                while (got := self._receive(limit, allowance)).startswith(QUESTION):
                     answer = self.questions.answer(_question(got))
-                    frames.send(self._sock, {"answer": answer_bytes(answer)}, deadline)
-                self._stopped = 0
+                    frames.send(self._sock, {"answer": answer_bytes(answer)}, limit.ends_at)
+                notebook.slowest = max(notebook.slowest, time.monotonic() - began)
                 yield self._forbidden() or (self._too_much_memory(call) if measured else None) or got
+                seconds, began = self._patience(), time.monotonic()
+                limit = self._limit(seconds)
+        except CpuSpent:
+            self._stopped += 1
+            notebook.looping.add(self._name)
+            yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.Deadline:
-            if len(calls) == 1:
-                self._stopped, self._notebook.has_loop = self._stopped + 1, True
-            elif self._notebook.has_loop:
-                self._stopped = MAX_STOPPED  # most likely it is the same loop
-            yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)}")
+            clock = notebook.on_the_clock(seconds)
+            raise Waited(f"no answer after {clock:.0f} seconds") from None
         except frames.Closed:
             yield self._lost_by(self._notebook.ending())
         except Gone:
@@ -126,14 +147,25 @@ class SandboxedCalls:
             yield self._lost(Why.UNREADABLE, text[:200])
 
     def _patience(self) -> float:
-        """Seconds for a call: fewer once a call of any exercise was stopped, fewest after several in a row."""
-        limits = self._notebook.limits
-        if self._stopped >= MAX_STOPPED:
-            return min(limits.call_seconds_at_last, limits.call_seconds_again)
-        return limits.call_seconds_again if self._notebook.has_loop else limits.call_seconds
+        """CPU seconds for a call: fewer once a call of this exercise was stopped, fewest after a second one.
 
-    def _deadline(self, seconds: float) -> float:
-        return min(time.monotonic() + seconds, self._notebook.ends_at)
+        Never fewer than twice what the slowest answered call took: it may have imported a library, which a call in the
+        next process has to do again.
+        """
+        limits = self._notebook.limits
+        if not self._stopped:
+            return limits.call_seconds
+        less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again
+        return min(max(less, 2 * self._notebook.slowest), limits.call_seconds)
+
+    def _limit(self, seconds: float) -> TimeLimit:
+        notebook = self._notebook
+        return notebook.clock.limit(seconds if notebook.has_time else 0.0, notebook.on_the_clock(seconds))
+
+    def _receive(self, limit: TimeLimit, allowance: frames.Allowance) -> bytes:
+        assert self._sock is not None
+        limit.wait(self._sock)
+        return frames.receive_body(self._sock, limit.ends_at, allowance)
 
     def _forbidden(self) -> Failure | None:
         """A call of something forbidden is known on this side, whatever the process answers."""
@@ -163,15 +195,20 @@ def ask_one(calls: ExerciseCalls, call: Call) -> Unread:
     return next(calls.ask([(call, None)]))
 
 
-def ask_together(calls: ExerciseCalls, asked: Sequence[Call]) -> Iterator[bytes | Failure]:
-    """Answers to calls that are sent at once, up to the first call without an answer.
+def ask_together(calls: ExerciseCalls, asked: Sequence[Call]) -> Iterator[Unread]:
+    """Answers to calls that are sent at once, up to the first one that used up its time.
 
-    Which call that was only shows when the remaining ones are made one by one.
+    If the process ended, the call during which it did is left out. It may answer when it is made by itself.
     """
     for answer in calls.ask([(call, call.as_bytes) for call in asked]):
-        if isinstance(answer, NoAnswer):
+        if isinstance(answer, NoAnswer) and answer.why not in (Why.TOO_SLOW, Why.WAITED):
             return
         yield answer
+
+
+def is_too_slow(got: Unread | Answer) -> bool:
+    """True if a call used up its CPU time without an answer."""
+    return isinstance(got, NoAnswer) and got.why is Why.TOO_SLOW
 
 
 def is_measured(call: Call) -> bool:

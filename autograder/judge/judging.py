@@ -1,131 +1,158 @@
-"""One submission judged by a suite, exercise by exercise; an early mistake is paid for once."""
+"""Marks one submission by a suite. An early mistake is paid for once, and a later cell costs nothing."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.course import Exercise
-from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose
-from autograder.diagnosis.relations import of_shown
-from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.attempt import Attempt, Names, attempt
-from autograder.judge.exercise_calls import read
+from autograder.judge.exercise_calls import ask_one, is_too_slow, read
+from autograder.judge.explaining import Explaining, Judged, explain
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.judge.picture import draw
-from autograder.judge.results import as_result
-from autograder.report import Cause, ExerciseResult, Picture
-from autograder.sandbox.protocol.calls import Reply
+from autograder.judge.picture import drawing
+from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
-from autograder.testing.expect import Mismatch
-from autograder.testing.student_errors import Missing, NotStarted
+from autograder.testing.comparing import same_answer
 
 
 def judge(
     material: Material, names: Names, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
 ) -> tuple[ExerciseResult, ...]:
-    """Judge `exercises` in order, by the answers of `names`.
+    """Mark `exercises`, and say all that can be said about them, without a time limit. See `mark`."""
+    return explain(material, mark(material, names, exercises, signatures), Explaining(), drawing(material, names))
 
-    First, every exercise is judged by the submission's own code. An exercise without full marks is judged once more,
-    with the reference in place of earlier exercises that lost marks and of prerequisites. The better attempt counts, so
-    an early mistake is paid for once, and so are two mistakes that cancel each other out.
+
+def mark(
+    material: Material, names: Names, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
+) -> list[Judged]:
+    """Mark `exercises` in order, by the answers of `names`.
+
+    Each exercise is tried in the notebook's final state. If it loses marks, it is tried in the state at its check, too,
+    and with the reference in place of earlier exercises that lost marks and of prerequisites. The best attempt counts.
+    So an early mistake is paid for once, two mistakes that cancel each other out cost nothing, and neither does a later
+    cell that uses a name for something else.
 
     signatures: names whose parameters messages mention; the reference's if not given
     """
-    known_parameters = functools.partial(parameter_names, material.reference if signatures is None else signatures)
-    pictures: Mapping[str, Picture] = {}
-    undrawn = material
-    if isinstance(names, Notebook):
-        pictures, undrawn = _pictures(material, names, exercises), replace(material, examples={})
-    own = [attempt(undrawn, names, one, known_parameters, picture=pictures.get(one.name)) for one in exercises]
-    results: list[ExerciseResult] = []
-    for exercise, first in zip(exercises, own, strict=True):
-        lost = tuple(result.name for result in results if result.score < result.max_score)
-        best = _followed_through(material, names, exercise, known_parameters, first, lost)
-        known = _diagnose(material, exercise, best)
-        results.append(as_result(exercise, best, known, is_hidden=bool(material.reference)))
-    return tuple(results)
+    marking = _Marking(material, names, signatures)
+    own = [marking.own(exercise) for exercise in exercises]
+    at_check = marking.at_checks([(one, own) for one, own in zip(exercises, own, strict=True) if own and not own.full])
+    judged: list[Judged] = []
+    for exercise, final in zip(exercises, own, strict=True):
+        lost = tuple(one.exercise.name for one in judged if not one.best.full)
+        judged.append(marking.best(exercise, final, at_check.get(exercise.name), lost))
+    return judged
 
 
-def _followed_through(
-    material: Material,
-    names: Names,
-    exercise: Exercise,
-    known_parameters: ParameterNames,
-    own: Attempt,
-    lost: tuple[str, ...],
-) -> Attempt:
-    """The better of the own attempt and one with the reference in place of names that the code uses.
+class _Marking:
+    """Attempts at a submission's exercises. A place is a state of the notebook: before its cell of that number."""
 
-    lost: earlier exercises that lost marks
-    Prerequisites are not judged here. If the student's are right, the reference changes nothing, and the own attempt
-    counts.
-    """
-    best = own
-    if own.full or own.untouched or not (lost or material.prerequisites):
-        return own
-    uses = names.uses(exercise.name, Questions(material.reference).known)
-    for more, substituted in ((lost, lost), (material.prerequisites, (*lost, *material.prerequisites))):
-        if best.full or uses.isdisjoint(name for name in more if name in material.reference):
-            continue
-        names.renew()
-        known = tuple(name for name in substituted if name in material.reference)
-        followed = attempt(material, names, exercise, known_parameters, known)
-        as_good = followed.earned > best.earned or (followed.earned == best.earned and not followed.same_answers(best))
-        if followed.asked and as_good:
-            best = followed
-    return best
+    def __init__(self, material: Material, names: Names, signatures: Mapping[str, Any] | None) -> None:
+        self._material, self._names = material, names
+        known = material.reference if signatures is None else signatures
+        self._parameters: ParameterNames = functools.partial(parameter_names, known)
+
+    def _attempt(self, exercise: Exercise, substituted: tuple[str, ...] = ()) -> Attempt:
+        return attempt(self._material, self._names, exercise, self._parameters, substituted)
+
+    def _uses(self, exercise: Exercise) -> frozenset[str]:
+        return self._names.uses(exercise.name, Questions(self._material.reference).known)
+
+    def own(self, exercise: Exercise) -> Attempt | None:
+        """In the final state; None if the code uses an exercise that is known to loop, since then it loops again."""
+        looping = set(self._names.looping) & self._material.reference.keys()
+        if looping and not looping.isdisjoint(self._uses(exercise)):
+            return None
+        return self._attempt(exercise)
+
+    def at_checks(self, lost: Sequence[tuple[Exercise, Attempt]]) -> dict[str, Attempt]:
+        """Attempts in the state at each exercise's check, if other code follows that. The cells run once for all."""
+        places = self._names.checks
+        followed = [(exercise, final) for exercise, final in lost if exercise.name in places]
+        found = {}
+        for exercise, final in sorted(followed, key=lambda one: places[one[0].name]):
+            self._names.at(places[exercise.name])
+            if not self._loops_here(exercise, final):
+                found[exercise.name] = self._attempt(exercise)
+        return found
+
+    def _loops_here(self, exercise: Exercise, final: Attempt) -> bool:
+        """Whether the call that looped in the final state does so in the present one. If so, all others are spared."""
+        call = next((one.call for one in final.calls if is_too_slow(one.answer)), None)
+        if call is None:
+            return False
+        with contextlib.closing(self._names.begin(Questions({}), exercise.name)) as calls:
+            return is_too_slow(ask_one(calls, call))
+
+    def best(
+        self, exercise: Exercise, final: Attempt | None, at_check: Attempt | None, lost: tuple[str, ...]
+    ) -> Judged:
+        """The best of all attempts. lost: earlier exercises that lost marks"""
+        best: Attempt | None = None
+        place: int | None = None
+        for one, where in self._attempts(exercise, final, at_check, lost):
+            # With the reference, answers that are worth the same show what is wrong in this exercise itself.
+            is_own_fault = best and one.asked and one.earned == best.earned and not one.same_answers(best)
+            if best is None or one.earned > best.earned or (is_own_fault and where == place):
+                best, place = one, where
+            if best.full:
+                break
+        assert best is not None
+        return Judged(exercise, best, place, None if place is None else final)
+
+    def _attempts(
+        self, exercise: Exercise, final: Attempt | None, at_check: Attempt | None, lost: tuple[str, ...]
+    ) -> Iterator[tuple[Attempt, int | None]]:
+        """All attempts, each with its place if that is not the final state. Later ones are only made if they count."""
+        check = self._names.checks.get(exercise.name)
+        if final is not None:
+            yield final, None
+        if at_check is not None:
+            yield at_check, check
+        if final is None or not final.untouched:
+            yield from ((one, None) for one in self._followed_through(exercise, None, lost))
+        if final is None:
+            self._names.at(None)
+            yield self._attempt(exercise), None
+        if at_check is not None and not at_check.untouched and not (final and final.same_answers(at_check)):
+            yield from ((one, check) for one in self._followed_through(exercise, check, lost))
+
+    def _followed_through(self, exercise: Exercise, place: int | None, lost: tuple[str, ...]) -> Iterator[Attempt]:
+        """Attempts with the reference in place of names that the code uses: those that lost marks, and prerequisites.
+
+        Prerequisites are not judged here. If the student's are right, the reference changes nothing, and another
+        attempt counts.
+        """
+        prerequisites = self._material.prerequisites
+        if not (lost or prerequisites):
+            return
+        self._names.at(place)
+        uses = self._uses(exercise)
+        for more, substituted in ((lost, lost), (prerequisites, (*lost, *prerequisites))):
+            if not uses.isdisjoint(name for name in more if name in self._material.reference):
+                self._names.at(place)
+                known = tuple(name for name in substituted if name in self._material.reference)
+                followed = self._attempt(exercise, known)
+                if followed.asked:
+                    yield followed
 
 
-def _pictures(material: Material, names: Notebook, exercises: Sequence[Exercise]) -> dict[str, Picture]:
-    """Results of the submission's own code on the visible examples.
-
-    They are drawn before any exercise is judged. Otherwise, an exercise that stores hidden inputs could draw them in
-    another one's picture. In a student's own kernel nothing is hidden, and each exercise is drawn with its tests.
-    """
-    drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
-    if not drawn:
-        return {}
-    questions = Questions(material.reference, (), material.recording.array_functions)
-    with contextlib.closing(names.begin(questions)) as calls:
-        found = {name: draw(calls, material.examples[name], name) for name in drawn}
-    return {name: picture for name, picture in found.items() if picture}
-
-
-def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosis | None:
-    wrong = [outcome.error for outcome in best.outcomes if outcome.error]
-    if all(isinstance(error, NotStarted | Missing) for error in wrong):
+def later_cell(notebook: Notebook, judged: Judged) -> int | None:
+    """The number of the first cell after an exercise's check that changes an answer to its tests; None if unknown."""
+    final = judged.final.calls if judged.final else ()
+    after = {one.call.as_bytes: one for one in final}
+    pairs = ((one, after[one.call.as_bytes]) for one in judged.best.calls if one.call.as_bytes in after)
+    changed = next((one for one, other in pairs if not same_answer(read(one.answer), read(other.answer))), None)
+    if changed is None or judged.place is None:
         return None
-    if material.hypotheses is None:
-        return None if material.reference else _diagnose_visible(material, exercise.name, best, wrong)
-    candidates = (best.calls, best.corrected) if best.corrected else (best.calls,)
-    found = (diagnose(material.hypotheses, exercise.name, calls, material.relations) for calls in candidates)
-    known = next(filter(None, found), None)
-    if not best.non_deterministic or (known is not None and not known.is_relation):
-        return known
-    # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
-    answers = (read(one.answer) for one in best.calls)
-    dropped = any(isinstance(answer, Reply) and answer.dropped for answer in answers)
-    return (known and known.at_random) or (DROPOUT if dropped else NON_DETERMINISTIC)
-
-
-def _diagnose_visible(
-    material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
-) -> Diagnosis | None:
-    """A diagnosis by visible tests alone, without a solution: a known mistake's name, or else a relation."""
-    pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
-    if not pairs:  # exceptions alone are weak evidence
-        return None
-    if best.non_deterministic:
-        return NON_DETERMINISTIC
-    if known := named(material.visible_names, exercise, [read(one.answer) for one in best.calls]):
-        return known
-    if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
-        return None
-    related = of_shown(pairs, material.relations)
-    return Diagnosis((Cause(related.name, related.hint),), related.evidence, is_relation=True) if related else None
+    for number in range(judged.place, len(notebook.cells)):
+        notebook.at(number + 1)
+        with contextlib.closing(notebook.begin(Questions({}), judged.exercise.name)) as calls:
+            if not same_answer(read(changed.answer), read(ask_one(calls, changed.call))):
+                return number
+    return None

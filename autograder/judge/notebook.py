@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import UnsetType
 
 from autograder.errors import MachineError
+from autograder.judge.clock import CpuClock, CpuSpent, TimeLimit
 from autograder.judge.display_cells import DisplayCell, deferrable
 from autograder.judge.exercise_calls import ATTEMPTS, Gone, ProcessLost, SandboxedCalls
 from autograder.judge.self_checks import Answered, SelfChecks
@@ -25,10 +26,11 @@ from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.testing.callbacks import Questions
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
-FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the process that forks counts as lost
+FORK_SECONDS = 60.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
 CUT = 100  # characters for the sentence that the rest was cut
 OUT_OF_TIME = "it ran out of time and was stopped"
 HOW_ENDED = {  # by what is raised here if a cell ends its process
+    CpuSpent: OUT_OF_TIME,
     frames.Deadline: OUT_OF_TIME,
     frames.Closed: "it ended the Python process",
     frames.WireError: "what came back was not of the agreed form",
@@ -55,15 +57,17 @@ class Fresh(Protocol):
     def grown(self, begins: bool) -> int:
         """By how many bytes its processes grew at most since the last call with `begins` set."""
 
+    def cpu_seconds(self) -> float:
+        """CPU time that its processes have used; negative if that is not known."""
+
 
 class Notebook:
-    """One submission, whose `cells` (source texts) have been run in order, as far as they can be.
+    """One submission, whose `cells` (source texts) are run in order, as far as they can be.
 
     watched: parts of names of functions that are not to be called, see `perform`
     answered: built-in functions with which a self-check in a cell may compare, see `self_checks.answered_in`
-    display_cells: cells that only display something, by their text. Those that may be deferred run in a fork after the
-        other cells, and before any exercise is asked, so that they cannot show a hidden test's input
-    shows: whether display cells run; if not, those that may be deferred are skipped
+    display_cells: cells that only display something, by their text; those that may be deferred run in `show`
+    checks: for each exercise, the number of cells before its check
     """
 
     def __init__(
@@ -74,11 +78,13 @@ class Notebook:
         watched: Sequence[str] = (),
         answered: Mapping[str, Answered] | None = None,
         display_cells: Mapping[str, DisplayCell] | None = None,
-        shows: bool = False,
+        checks: Mapping[str, int] | None = None,
     ) -> None:
         self.cells, self.limits, self.watched = list(cells), limits, tuple(watched)
-        self.fresh, self._display_cells, self._shows = fresh, display_cells or {}, shows
-        self.ends_at = time.monotonic() + limits.submission_seconds
+        self.fresh, self._display_cells, self.checks = fresh, display_cells or {}, checks or {}
+        self.ends_at = time.monotonic() + limits.submission_clock_seconds
+        self.clock = CpuClock(fresh.cpu_seconds)
+        self._cpu_before = 0.0  # CPU seconds of earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
         self._self_checks = SelfChecks(answered or {})
@@ -87,7 +93,10 @@ class Notebook:
         self._sock: socket.socket | None = None
         self._results: dict[int, CellResult] = {}
         self._deferred: frozenset[int] | None = None  # cells that run last; not known yet
-        self.has_loop = False  # a call of some exercise was too slow
+        self._place = len(self.cells)  # the process has the state before the cell of this number
+        self._asked_reference = False  # what the reference answered may lie in this process's scratch space
+        self.looping = set[str]()  # exercises that used up the time of a call
+        self.slowest = 0.0  # seconds that the slowest answered call has taken
         self.renew()
 
     def __enter__(self) -> Notebook:
@@ -102,24 +111,47 @@ class Notebook:
             self._sock.close()
             self._sock = None
 
+    @property
+    def has_time(self) -> bool:
+        """Whether the submission has time left, as far as that is known."""
+        used = self._cpu_before + self.clock.known
+        return time.monotonic() < self.ends_at and used < self.limits.submission_seconds
+
+    def at(self, place: int | None) -> None:
+        """Go to the state before the cell of this number, or to the final one; in the present process if that can."""
+        place = len(self.cells) if place is None else place
+        if self._sock is None or place < self._place or self._asked_reference:
+            self.renew(place)
+        elif place > self._place:
+            before, self._place = self._place, place
+            if not self._run(self._undeferred(range(before, place))):
+                self.renew(place)
+
     @short_of_something()
-    def renew(self) -> None:
+    def renew(self, place: int | None = None) -> None:
         """Run all cells in a fresh process, which shares nothing with the one before.
 
         A cell that ends its process, or that must be stopped by ending it, is skipped from then on.
+
+        place: run the cells before this one only
         """
+        self._place, self._asked_reference = len(self.cells) if place is None else place, False
         while True:
             self.close()
             self._sock = self.fresh.open()
+            self._cpu_before += self.clock.known
+            self.clock = CpuClock(self.fresh.cpu_seconds)
             if self.fresh.files:
                 with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
                     frames.send(self._sock, messages.Files(dict(self.fresh.files)), time.monotonic() + READY_SECONDS)
             self._wait_until_ready()
             if self._deferred is None and not self._find_deferred():
                 continue
-            deferred = self._deferred or frozenset()
-            if self._run([n for n in range(len(self.cells)) if n not in deferred]) and self._show(sorted(deferred)):
+            if self._run(self._undeferred(range(self._place))):
                 return
+
+    def _undeferred(self, numbers: Iterable[int]) -> list[int]:
+        return [number for number in numbers if number not in (self._deferred or ())]
 
     @property
     def results(self) -> list[CellResult]:
@@ -132,17 +164,18 @@ class Notebook:
         frames.send(self._sock, message, until)
         return frames.receive(self._sock, until, allowance or self.allowance, form=form)
 
-    def _show(self, deferred: Sequence[int]) -> bool:
-        """Run deferred cells, once, in a fork that ends afterwards. False if the process is lost."""
-        if not self._shows or not deferred:
-            return True
-        assert self._sock is not None
-        with contextlib.suppress(*LOST):
-            frames.send(self._sock, messages.BeginFork(), time.monotonic() + FORK_SECONDS)
-            if self._run(deferred):
-                self._shows = False
-                return self._ask(messages.EndFork(), time.monotonic() + FORK_SECONDS, messages.Begun).begun
-        return False
+    def show(self) -> None:
+        """Run the deferred display cells in the final state, in a fork that ends afterwards."""
+        deferred = sorted(self._deferred or ())
+        while deferred:
+            self.at(None)
+            assert self._sock is not None
+            with contextlib.suppress(*LOST):
+                frames.send(self._sock, messages.BeginFork(), time.monotonic() + FORK_SECONDS)
+                if self._run(deferred):
+                    self._ask(messages.EndFork(), time.monotonic() + FORK_SECONDS, messages.Begun)
+                    return
+            self.close()
 
     def _find_deferred(self) -> bool:
         """Find the cells that run last, in a process that has run none. False if it is lost; then none is deferred."""
@@ -150,7 +183,7 @@ class Notebook:
         others = [source for source in self.cells if source not in self._display_cells]
         if len(others) == len(self.cells):
             return True
-        until = time.monotonic() + self.limits.cell_seconds
+        until = time.monotonic() + FORK_SECONDS
         with contextlib.suppress(*LOST):
             looked_up = self._ask(messages.LookUp(tuple(others)), until, messages.Names).names
             self._deferred = deferrable(self.cells, self._display_cells, looked_up)
@@ -168,9 +201,9 @@ class Notebook:
         if isinstance(message, messages.Broken):
             raise MachineError(f"the sandbox could not be set up: {str(list(message.broken))[:300]}")
 
-    def begin(self, questions: Questions) -> SandboxedCalls:
-        """The calls of one exercise, in a process that has the state after the cells."""
-        return SandboxedCalls(self, questions)
+    def begin(self, questions: Questions, name: str = "") -> SandboxedCalls:
+        """The calls of the exercise `name`, in a process that has the present state."""
+        return SandboxedCalls(self, questions, name)
 
     @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
@@ -192,6 +225,7 @@ class Notebook:
     def fork(self, questions: Questions) -> socket.socket:
         """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
         self._self_checks.was_asked = True
+        self._asked_reference = self._asked_reference or bool(questions.substituted)
         return self._ask_twice(lambda: self._fork(questions))
 
     def _ask_twice(self, ask: Callable[[], Result]) -> Result:
@@ -202,7 +236,7 @@ class Notebook:
         why = ""
         for _ in range(ATTEMPTS):
             if self._sock is None:
-                self.renew()
+                self.renew(self._place)
             try:
                 return ask()
             except frames.Closed:
@@ -259,18 +293,17 @@ class Notebook:
 
         Results of a cell's first run are kept: later there may be no time left for it.
         """
-        cells_end = time.monotonic() + self.limits.cells_seconds
-        results: dict[int, CellResult] = {}
+        began, results = time.monotonic(), dict[int, CellResult]()
         ran_out = False
         if self.watched:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell finds the same
-                frames.send(self._sock, messages.RemoveFunctions(self.watched), cells_end)
+                frames.send(self._sock, messages.RemoveFunctions(self.watched), time.monotonic() + FORK_SECONDS)
         for number in numbers:
-            if time.monotonic() > self.ends_at:
+            if not self.has_time or self._cells_are_over(began):
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
             if number not in self._skip:
-                result = self._run_cell(number, self._seconds(number, ran_out), cells_end)
+                result = self._run_cell(number, self._seconds(number, ran_out))
                 if isinstance(result, Exception):
                     self._skip_from_now(number, result)
                     return False
@@ -280,6 +313,10 @@ class Notebook:
             ran_out = ran_out or results[number].ran_out_of_time
         self._results = results | self._results
         return True
+
+    def _cells_are_over(self, began: float) -> bool:
+        """Whether the cells have used up their time together."""
+        return time.monotonic() - began > self.limits.cells_seconds and self.clock.used() > self.limits.cells_seconds
 
     def _skip_from_now(self, number: int, stop: Exception) -> None:
         """Skip a cell that ended its process from now on.
@@ -301,26 +338,36 @@ class Notebook:
         A deferred cell gets still fewer then, since it may well call the code that is known to be endless.
         """
         before, limits = self._results.get(number), self.limits
-        if before is None and (self.has_loop or (ran_out and number in (self._deferred or ()))):
-            return min(limits.call_seconds_again, limits.cell_seconds_again)
+        if before is None and number in (self._deferred or ()) and (self.looping or ran_out):
+            return limits.call_seconds_again
         return limits.cell_seconds_again if ran_out or (before and before.ran_out_of_time) else limits.cell_seconds
 
-    def _run_cell(self, number: int, seconds: float, cells_end: float) -> CellResult | Exception:
+    def _run_cell(self, number: int, seconds: float) -> CellResult | Exception:
         """Run one cell; the exception if it ended its process, or could not be interrupted."""
         # The sandbox interrupts an ordinary loop one second earlier, and keeps what the cell had defined.
-        deadline = min(cells_end, time.monotonic() + seconds + 1)
+        limit = self.clock.limit(seconds + 1, self.on_the_clock(seconds) + 1)
         message: Any = self._order(number, seconds)
         try:
             while True:
-                output = self._ask(message, deadline, messages.CellOutput)
+                output = self._asked(message, limit)
                 if isinstance(output.question, UnsetType):
                     return self._cell_result(number, output)
                 message = messages.Answer(self._self_checks.answer(output.question))
         except LOST as stop:
             return stop
 
+    def on_the_clock(self, seconds: float) -> float:
+        """Seconds on the clock after which code that may use so much CPU time is stopped, too."""
+        return min(seconds * self.limits.clock_factor, max(0.0, self.ends_at - time.monotonic()))
+
+    def _asked(self, message: Any, limit: TimeLimit) -> messages.CellOutput:
+        assert self._sock is not None
+        frames.send(self._sock, message, limit.ends_at)
+        limit.wait(self._sock)
+        return frames.receive(self._sock, limit.ends_at, self.allowance, form=messages.CellOutput)
+
     def _order(self, number: int, seconds: float) -> messages.RunCell:
-        return messages.RunCell(self.cells[number], seconds)
+        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds))
 
     def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:
         text = output.printed[: int(self.limits.printed_characters) + CUT]

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from autograder.judge.attempt import Names
 from autograder.judge.exercise_calls import ExerciseCalls, ask_one, read
+from autograder.judge.explaining import Judged
+from autograder.judge.material import Material
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
+from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import numbers
 from autograder.testing.example import Example
 from autograder.testing.student_errors import Stopped
 
 MAX_MATRICES = 8
+
+
+def drawing(material: Material, names: Names) -> Callable[[Judged], Picture | None]:
+    """A function that draws an exercise's result on its visible example, in the state that counts."""
+    questions = Questions(material.reference, (), material.recording.array_functions)
+
+    def drawn(one: Judged) -> Picture | None:
+        example = material.examples.get(one.exercise.name)
+        if example is None:
+            return None
+        names.at(one.place)
+        with contextlib.closing(names.begin(questions)) as calls:
+            return draw(calls, example, one.exercise.name)
+
+    return drawn
 
 
 def draw(calls: ExerciseCalls, example: Example, name: str) -> Picture | None:

@@ -10,6 +10,7 @@ no socket and write no file. When it is done it ends, with everything that it ha
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import socket
@@ -32,11 +33,13 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
-from autograder.judge.judging import judge
+from autograder.judge.explaining import Explaining, Judged, bare, explain
+from autograder.judge.judging import later_cell, mark
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
+from autograder.judge.picture import drawing
 from autograder.judge.self_checks import Answered, answered_in
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
@@ -173,6 +176,11 @@ class _FromTheWorker:
         frames.send(self._sock, FromJudge(memory=begins))
         return frames.receive(self._sock, form=Grown).bytes
 
+    def cpu_seconds(self) -> float:
+        """CPU time that the last notebook's processes have used; negative if that is not known."""
+        frames.send(self._sock, FromJudge(cpu=True))
+        return frames.receive(self._sock, form=Used).seconds
+
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
     """Cell output, cut to the size that a verdict may have."""
@@ -183,14 +191,31 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
         left -= size
 
 
-def _with_words_on_cells(results: Mapping[str, ExerciseResult], notebook: Notebook) -> dict[str, ExerciseResult]:
-    """The results; of exercises that lost marks, also why their cell did not run, or that another cell counts."""
-    missing = [name for name, one in results.items() if not one.started]
-    words = dict(cell_errors.of_names(missing, notebook.cells, notebook.results))
-    for name, one in results.items():
-        if one.started and one.score < one.max_score:
-            words[name] = f"{one.evidence} {cell_errors.defined_again(name, notebook.cells)}".strip()
-    return {name: structs.replace(one, evidence=words.get(name, one.evidence)) for name, one in results.items()}
+def _with_words_on_cells(
+    results: Sequence[ExerciseResult], judged: Sequence[Judged], notebook: Notebook, explaining: Explaining
+) -> Iterator[ExerciseResult]:
+    """The results with words on the notebook's cells: why one did not run, or which of several counts."""
+    for result, one in zip(results, judged, strict=True):
+        explaining.begin()
+        words = functools.partial(_words_on_cells, result, one, notebook)
+        evidence = explaining.attempt("words on the notebook's cells", words, result.evidence)
+        not_produced = (*result.not_produced, *explaining.not_produced)
+        yield structs.replace(result, evidence=evidence, not_produced=not_produced)
+
+
+def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: Notebook) -> str:
+    name = result.name
+    if not result.started:
+        return cell_errors.of_names([name], notebook.cells, notebook.results).get(name, result.evidence)
+    if judged.place is not None and judged.final is not None:
+        number = later_cell(notebook, judged)
+        uses = notebook.uses(name, ())
+        words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
+    elif result.score < result.max_score:
+        words = cell_errors.defined_again(name, notebook.cells)
+    else:
+        words = ""
+    return f"{result.evidence} {words}".strip()
 
 
 class Judge:
@@ -206,7 +231,7 @@ class Judge:
         """Remember the course."""
         given = msgspec.convert(setting, Setting)
         self._course, self._secret = Course(Path(given.root), Path(given.folder)), given.secret
-        frames.make_readers(Order, Opened, Ended, Grown, *FROM_NOTEBOOK)
+        frames.make_readers(Order, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
         self._answered = answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
     def prepare(self, needed: Preparation) -> None:
@@ -230,7 +255,8 @@ class Judge:
         silence()
         sys.stdin = open(os.devnull)  # noqa: SIM115
         try:
-            message = FromJudge(verdict=self.verdict(sock, frames.receive(sock, form=Order)))
+            order = frames.receive(sock, form=Order)
+            message = FromJudge(verdict=self.verdict(sock, order))
         except frames.Exhausted as error:
             message = FromJudge(broken=(MachineError.__name__, str(error)))
         except (CourseError, MachineError) as error:
@@ -250,20 +276,36 @@ class Judge:
         material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
         fresh, results = _FromTheWorker(sock, loaded.files), dict[str, ExerciseResult]()
         cells = tuple(CellResult() for _ in order.cells)
-        if order.for_page or len(loaded.assert_cells) < len(order.exercises):
-            exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
-            shown = loaded.display_cells, order.for_page
-            with Notebook(order.cells, order.limits, fresh, material.suite.watched, self._answered, *shown) as notebook:
-                results |= {one.name: one for one in judge(material, notebook, exercises)}
-                results = _with_words_on_cells(results, notebook)
-                if notebook.machine_failed:
-                    raise notebook.machine_failed
-                cells = tuple(_readable(notebook.results))
         if loaded.assert_cells:
             results |= judge_assert_cells(loaded.assert_cells, order, fresh, self._answered)
-        extra = ""
-        if order.model is not None and loaded.plan is not None:
-            assert self._course is not None
-            sentence = content.saved_model_policy(self._course.folder)
-            extra = sentence(order.model, loaded.plan, loaded.reference)
-        return Verdict(tuple(results[exercise.name] for exercise in order.exercises), cells, extra)
+        if not order.for_page and len(loaded.assert_cells) == len(order.exercises):
+            return _verdict(order, results, cells)
+        exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
+        known = material.suite.watched, self._answered, loaded.display_cells, dict(order.checks)
+        with Notebook(order.cells, order.limits, fresh, *known) as notebook:
+            judged = mark(material, notebook, exercises)
+            if notebook.machine_failed:
+                raise notebook.machine_failed
+            marks = results | {one.name: one for one in bare(judged)}
+            frames.send(sock, FromJudge(marks=_verdict(order, marks, tuple(_readable(notebook.results)))))
+            explaining = Explaining(limited=True)
+            explained = explain(material, judged, explaining, drawing(material, notebook))
+            results |= {one.name: one for one in _with_words_on_cells(explained, judged, notebook, explaining)}
+            if order.for_page:
+                explaining.attempt("what display cells show", notebook.show, None)
+            cells = tuple(_readable(notebook.results))
+        extra = explaining.attempt("words on the saved model", lambda: self._on_model(order, loaded), "")
+        return _verdict(order, results, cells, extra)
+
+    def _on_model(self, order: Order, loaded: _Loaded) -> str:
+        """A sentence on the saved model that came with the submission; empty if none did."""
+        if order.model is None or loaded.plan is None:
+            return ""
+        assert self._course is not None
+        return content.saved_model_policy(self._course.folder)(order.model, loaded.plan, loaded.reference)
+
+
+def _verdict(
+    order: Order, results: Mapping[str, ExerciseResult], cells: tuple[CellResult, ...], extra: str = ""
+) -> Verdict:
+    return Verdict(tuple(results[exercise.name] for exercise in order.exercises), cells, extra)

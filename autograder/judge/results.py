@@ -17,20 +17,41 @@ from autograder.testing.session import ORDER, Outcome
 from autograder.testing.student_errors import BY_HAND, Stopped
 
 ABOVE = "For the reason given above."
+NO_MESSAGE = "This test failed."  # where its own message could not be produced
 SAME = "The same as above."  # for a visible test, whose own input is not repeated
 NOT_TRIED = "not tried, since you stopped the check."
 OTHER_ORDER = "the values came back in another order.", "In which order does the docstring name them?"
 
 
+def bare_result(exercise: Exercise, best: Attempt) -> ExerciseResult:
+    """The marks of an exercise without any explanation."""
+    outcomes = _counted(exercise, best)
+    return _result(exercise, best, [NO_MESSAGE if outcome.error else "" for outcome in outcomes], None)
+
+
 def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_hidden: bool) -> ExerciseResult:
     """The result of an exercise, judged by hidden or by visible tests."""
-    outcomes = best.outcomes
-    if best.forbidden:
-        # It costs the whole exercise: what the other tests saw was not the student's work, either.
-        outcomes = [replace(outcome, error=best.forbidden, call=exercise.name) for outcome in outcomes]
+    outcomes = _counted(exercise, best)
     # The hint of a known mistake is the question, and tests ask none of their own.
     asks = known is None or not any(cause.hint for cause in known.causes)
     messages = _of_hidden_tests(outcomes, asks) if is_hidden else _of_visible_tests(outcomes, asks)
+    return _result(exercise, best, messages, known)
+
+
+def _counted(exercise: Exercise, best: Attempt) -> Sequence[Outcome]:
+    """The outcomes that count. A call of something forbidden costs the whole exercise.
+
+    What the other tests saw was not the student's work, either.
+    """
+    if not best.forbidden:
+        return best.outcomes
+    return [replace(outcome, error=best.forbidden, call=exercise.name) for outcome in best.outcomes]
+
+
+def _result(
+    exercise: Exercise, best: Attempt, messages: Sequence[str | Message], known: Diagnosis | None
+) -> ExerciseResult:
+    outcomes = _counted(exercise, best)
     points = shares([outcome.test.weight for outcome in outcomes], exercise.points)
     return ExerciseResult(
         exercise.name,
@@ -39,8 +60,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         best.started or best.forbidden is not None,
         known.causes if known else (),
         tuple(sorted(best.asked)),
-        best.picture if best.started else None,
-        known.evidence if known else "",
+        evidence=known.evidence if known else "",
         known_mistake=known is not None and not known.is_relation,
     )
 

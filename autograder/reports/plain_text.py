@@ -34,6 +34,8 @@ def notes(result: ExerciseResult) -> list[str]:
             f"Your code calls {names}. Here it was judged with the right one in its place, so that what is wrong "
             "there costs nothing here."
         )
+    if result.not_produced:
+        found.append(f"The grader could not produce {', '.join(result.not_produced)}. This does not change the mark.")
     return found
 
 

@@ -15,25 +15,33 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; seconds are wall-clock, sizes are bytes."""
+    """What one submission may use. Seconds are CPU time of all its processes, unless they are on the clock.
+
+    CPU time, because a busy machine must not cost marks: a process that has to wait for its turn uses none. Sizes are
+    bytes.
+    """
 
     # A teaching cell takes milliseconds; a scratch computation may take a while.
     cell_seconds: float = 10.0
-    # After a cell or a call that was stopped: the next ones most often call the same endless function.
+    # After a cell that was stopped: the next ones most often call the same endless function.
     cell_seconds_again: float = 2.0
     # A student who plots and trains a little in several cells still gets through.
     cells_seconds: float = 60.0
-    # A call in a suite takes about a millisecond, and perhaps a hundred under load.
-    call_seconds: float = 3.0
-    # After a call that was stopped, in any exercise: still a thousand times what honest work needs.
-    call_seconds_again: float = 1.0
-    # After two stopped calls in a row: all calls run into the same loop. Still a hundred times what honest work needs.
-    call_seconds_at_last: float = 0.25
-    # The planned calls of a suite are sent all at once; one that takes longer than this is made again by itself.
-    planned_seconds: float = 1.0
-    # A looping exercise takes 1 s for its planned calls, 3 s for the first call that is made again (1 s in later
-    # exercises), 1 s for the second, then a quarter for each test. A whole looping notebook must still end.
+    # A call in a suite takes about a millisecond. A first call may import a large library: `torch._dynamo` takes 2.3 s,
+    # and half as long again where two programs share a core.
+    call_seconds: float = 4.0
+    # After a call of the same exercise that was stopped: still three hundred times what honest work needs. No call gets
+    # less than twice what the slowest answered one took.
+    call_seconds_again: float = 0.3
+    # After two such calls: most likely all calls run into the same loop.
+    call_seconds_at_last: float = 0.05
+    # A looping exercise takes 4 s, then 0.3 s, then 0.05 s a test. A whole looping notebook must still end.
     submission_seconds: float = 180.0
+    # Code that sleeps or waits uses no CPU time. A call or a cell is stopped after this many times its CPU seconds on
+    # the clock, too: ten, because a machine may have ten programs that want each core.
+    clock_factor: float = 10.0
+    # The same for the whole submission, in seconds on the clock.
+    submission_clock_seconds: float = 600.0
     # On top of what Python and PyTorch use. An exercise needs a few MiB for a suite's inputs. This limits all processes
     # of a submission together if the machine has control groups, else each of them.
     memory: int = 1024 * MIB

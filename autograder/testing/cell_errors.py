@@ -56,6 +56,18 @@ def defined_again(name: str, sources: Sequence[str]) -> str:
     return f"{name} is defined in {len(cells)} cells. The last one counts, which has `{one_line(line):.80}`."
 
 
+def changed_later(name: str, uses: Iterable[str], source: str | None) -> str:
+    """Says that the state at an exercise's check counts, and which later cell changes what it gives.
+
+    uses: names that the exercise's code looks up; source: the later cell, if it is known
+    """
+    words = f"{name} was judged as it was at its check, since a later cell changes what it gives"
+    lines = [line for line in (source or "").splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    names = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in (name, *uses)))
+    line = next((line for line in lines if names.search(line)), lines[0] if lines else "")
+    return f"{words}: `{one_line(line.strip()):.80}`." if line else f"{words}."
+
+
 def of_names(names: Iterable[str], sources: Sequence[str], results: Sequence[CellResult]) -> Mapping[str, str]:
     """For each name whose last defining cell did not run: why it is not there."""
     found = {}

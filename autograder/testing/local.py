@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,14 @@ class Here:
     def __init__(self, names: dict[str, object], watched: Sequence[str] = ()) -> None:
         self.names, self.watched = names, tuple(watched)
 
-    def renew(self) -> None:
-        """Do nothing: there is no other process to begin again in."""
+    checks: Mapping[str, int] = {}  # there is no state but the present one
+    looping: Collection[str] = ()
 
-    def begin(self, questions: Questions) -> CallsHere:
-        """Begin the calls of one exercise."""
+    def at(self, place: int | None) -> None:
+        """Do nothing."""
+
+    def begin(self, questions: Questions, name: str = "") -> CallsHere:
+        """Begin the calls of the exercise `name`."""
         return CallsHere(self, questions)
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:

@@ -59,6 +59,7 @@ FORBIDDEN = (
 )
 STOPPED = {
     Why.TOO_SLOW: "{text}. Is there a loop that never ends?",
+    Why.WAITED: "{text}. Does the code sleep, or wait for something that never comes?",
     Why.GONE: "{text}. Does the code exit, or use far more memory than its input?",
     Why.OVER_LIMIT: "{text}, so it was stopped.",
     Why.UNREADABLE: "what came back could not be read ({text}).",

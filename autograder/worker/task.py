@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from autograder.course import Exercise
+from autograder.course import CHECK, Exercise
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, Report
 from autograder.submission import Cell, ModelFile, Submission, code_cells, model_beside, read_notebook
@@ -23,6 +23,7 @@ class Task:
     model: the saved model that came with the submission
     by_author: true for the course's own notebooks, which are judged even if the suite fails its own solution
     locked: the cells that no student writes in: their places in `cells`, and their grade_ids
+    checks: exercises whose check comes before a cell: the exercise, and the first such cell's place in `cells`
     """
 
     student: str
@@ -35,12 +36,18 @@ class Task:
     model: ModelFile | None = None
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
+    checks: tuple[tuple[str, int], ...] = ()
 
     def of(self, cells: Iterable[Cell]) -> Task:
         """The same task with these cells."""
         cells = list(cells)
         locked = tuple((number, cell.locked) for number, cell in enumerate(cells) if cell.locked)
-        return replace(self, cells=tuple(cell.source for cell in cells), locked=locked)
+        places = dict[str, int]()
+        for number, cell in enumerate(cells):
+            for check in cell.checks:
+                places.setdefault(check.removeprefix(CHECK), number)
+        sources = tuple(cell.source for cell in cells)
+        return replace(self, cells=sources, locked=locked, checks=tuple(places.items()))
 
 
 @dataclass(frozen=True)

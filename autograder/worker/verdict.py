@@ -55,6 +55,7 @@ class _Exercise(ExerciseResult, frozen=True, kw_only=True):
     picture: _Picture | None
     evidence: str
     known_mistake: bool
+    not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_CAUSES)]
 
 
 class _Cell(CellResult, frozen=True, kw_only=True):
@@ -73,6 +74,7 @@ class _Verdict(Struct, frozen=True):
 
 
 class _FromJudge(FromJudge, frozen=True):
+    marks: _Verdict | None = None  # type: ignore[assignment]
     verdict: _Verdict | None = None  # type: ignore[assignment]
 
 
@@ -90,9 +92,11 @@ def read_message(data: object, exercises: Sequence[Exercise], cells: int) -> Fro
         return FromJudge(broken=(kind[:MAX_ERROR], text[:MAX_ERROR]))
     if message.verdict is not None:
         return FromJudge(verdict=_verdict(message.verdict, exercises, cells))
-    if not message.open and message.ending is None and message.memory is None:
+    if message.marks is not None:
+        return FromJudge(marks=_verdict(message.marks, exercises, cells))
+    if not (message.open or message.cpu) and message.ending is None and message.memory is None:
         raise BadVerdict("it says nothing")
-    return FromJudge(message.open, message.ending, message.memory)
+    return FromJudge(message.open, message.ending, message.memory, message.cpu)
 
 
 def _verdict(found: _Verdict, exercises: Sequence[Exercise], cells: int) -> Verdict:
@@ -118,6 +122,7 @@ def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
         found.picture and _picture(found.picture),
         _sentence(found.evidence),
         known_mistake=found.known_mistake,
+        not_produced=tuple(_sentence(what) for what in found.not_produced),
     )
 
 

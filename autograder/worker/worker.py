@@ -6,6 +6,7 @@ To a worker a submission is bytes. Only the judge reads what the student's code 
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Collection, Iterator
@@ -16,7 +17,7 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, Grown, Opened, Order, Setting
+from autograder.messages import Ended, Grown, Opened, Order, Setting, Used
 from autograder.report import ExerciseResult, Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
@@ -26,10 +27,13 @@ from autograder.sandbox.supervisor.choice import isolates
 from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.secret import secret_of
+from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
 
 GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
+EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core
+log = logging.getLogger("autograder")
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
 # Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), and how some ended.
 MAX_REQUESTS = 120
@@ -112,6 +116,7 @@ class Worker:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
+        _log_not_produced(report)
         results = tuple(_scored(*pair, assignment.withdrawn) for pair in zip(report.exercises, exercises, strict=True))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
@@ -129,8 +134,9 @@ class Worker:
 
     def _judge(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
-        ends_at = time.monotonic() + limits.submission_seconds * runs + GRACE_SECONDS
-        options = task.for_page, task.model, task.by_author, task.locked
+        ends_at = time.monotonic() + limits.submission_clock_seconds * runs + GRACE_SECONDS
+        options = task.for_page, task.model, task.by_author, task.locked, task.checks
+        marks: Verdict | None = None
         order = Order(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
@@ -147,6 +153,10 @@ class Worker:
                         frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
                     elif message.memory is not None:
                         frames.send(judge.sock, Grown(notebooks.grown(message.memory)), ends_at)
+                    elif message.cpu:
+                        frames.send(judge.sock, Used(notebooks.cpu_seconds()), ends_at)
+                    elif message.marks is not None:
+                        marks, ends_at = message.marks, time.monotonic() + EXPLAIN_SECONDS
                     elif message.broken is not None:
                         raise _broken(*message.broken, untouched=asked == 0)
                     else:
@@ -155,13 +165,11 @@ class Worker:
                         notebooks.begin_to_end()
                         judge.begin_to_end()
                         return message.verdict
-            except frames.Deadline:
-                raise _TooLong(TOO_LONG) from None
-            except frames.Closed:
-                raise _Lost(OUTSIDE.format(how="ended before it was done")) from None
-            except (frames.WireError, BadVerdict) as error:
-                raise _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})")) from None
-        raise _Lost(OUTSIDE.format(how="opened the notebook again and again"))
+                raise _Lost(OUTSIDE.format(how="asked again and again"))
+            except (frames.Deadline, frames.Closed, frames.WireError, BadVerdict, _Lost, MachineError) as error:
+                if marks is not None:
+                    return _unexplained(marks, error)
+                raise _as_lost(error) from None
 
 
 @contextlib.contextmanager
@@ -185,6 +193,33 @@ def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> No
         return
     frames.send_with_descriptors(judge.sock, Opened(), [sock.fileno()], ends_at)
     sock.close()
+
+
+def _log_not_produced(report: Report) -> None:
+    for one in report.exercises:
+        for what in one.not_produced:
+            log.warning(
+                "%s, %s, %s: the grader could not produce %s. The mark stands.",
+                shown_name(report.student), report.assignment, one.name, what,
+            )  # fmt: skip
+
+
+def _as_lost(error: Exception) -> Exception:
+    """Why there is no verdict."""
+    if isinstance(error, frames.Deadline):
+        return _TooLong(TOO_LONG)
+    if isinstance(error, frames.Closed):
+        return _Lost(OUTSIDE.format(how="ended before it was done"))
+    if isinstance(error, frames.WireError | BadVerdict):
+        return _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})"))
+    return error
+
+
+def _unexplained(marks: Verdict, error: Exception) -> Verdict:
+    """The verdict of a judge that had fixed the marks and could not explain them."""
+    reason = f"the explanation ({_as_lost(error)!s:.200})"
+    exercises = (structs.replace(one, not_produced=(reason,)) for one in marks.exercises)
+    return structs.replace(marks, exercises=tuple(exercises))
 
 
 def _with_points(exercise: Exercise) -> Exercise:

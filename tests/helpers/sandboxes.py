@@ -68,8 +68,12 @@ class Sandbox:
         watched: Sequence[str] = (),
         showing: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
+        checks: Mapping[str, int] | None = None,
     ) -> Opened:
-        return Opened(self, cells, limits or self.limits, watched, showing, shows)
+        opened = Opened(self, cells, limits or self.limits, watched, showing, checks)
+        if shows:
+            opened.show()
+        return opened
 
     def worker(self, course: Course) -> Worker:
         judges = self._judges.get(course.root) or Judges(course.root, self.backend)
@@ -89,11 +93,11 @@ class Opened(Notebook):
         limits: Limits,
         watched: Sequence[str],
         showing: Mapping[str, DisplayCell] | None = None,
-        shows: bool = False,
+        checks: Mapping[str, int] | None = None,
     ) -> None:
         self._children = FreshChildren(sandbox.students, limits)
         answered = answered_in(sandbox.setting["forbidden"])
-        super().__init__(cells, limits, self._children, watched, answered, showing, shows)
+        super().__init__(cells, limits, self._children, watched, answered, showing, checks)
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)

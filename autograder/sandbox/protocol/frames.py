@@ -263,6 +263,15 @@ def _check_time(deadline: float | None) -> None:
         raise Deadline
 
 
+def readable(sock: socket.socket, seconds: float) -> bool:
+    """Wait at most so long until there is something to read, or the other side is gone. False if there is nothing."""
+    try:
+        _wait(sock, select.POLLIN, time.monotonic() + seconds)
+    except Deadline:
+        return False
+    return True
+
+
 def _wait(sock: socket.socket, event: int, deadline: float | None) -> None:
     poll = select.poll()
     poll.register(sock, event)

@@ -22,6 +22,7 @@ class Why(Enum):
     """Why there is no answer."""
 
     TOO_SLOW = "too slow"
+    WAITED = "waited"
     GONE = "gone"  # the process ended
     OVER_LIMIT = "over limit"  # the supervisor ended the process; the text says which limit it met
     UNREADABLE = "unreadable"  # the answer did not have the agreed form

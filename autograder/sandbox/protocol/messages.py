@@ -95,6 +95,12 @@ class Measure(Message, frozen=True, tag="measure"):
     begins: bool
 
 
+class CpuTime(Message, frozen=True, tag="cpu"):
+    """Ask how much CPU time a child's processes have used."""
+
+    number: int
+
+
 class Close(Message, frozen=True, tag="close"):
     """End a child, and all processes that it has started."""
 
@@ -123,6 +129,12 @@ class Grown(Message, frozen=True, tag="grown"):
     bytes: int
 
 
+class Used(Message, frozen=True, tag="used"):
+    """The CPU time in seconds that a child's processes have used; negative if that is unknown."""
+
+    seconds: float
+
+
 class Closed(Message, frozen=True, tag="closed"):
     """A child has ended, and all processes that it had started."""
 
@@ -130,8 +142,8 @@ class Closed(Message, frozen=True, tag="closed"):
 
 
 ToZygote = StartServer | EndServer
-ToServer = Preparation | Open | HowEnded | Measure | Close
-FromServer = Ready | Ended | Grown | Closed
+ToServer = Preparation | Open | HowEnded | Measure | CpuTime | Close
+FromServer = Ready | Ended | Grown | Used | Closed
 FirstOfChild = Ready | Broken
 
 
@@ -211,13 +223,15 @@ class Uses(Message, frozen=True):
 
 
 class RunCell(Message, frozen=True, tag="cell"):
-    """Run a cell, and interrupt it after so many seconds. Answered by any number of questions and a `CellOutput`.
+    """Run a cell. Answered by any number of questions and a `CellOutput`.
 
+    seconds: of CPU time, after which it is interrupted; clock_seconds: the same on the clock, for a cell that waits
     nonce: set if it is a test cell; the answer repeats it
     """
 
     source: str
     seconds: float
+    clock_seconds: float
     nonce: str = ""
 
 

@@ -23,6 +23,7 @@ from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.sandboxed.memory_watch import MemoryWatch
+from autograder.sandbox.sandboxed.processes import cpu_seconds
 
 
 class Children(Protocol):
@@ -86,6 +87,8 @@ class _ForkServer:
             frames.send(self._control, messages.Ended(self._ending(message)))
         elif isinstance(message, messages.Measure):
             frames.send(self._control, messages.Grown(self._grown(message)))
+        elif isinstance(message, messages.CpuTime):
+            frames.send(self._control, messages.Used(self._cpu_seconds(message.number)))
         elif isinstance(message, messages.Close):
             self._memory = None
             if child := self._children.pop(message.number, None):
@@ -112,6 +115,14 @@ class _ForkServer:
             elif memory and memory[0] == request.number:
                 return memory[1].grown()
         return 0
+
+    def _cpu_seconds(self, number: int) -> float:
+        """CPU time that a child's processes have used; negative if that is unknown."""
+        child = self._children.get(number)
+        with contextlib.suppress(OSError):
+            if child and child.pid:
+                return cpu_seconds(child.pid)
+        return -1.0
 
     def _open(self, message: messages.Open, descriptor: int) -> int:
         """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""

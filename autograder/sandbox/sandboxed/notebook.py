@@ -43,7 +43,6 @@ from autograder.sandbox.sandboxed.shell import line_of, prepared_shell, run_cell
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
 CAME_BACK = 86  # exit code of a fork in which all cells have run
-FLUSH_SECONDS = 0.05  # an answer waits so long for the next; a call's time limit is counted in seconds
 
 
 class Notebooks:
@@ -139,8 +138,12 @@ class _State:
         self.printed.clear()
         error: BaseException | None = None
         shown, warned = "", False
-        signal.signal(signal.SIGALRM, _interrupt)
-        signal.setitimer(signal.ITIMER_REAL, cell.seconds)
+        for alarm, timer, seconds in (
+            (signal.SIGPROF, signal.ITIMER_PROF, cell.seconds),
+            (signal.SIGALRM, signal.ITIMER_REAL, cell.clock_seconds),
+        ):
+            signal.signal(alarm, _interrupt)
+            signal.setitimer(timer, seconds)
         try:
             if cell.nonce:
                 shown, warned = run_test(self.shell, cell.source)
@@ -149,6 +152,7 @@ class _State:
         except BaseException as raised:
             error = raised
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
         failure = b"" if error is None else answer_bytes(describe(error, self.shell.user_ns))
         if cell.nonce:
@@ -222,29 +226,15 @@ class _Exercise:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
     def _answer(self, calls: Sequence[bytes]) -> None:
-        """Answer calls in order. Answers are sent together, unless the other side would wait for one."""
-        waiting, since = list[bytes](), time.monotonic()
-
-        def flush() -> None:
-            nonlocal since
-            frames.send_all(self.sock, b"".join(waiting))
-            waiting.clear()
-            since = time.monotonic()
-
-        def ask(question: Call) -> Reply | Failure:
-            flush()
-            return _ask(self.sock, question)
-
+        """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
+        ask = functools.partial(_ask, self.sock)
         removal.send_question = ask
         for body in calls:
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
             answer = perform(self.names, call, ask, self.exercise.substituted, self.exercise.watched)
-            waiting.append(frames.framed(_sendable(answer)))
-            if time.monotonic() - since > FLUSH_SECONDS:
-                flush()
-        flush()
+            frames.send_all(self.sock, frames.framed(_sendable(answer)))
 
 
 def _sendable(answer: Reply | Failure) -> bytes:

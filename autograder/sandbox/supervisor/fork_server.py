@@ -29,7 +29,7 @@ ATTEMPTS = 2  # a fork server that was lost is started again once
 
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
 LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then it is ended, and another started
-Answer = TypeVar("Answer", messages.Ended, messages.Grown)
+Answer = TypeVar("Answer", messages.Ended, messages.Grown, messages.Used)
 
 STUDENTS = "autograder.sandbox.sandboxed.notebook:Notebooks"
 JUDGES = "autograder.judge.process:Judge"
@@ -155,7 +155,9 @@ class ForkServer(AbstractContextManager["ForkServer"]):
         with self._lock:
             return self._group.killed_for_memory() if self._group else 0
 
-    def ask(self, question: messages.HowEnded | messages.Measure, form: type[Answer]) -> Answer | None:
+    def ask(
+        self, question: messages.HowEnded | messages.Measure | messages.CpuTime, form: type[Answer]
+    ) -> Answer | None:
         """The answer to a question about a child; None if the fork server is lost."""
         with self._lock:
             try:
@@ -228,6 +230,11 @@ class Child(AbstractContextManager["Child"]):
         answer = self._server.ask(messages.Measure(self.number, begins), messages.Grown)
         return answer.bytes if answer else 0
 
+    def cpu_seconds(self) -> float:
+        """CPU time that its processes have used; negative if that is not known."""
+        answer = self._server.ask(messages.CpuTime(self.number), messages.Used)
+        return answer.seconds if answer else -1.0
+
     def begin_to_end(self) -> None:
         """Have all its processes ended, without waiting; `close` waits."""
         self.sock.close()
@@ -267,6 +274,10 @@ class FreshChildren(AbstractContextManager["FreshChildren"]):
     def grown(self, begins: bool) -> int:
         """How many bytes the last child's processes have grown by; see `Child.grown`."""
         return self._child.grown(begins) if self._child else 0
+
+    def cpu_seconds(self) -> float:
+        """CPU time that the last child's processes have used; see `Child.cpu_seconds`."""
+        return self._child.cpu_seconds() if self._child else -1.0
 
     def begin_to_end(self) -> None:
         """Have the last child's processes ended, without waiting."""

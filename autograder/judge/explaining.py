@@ -1,0 +1,172 @@
+"""What is said about an exercise once its mark is fixed: the diagnosis, the messages, the picture.
+
+None of this can change the mark. If a step raises or runs out of time, the result names it and goes without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import structs
+
+from autograder.course import Exercise
+from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose
+from autograder.diagnosis.relations import of_shown
+from autograder.diagnosis.visible_fingerprints import named
+from autograder.judge.attempt import Attempt
+from autograder.judge.exercise_calls import read
+from autograder.judge.material import Material
+from autograder.judge.results import as_result, bare_result
+from autograder.report import Cause, ExerciseResult, Picture
+from autograder.sandbox.protocol.calls import Reply
+from autograder.testing.expect import Mismatch
+from autograder.testing.student_errors import Missing, NotStarted, Stopped
+from autograder.text import one_line
+
+EXERCISE_SECONDS, SUBMISSION_SECONDS = 3.0, 15.0  # of CPU time; an honest diagnosis takes a few milliseconds
+AGAIN_SECONDS = 0.1  # an interruption may be swallowed, for example by a destructor, so it comes again
+MAX_ERROR = 200  # characters of an exception's text
+
+Made = TypeVar("Made")
+
+
+class OutOfTime(BaseException):
+    """Interrupts a step that has used up its time. No `except Exception` on the way can swallow it."""
+
+
+class Explaining:
+    """Runs steps that may fail. In a student's own kernel there is no time limit, only the stop button.
+
+    not_produced: the steps of the current exercise that failed, each with the reason
+    """
+
+    def __init__(self, limited: bool = False) -> None:
+        self._limited, self._left = limited, SUBMISSION_SECONDS
+        self._seconds = EXERCISE_SECONDS  # left for the current exercise
+        self.not_produced: list[str] = []
+
+    def begin(self) -> None:
+        """Begin with another exercise."""
+        self._seconds, self.not_produced = EXERCISE_SECONDS, []
+
+    def attempt(self, what: str, make: Callable[[], Made], instead: Made) -> Made:
+        """What `make` returns; `instead` if it fails. what: what it makes, in words"""
+        try:
+            with self._in_time():
+                return make()
+        except OutOfTime:
+            self.not_produced.append(f"{what} (it took too long)")
+        except Exception as error:
+            self.not_produced.append(f"{what} ({_in_words(error)})")
+        return instead
+
+    @contextlib.contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Raises `OutOfTime` in the block once it has used up what is left."""
+        if not self._limited:
+            yield
+            return
+        seconds, began = min(self._seconds, self._left), time.process_time()
+        if seconds <= 0:
+            raise OutOfTime
+        signal.signal(signal.SIGPROF, _interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_SECONDS)
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            used = time.process_time() - began
+            self._seconds, self._left = self._seconds - used, self._left - used
+
+
+def _interrupt(*_: object) -> None:
+    raise OutOfTime
+
+
+def _in_words(error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return one_line(f"{type(error).__name__}: {error!s:.{MAX_ERROR}}, {Path(place.filename).name}, line {place.lineno}")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An exercise, and the attempt that counts: its mark is fixed.
+
+    place: None if it was made in the notebook's final state, else the number of cells that had run
+    final: the attempt in the final state, if it was not that
+    """
+
+    exercise: Exercise
+    best: Attempt
+    place: int | None = None
+    final: Attempt | None = None
+
+
+def bare(judged: Sequence[Judged]) -> tuple[ExerciseResult, ...]:
+    """The marks alone, without any explanation."""
+    return tuple(bare_result(one.exercise, one.best) for one in judged)
+
+
+def explain(
+    material: Material,
+    judged: Sequence[Judged],
+    explaining: Explaining,
+    draw: Callable[[Judged], Picture | None],
+) -> tuple[ExerciseResult, ...]:
+    """The results with everything that can be said about them. draw: draws an exercise's picture, if it has one"""
+    return tuple(_explained(material, one, explaining, draw) for one in judged)
+
+
+def _explained(
+    material: Material, one: Judged, explaining: Explaining, draw: Callable[[Judged], Picture | None]
+) -> ExerciseResult:
+    explaining.begin()
+    exercise, best, result = one.exercise, one.best, bare_result(one.exercise, one.best)
+    known = explaining.attempt("the diagnosis", lambda: _diagnose(material, exercise.name, best), None)
+    is_hidden = bool(material.reference)
+    result = explaining.attempt("messages", lambda: as_result(exercise, best, known, is_hidden=is_hidden), result)
+    # Code that was stopped would have to be stopped once more.
+    if best.started and not any(isinstance(outcome.error, Stopped) for outcome in best.outcomes):
+        result = structs.replace(result, picture=explaining.attempt("the picture", lambda: draw(one), None))
+    return structs.replace(result, not_produced=tuple(explaining.not_produced))
+
+
+def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | None:
+    wrong = [outcome.error for outcome in best.outcomes if outcome.error]
+    if all(isinstance(error, NotStarted | Missing) for error in wrong):
+        return None
+    if material.hypotheses is None:
+        return None if material.reference else _diagnose_visible(material, exercise, best, wrong)
+    candidates = (best.calls, best.corrected) if best.corrected else (best.calls,)
+    found = (diagnose(material.hypotheses, exercise, calls, material.relations) for calls in candidates)
+    known = next(filter(None, found), None)
+    if not best.non_deterministic or (known is not None and not known.is_relation):
+        return known
+    # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
+    answers = (read(one.answer) for one in best.calls)
+    dropped = any(isinstance(answer, Reply) and answer.dropped for answer in answers)
+    return (known and known.at_random) or (DROPOUT if dropped else NON_DETERMINISTIC)
+
+
+def _diagnose_visible(
+    material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
+) -> Diagnosis | None:
+    """A diagnosis by visible tests alone, without a solution: a known mistake's name, or else a relation."""
+    pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
+    if not pairs:  # exceptions alone are weak evidence
+        return None
+    if best.non_deterministic:
+        return NON_DETERMINISTIC
+    if known := named(material.visible_names, exercise, [read(one.answer) for one in best.calls]):
+        return known
+    if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
+        return None
+    related = of_shown(pairs, material.relations)
+    return Diagnosis((Cause(related.name, related.hint),), related.evidence, is_relation=True) if related else None
