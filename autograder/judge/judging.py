@@ -44,7 +44,8 @@ def mark(
     at_check = marking.at_checks([(one, own) for one, own in zip(exercises, own, strict=True) if own and not own.full])
     judged: list[Judged] = []
     for exercise, final in zip(exercises, own, strict=True):
-        lost = tuple(one.exercise.name for one in judged if not one.best.full)
+        # A name that a later cell has taken is as wrong for the code that uses it as a mistake would be.
+        lost = tuple(one.exercise.name for one in judged if not one.best.full or one.place is not None)
         judged.append(marking.best(exercise, final, at_check.get(exercise.name), lost))
     return judged
 
