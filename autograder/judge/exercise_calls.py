@@ -60,7 +60,8 @@ class SandboxedCalls:
         self.cells: Sequence[str] | None = notebook.cells
         self._notebook, self._name = notebook, name
         self._sock: socket.socket | None = None
-        self._stopped = 1 if name in notebook.looping else 0  # calls that were stopped for their time
+        # Calls that were stopped for their time. No mark depends on those of no exercise, so they get little at once.
+        self._stopped = 1 if not name or name in notebook.looping else 0
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
     def close(self) -> None:
@@ -133,7 +134,8 @@ class SandboxedCalls:
                 limit = self._limit(seconds)
         except CpuSpent:
             self._stopped += 1
-            notebook.looping.add(self._name)
+            if self._name:
+                notebook.looping.add(self._name)
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.Deadline:
             clock = notebook.on_the_clock(seconds)

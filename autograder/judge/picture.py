@@ -31,6 +31,8 @@ def drawing(material: Material, names: Names) -> Callable[[Judged], Picture | No
         if example is None:
             return None
         names.at(one.place)
+        if names.looping and not names.uses(one.exercise.name, ()).isdisjoint(names.looping):
+            return None
         with contextlib.closing(names.begin(questions)) as calls:
             return draw(calls, example, one.exercise.name)
 

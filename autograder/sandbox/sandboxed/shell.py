@@ -33,6 +33,8 @@ def prepared_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
         with contextlib.suppress(ImportError):
             names[name] = importlib.import_module(module)
     if torch := sys.modules.get("torch"):
+        # There is no compiler in the sandbox.
+        torch.compile, torch.nn.Module.compile = _run_eagerly, _do_not_compile
         # PyTorch's modules then call the removed functions, which a self-check may do, and no kernels of their own.
         torch.backends.mha.set_fastpath_enabled(False)
     emptied = removal.emptied_sources(setting.forbidden.python)
@@ -46,6 +48,15 @@ def prepared_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
     gc.collect()
     gc.freeze()
     return shell, removed
+
+
+def _run_eagerly(model: Any = None, **options: Any) -> Any:
+    """`torch.compile`, also as a decorator with or without options: the model as it is."""
+    return model if model is not None else lambda decorated: decorated
+
+
+def _do_not_compile(module: Any, *args: Any, **kwargs: Any) -> None:
+    """`Module.compile`: the module stays as it is."""
 
 
 def run_cell(shell: Any, source: str) -> None:
