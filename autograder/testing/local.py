@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from autograder.sandbox.sandboxed.lookups import names_used
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.callbacks import Questions
@@ -56,7 +56,7 @@ class CallsHere:
     def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure]:
         """An unread answer to each of `calls`, in order. The bytes of a call are not used here."""
         for call, _ in calls:
-            yield answer_bytes(self._perform(call))
+            yield sendable(self._perform(call))
 
     def _perform(self, call: Call) -> Reply | Failure:
         copied = call_of(self.questions.prepare(call).as_bytes)

@@ -121,3 +121,8 @@ def judged_mistake(assignment: Assignment, mistake: Mistake) -> ExerciseResult:
 def exercise_of(assignment: Assignment, name: str) -> Exercise:
     """The exercise of that name."""
     return next(exercise for exercise in assignment.exercises if exercise.name == name)
+
+
+def reference_of(assignment: Assignment, exercise: Exercise) -> Any:
+    """The model answer as an object: a function or a class."""
+    return vars(assignment.reference())[exercise.name]

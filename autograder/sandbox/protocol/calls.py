@@ -279,6 +279,14 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
     return frames.body(_AnswerMessage(reply=_Reply(value, inputs, gradients, parameters, sizes, answer.dropped)))
 
 
+def sendable(answer: Reply | Failure) -> bytes:
+    """The answer as bytes; a failure if it cannot be encoded."""
+    try:
+        return answer_bytes(answer)
+    except Exception as error:
+        return answer_bytes(Failure(Kind.RAISED, str(error), type(error).__name__))
+
+
 def answer_of(body: bytes) -> Reply | Failure:
     """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body, _AnswerMessage, "an answer")

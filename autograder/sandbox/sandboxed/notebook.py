@@ -31,7 +31,7 @@ from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.sandboxed import effects, removal
 from autograder.sandbox.sandboxed.effects import Bounded
@@ -234,15 +234,7 @@ class _Exercise:
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
             answer = perform(self.names, call, ask, self.exercise.substituted, self.exercise.watched)
-            frames.send_all(self.sock, frames.framed(_sendable(answer)))
-
-
-def _sendable(answer: Reply | Failure) -> bytes:
-    """The answer as bytes; a failure if it cannot be encoded."""
-    try:
-        return answer_bytes(answer)
-    except Exception as error:
-        return answer_bytes(Failure(Kind.RAISED, str(error), type(error).__name__))
+            frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:

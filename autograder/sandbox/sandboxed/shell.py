@@ -34,7 +34,7 @@ def prepared_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
             names[name] = importlib.import_module(module)
     if torch := sys.modules.get("torch"):
         # There is no compiler in the sandbox.
-        torch.compile, torch.nn.Module.compile = _run_eagerly, _do_not_compile
+        vars(torch)["compile"], torch.nn.Module.compile = _run_eagerly, _do_not_compile
         # PyTorch's modules then call the removed functions, which a self-check may do, and no kernels of their own.
         torch.backends.mha.set_fastpath_enabled(False)
     emptied = removal.emptied_sources(setting.forbidden.python)

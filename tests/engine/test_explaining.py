@@ -1,0 +1,132 @@
+"""What comes after the mark may fail in any way: the mark stands, and the report says what is missing."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.judge import explaining
+from autograder.judge.explaining import Explaining
+from tests.conftest import copy_course
+from tests.helpers.small_course import EXERCISE, command, graded, small_course, submit
+
+# A relation of the course that goes wrong in the way that the student's answer asks for.
+RELATIONS = """
+import os
+from autograder.testing import OfAnswer
+
+def misbehaves(one):
+    what = int(one.values[0].flat[0])
+    if what == 1:
+        raise TypeError("numpy boolean subtract")
+    if what == 2:
+        while True:
+            pass
+    if what == 3:
+        os._exit(3)
+    if what == 4:
+        return misbehaves(one)
+    if what == 5:
+        raise MemoryError
+    return ""
+
+RELATIONS = (OfAnswer("misbehaving", misbehaves, "Does it?"),)
+"""
+SAID = {
+    "raises": "TypeError: numpy boolean subtract, relations.py, line 8",
+    "loops": "it took too long",
+    "exits": "ended before it was done",
+    "recurses": "RecursionError",
+    "has no room": "MemoryError",
+}
+
+
+def answer(what: int) -> dict[str, str]:
+    return {EXERCISE: f"def {EXERCISE}(X):\n    return X * 0 + {what}"}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = small_course(tmp_path_factory.mktemp("explaining") / "course", students=["ada"])
+    (course.folder / "relations.py").write_text(RELATIONS)
+    for number, student in enumerate(SAID, start=1):
+        submit(course, student.replace(" ", "-"), answer(number))
+    submit(course, "wrong", answer(6))
+    return course
+
+
+@pytest.mark.slow
+def test_a_diagnosis_that_fails_costs_no_mark(course):
+    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+    reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
+    assert code == 0, said
+    assert {one["status"] for one in reports.values()} == {"graded"}
+    wrong = reports.pop("wrong")
+    assert reports.pop("ada")["score"] == wrong["max_score"]
+    assert {one["score"] for one in reports.values()} == {wrong["score"]}
+    assert "not_produced" not in wrong["exercises"][0]
+    for student, why in SAID.items():
+        (exercise,) = reports[student.replace(" ", "-")]["exercises"]
+        assert why in exercise["not_produced"][0], student
+        points = [test["score"] for test in exercise["tests"]]
+        assert points == [test["score"] for test in wrong["exercises"][0]["tests"]]
+    assert "This does not change the mark" in command(course, "grade", "submitted/raises")[1]
+
+
+@pytest.mark.slow
+def test_it_is_on_the_feedback_page_and_in_the_log(course, caplog):
+    outcomes, _ = graded(course, feedback=True)
+    assert all(outcome.reason is None for outcome in outcomes)
+    page = (course.root / "feedback" / "raises" / "a1_first" / "first.html").read_text()
+    assert "The grader could not produce the diagnosis (TypeError" in page
+    assert "raises, a1_first, row_centred: the grader could not produce the diagnosis (TypeError" in caplog.text
+
+
+def test_a_step_is_interrupted_when_the_exercise_or_the_submission_has_used_up_its_time(monkeypatch):
+    monkeypatch.setattr(explaining, "EXERCISE_SECONDS", 0.1)
+    monkeypatch.setattr(explaining, "SUBMISSION_SECONDS", 0.15)
+    steps, began = Explaining(limited=True), time.process_time()
+
+    def loops():
+        while True:
+            pass
+
+    for _ in range(4):
+        steps.begin()
+        assert steps.attempt("the diagnosis", loops, "nothing") == "nothing"
+        assert steps.not_produced == ["the diagnosis (it took too long)"]
+    assert time.process_time() - began < 0.5
+    steps.begin()
+    assert steps.attempt("messages", lambda: "words", "nothing") == "nothing"  # no time is left for anybody
+
+
+# As students write them. Each differs from the right mask in its type, its values or both.
+MASKS = {
+    "float32": "np.tril(np.ones((length, length), dtype=np.float32))",
+    "tensor": "torch.tril(torch.ones(length, length))",
+    "minus": "(1 - np.tril(np.ones((length, length)))) * -1e9",
+    "zeros": "np.zeros((length, length))",
+    "twice": "2 * np.tril(np.ones((length, length))) + 1",
+    "inverted": "1.0 - np.tril(np.ones((length, length)))",
+}
+
+
+@pytest.mark.slow
+def test_masks_of_numbers_are_graded(tmp_path):
+    """The diagnosis once subtracted booleans, and all of the submission's marks were lost."""
+    course = copy_course(tmp_path)
+    assignment = course.assignment("a2_causal_masking")
+    right = model_answers(assignment)
+    for student, mask in MASKS.items():
+        body = f"def causal_mask(length):\n    return {mask}"
+        hand_in(fill(assignment.notebook, right | {"causal_mask": body}), tmp_path / "submitted", student, assignment)
+    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 0, said
+    for one in json.loads((tmp_path / "marks.json").read_text()):
+        scores = {exercise["name"]: exercise["score"] for exercise in one["exercises"]}
+        assert scores["causal_mask"] < 3, one["student"]
+        assert sum(scores.values()) - scores["causal_mask"] == one["max_score"] - 3, one["student"]
+        assert not any("not_produced" in exercise for exercise in one["exercises"])
