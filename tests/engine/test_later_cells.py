@@ -1,0 +1,97 @@
+"""A cell below a check takes nothing away from what was right when the check ran."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.submission import grade_id
+from tests.conftest import copy_course
+from tests.helpers.small_course import EXERCISE, WRONG, book_of, command, graded, released, small_course
+
+SCRATCH = {
+    "assigned": f"{EXERCISE} = {EXERCISE}(np.ones((2, 3)))",
+    "looped": f"for {EXERCISE} in range(3):\n    pass",
+    "commented": f"# a shape\n\n{EXERCISE} = 5",
+    "reset": "%reset -f",
+    "deleted": f"del {EXERCISE}",
+    "wrong": f"def {EXERCISE}(X):\n    return 0 * X",
+    "endless": f"def {EXERCISE}(X):\n    while True:\n        pass",
+    "exits": f"def {EXERCISE}(X):\n    import os\n    os._exit(0)",
+}
+TORCH = {
+    "softmax": "softmax = softmax(np.ones(3))",
+    "math": "math = 3",
+    "F": "F = 64",
+    "errors": 'np.seterr(all="raise")',
+    "dtype": "torch.set_default_dtype(torch.float64)",
+    "device": 'torch.set_default_device("meta")',
+    "gradients": "torch.set_grad_enabled(False)",
+}
+
+
+def with_cell(notebook, exercise, source):
+    """The notebook with a code cell below the check of an exercise."""
+    place = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == f"test-{exercise}")
+    notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(source, id=f"scratch-{place}"))
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = small_course(tmp_path_factory.mktemp("later") / "course")
+    assignment = course.assignment("a1_first")
+    for student, source in SCRATCH.items():
+        notebook = with_cell(fill(released(course), model_answers(assignment)), EXERCISE, source)
+        hand_in(notebook, course.root / "submitted", student, assignment)
+    # Wrong at the check, and right in the end: a later definition repairs an answer.
+    repaired = with_cell(fill(released(course), {EXERCISE: WRONG}), EXERCISE, model_answers(assignment)[EXERCISE])
+    hand_in(repaired, course.root / "submitted", "repaired", assignment)
+    hand_in(fill(released(course), {EXERCISE: WRONG}), course.root / "submitted", "mistaken", assignment)
+    return course
+
+
+@pytest.mark.slow
+def test_the_state_at_the_check_counts_if_it_earns_more(course):
+    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 0, said
+    reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
+    assert reports.pop("mistaken")["score"] < 3
+    assert {student: one["score"] for student, one in reports.items()} == dict.fromkeys(reports, 3.0)
+    for student, source in SCRATCH.items():
+        line = source.splitlines()[-1 if student == "commented" else 0]
+        (exercise,) = reports[student]["exercises"]
+        words = "was judged as it was at its check, since a later cell changes what it gives"
+        assert exercise["evidence"] == f"{EXERCISE} {words}: `{line}`."
+
+
+@pytest.mark.slow
+def test_in_the_gradebook_too(course):
+    graded(course)
+    with book_of(course) as book:
+        scores = {one.student_id: one.score for one in book.assignment_submissions("a1_first")}
+    assert scores.pop("mistaken") < 3
+    assert set(scores.values()) == {3.0}
+
+
+@pytest.mark.slow
+def test_settings_of_libraries_and_what_builds_on_a_broken_name(tmp_path):
+    """An exercise that calls a name which a later cell has taken is judged with the reference in its place."""
+    course = copy_course(tmp_path)
+    assignment = course.assignment("a1_scaled_dot_product")
+    answers = model_answers(assignment) | {
+        "torch_scaled_dot_product_attention": "@torch.compile\n"
+        + model_answers(assignment)["torch_scaled_dot_product_attention"]
+    }
+    for student, source in TORCH.items():
+        last = assignment.exercises[-1].name
+        below = "softmax" if student == "softmax" else last
+        notebook = with_cell(fill(assignment.notebook, answers), below, source)
+        hand_in(notebook, tmp_path / "submitted", student, assignment)
+    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 0, said
+    reports = json.loads((tmp_path / "marks.json").read_text())
+    assert {one["student"]: one["score"] for one in reports} == dict.fromkeys(TORCH, 20.0)
