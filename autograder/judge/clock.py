@@ -1,6 +1,9 @@
 """Time limits that a busy machine does not shorten: they count CPU time, as the notebook's fork server measures it.
 
-To ask for it takes a message to the fork server. So it is asked only if something has taken so long on the clock that
+Code that sleeps or waits uses none. So they count idle time, too: when the code neither computes nor waits for a
+processor that another program has.
+
+To ask for both takes a message to the fork server. So it is asked only if something has taken so long on the clock that
 it may have used up its CPU time.
 """
 
@@ -12,45 +15,55 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.messages import Used
 
 EXACT = 0.25  # seconds on the clock, all of which the submission may have computed or not without being asked
 LOOK = 0.02  # seconds at least between two questions; the kernel counts CPU time in hundredths of a second
 
 
 class CpuSpent(frames.Deadline):
-    """The CPU time is used up. A plain `Deadline` means that the time on the clock is."""
+    """The CPU time is used up. A plain `Deadline` means that the code was idle for too long, or the clock ran out."""
 
 
 class CpuClock:
-    """CPU time that one notebook's processes have used. ask: asks for it; the answer is negative if it is not known"""
+    """CPU time that one notebook's processes have used. ask: asks for it"""
 
-    def __init__(self, ask: Callable[[], float]) -> None:
+    def __init__(self, ask: Callable[[], Used]) -> None:
         self._ask = ask
-        self.known, self._known_at = 0.0, time.monotonic()
+        self.known, self.delayed, self._known_at = 0.0, 0.0, time.monotonic()
+        self.counts_delays = True
 
     def used(self) -> float:
         """CPU seconds until now. If the fork server cannot tell, they are counted on the clock."""
         found, now = self._ask(), time.monotonic()
-        found = found if found >= 0 else self.known + now - self._known_at
-        self.known, self._known_at = max(self.known, found), now
+        seconds = found.seconds if found.seconds >= 0 else self.known + now - self._known_at
+        self.known, self._known_at = max(self.known, seconds), now
+        self.counts_delays = found.delayed is not None
+        self.delayed = max(self.delayed, found.delayed or 0.0)
         return self.known
 
     def limit(self, seconds: float, clock_seconds: float) -> TimeLimit:
-        """A limit that begins now: so many CPU seconds, and so many on the clock."""
+        """A limit that begins now: so many seconds of CPU time or idle, and so many on the clock."""
         if time.monotonic() - self._known_at > EXACT:
             self.used()
         now = time.monotonic()
-        return TimeLimit(self, seconds, self.known + (now - self._known_at) + seconds, now + clock_seconds)
+        until = self.known + (now - self._known_at) + seconds
+        return TimeLimit(self, seconds, until, now + clock_seconds, now, self.known + self.delayed)
 
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """Ends when the clock's CPU time reaches `until`, or at `ends_at` (`time.monotonic`)."""
+    """Ends when the clock's CPU time reaches `until`, at `ends_at` (`time.monotonic`), or after `seconds` idle.
+
+    began: when it began (`time.monotonic`); active: the seconds computed and delayed before that, as far as known
+    """
 
     clock: CpuClock
     seconds: float
     until: float
     ends_at: float
+    began: float
+    active: float
 
     def wait(self, sock: socket.socket) -> None:
         """Wait until there is something to read. Raises `CpuSpent` or `Deadline`."""
@@ -59,6 +72,13 @@ class TimeLimit:
             used = self.clock.used()
             if used >= self.until:
                 raise CpuSpent
-            if time.monotonic() >= self.ends_at:
+            idle = self._idle()
+            if time.monotonic() >= self.ends_at or idle >= self.seconds:
                 raise frames.Deadline
-            pause = max(self.until - used, LOOK)
+            pause = max(min(self.until - used, self.seconds - idle), LOOK)
+
+    def _idle(self) -> float:
+        """Seconds in which it neither computed nor waited for a processor; none if the kernel does not count those."""
+        if not self.clock.counts_delays:
+            return 0.0
+        return time.monotonic() - self.began - (self.clock.known + self.clock.delayed - self.active)

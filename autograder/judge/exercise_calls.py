@@ -49,7 +49,7 @@ class ProcessLost(Exception):
 
 
 class Waited(Exception):
-    """A call was stopped by the clock, and had not used up its CPU time."""
+    """A call was stopped without having used up its CPU time: it was idle for as long, or the clock ran out."""
 
 
 class SandboxedCalls:
@@ -92,6 +92,8 @@ class SandboxedCalls:
                 if waited or self._waits or not self._notebook.has_time:
                     self._waits = True
                     self._stopped += 1
+                    if self._name:
+                        self._notebook.looping.add(self._name)
                     yield self._lost(Why.WAITED, str(error))
                     return
                 waited = True
@@ -110,7 +112,8 @@ class SandboxedCalls:
         """As `ask`, but without a second try. Raises `ProcessLost` and `Waited`."""
         if not calls:
             return
-        notebook, allowance, seconds = self._notebook, self._notebook.allowance, 0.0
+        notebook, allowance = self._notebook, self._notebook.allowance
+        seconds, began = 0.0, time.monotonic()
         prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
         packed = [body or call.as_bytes for call, (_, body) in zip(prepared, calls, strict=True)]
         try:
@@ -138,8 +141,8 @@ class SandboxedCalls:
                 notebook.looping.add(self._name)
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.Deadline:
-            clock = notebook.on_the_clock(seconds)
-            raise Waited(f"no answer after {clock:.0f} seconds") from None
+            passed = f"{time.monotonic() - began:.2g}"
+            raise Waited(f"no answer after {passed} second{'s' * (passed != '1')}") from None
         except frames.Closed:
             yield self._lost_by(self._notebook.ending())
         except Gone:
@@ -209,8 +212,8 @@ def ask_together(calls: ExerciseCalls, asked: Sequence[Call]) -> Iterator[Unread
 
 
 def is_too_slow(got: Unread | Answer) -> bool:
-    """True if a call used up its CPU time without an answer."""
-    return isinstance(got, NoAnswer) and got.why is Why.TOO_SLOW
+    """True if a call used up its time without an answer."""
+    return isinstance(got, NoAnswer) and got.why in (Why.TOO_SLOW, Why.WAITED)
 
 
 def is_measured(call: Call) -> bool:

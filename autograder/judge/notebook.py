@@ -57,8 +57,8 @@ class Fresh(Protocol):
     def grown(self, begins: bool) -> int:
         """By how many bytes its processes grew at most since the last call with `begins` set."""
 
-    def cpu_seconds(self) -> float:
-        """CPU time that its processes have used; negative if that is not known."""
+    def used(self) -> messages.Used:
+        """The CPU time that its processes have used."""
 
 
 class Notebook:
@@ -83,7 +83,7 @@ class Notebook:
         self.cells, self.limits, self.watched = list(cells), limits, tuple(watched)
         self.fresh, self._display_cells, self.checks = fresh, display_cells or {}, checks or {}
         self.ends_at = time.monotonic() + limits.submission_clock_seconds
-        self.clock = CpuClock(fresh.cpu_seconds)
+        self.clock = CpuClock(fresh.used)
         self._cpu_before = 0.0  # CPU seconds of earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
@@ -140,7 +140,7 @@ class Notebook:
             self.close()
             self._sock = self.fresh.open()
             self._cpu_before += self.clock.known
-            self.clock = CpuClock(self.fresh.cpu_seconds)
+            self.clock = CpuClock(self.fresh.used)
             if self.fresh.files:
                 with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
                     frames.send(self._sock, messages.Files(dict(self.fresh.files)), time.monotonic() + READY_SECONDS)

@@ -176,10 +176,10 @@ class _FromTheWorker:
         frames.send(self._sock, FromJudge(memory=begins))
         return frames.receive(self._sock, form=Grown).bytes
 
-    def cpu_seconds(self) -> float:
-        """CPU time that the last notebook's processes have used; negative if that is not known."""
+    def used(self) -> Used:
+        """The CPU time that the last notebook's processes have used."""
         frames.send(self._sock, FromJudge(cpu=True))
-        return frames.receive(self._sock, form=Used).seconds
+        return frames.receive(self._sock, form=Used)
 
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:

@@ -15,10 +15,10 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Seconds are CPU time of all its processes, unless they are on the clock.
+    """What one submission may use. Sizes are bytes; seconds are CPU time of its processes unless they are on the clock.
 
-    CPU time, because a busy machine must not cost marks: a process that has to wait for its turn uses none. Sizes are
-    bytes.
+    CPU time, because a busy machine must not cost marks: a process that has to wait for its turn uses none. Code that
+    sleeps or waits for something else may do so for as many seconds as it may compute.
     """
 
     # A teaching cell takes milliseconds; a scratch computation may take a while.
@@ -37,8 +37,8 @@ class Limits:
     call_seconds_at_last: float = 0.05
     # A looping exercise takes 4 s, then 0.3 s, then 0.05 s a test. A whole looping notebook must still end.
     submission_seconds: float = 180.0
-    # Code that sleeps or waits uses no CPU time. A call or a cell is stopped after this many times its CPU seconds on
-    # the clock, too: ten, because a machine may have ten programs that want each core.
+    # A call or a cell is stopped after this many times its CPU seconds on the clock, whatever it did meanwhile: ten,
+    # because a machine may have ten programs that want each core.
     clock_factor: float = 10.0
     # The same for the whole submission, in seconds on the clock.
     submission_clock_seconds: float = 600.0

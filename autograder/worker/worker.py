@@ -17,7 +17,7 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, Grown, Opened, Order, Setting, Used
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import ExerciseResult, Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
@@ -145,26 +145,22 @@ class Worker:
         ):
             try:
                 frames.send(judge.sock, order, ends_at)
-                for asked in range(MAX_REQUESTS):
+                asked = 0
+                while asked < MAX_REQUESTS:
                     message = read_message(frames.receive(judge.sock, ends_at, allowance), exercises, len(task.cells))
-                    if message.open:
-                        _open_notebook(judge, notebooks, ends_at)
-                    elif message.ending is not None:
-                        frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
-                    elif message.memory is not None:
-                        frames.send(judge.sock, Grown(notebooks.grown(message.memory)), ends_at)
-                    elif message.cpu:
-                        frames.send(judge.sock, Used(notebooks.cpu_seconds()), ends_at)
-                    elif message.marks is not None:
-                        marks, ends_at = message.marks, time.monotonic() + EXPLAIN_SECONDS
-                    elif message.broken is not None:
-                        raise _broken(*message.broken, untouched=asked == 0)
-                    else:
-                        assert message.verdict is not None
+                    if message.verdict is not None:
                         # Both can end while the report is made.
                         notebooks.begin_to_end()
                         judge.begin_to_end()
                         return message.verdict
+                    if message.marks is not None:
+                        marks, ends_at = message.marks, time.monotonic() + EXPLAIN_SECONDS
+                    elif message.broken is not None:
+                        raise _broken(*message.broken, untouched=asked == 0)
+                    else:
+                        _serve(judge, notebooks, message, ends_at)
+                    # How often it looks at the CPU time depends on how busy the machine is.
+                    asked += not message.cpu
                 raise _Lost(OUTSIDE.format(how="asked again and again"))
             except (frames.Deadline, frames.Closed, frames.WireError, BadVerdict, _Lost, MachineError) as error:
                 if marks is not None:
@@ -182,6 +178,18 @@ def one_worker(course: Course) -> Iterator[Worker]:
     finally:
         worker.end()
         judges.end()
+
+
+def _serve(judge: Child, notebooks: FreshChildren, message: FromJudge, ends_at: float) -> None:
+    """Do what the judge asks for: a fresh notebook, or what the fork server knows about the ones it has."""
+    if message.open:
+        _open_notebook(judge, notebooks, ends_at)
+    elif message.ending is not None:
+        frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
+    elif message.memory is not None:
+        frames.send(judge.sock, Grown(notebooks.grown(message.memory)), ends_at)
+    else:
+        frames.send(judge.sock, notebooks.used(), ends_at)
 
 
 def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:

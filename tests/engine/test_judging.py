@@ -176,8 +176,9 @@ def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
 def test_a_loop_that_all_tests_go_through_is_waited_for_less_and_less(sandbox):
     loop = f"def concat_heads(heads):\n    {LOOP}"
     results, _, _ = judged(sandbox, A3, [loop], call_seconds=0.6, call_seconds_again=0.2)
-    waited = [re.search(r"no answer after ([\d.]+) seconds", test.message) for test in results["concat_heads"].tests]
-    assert [found[1] for found in waited if found][:3] == ["0.6", "0.2", "0.05"]
+    found = [re.search(r"no answer after ([\d.]+) seconds", test.message) for test in results["concat_heads"].tests]
+    waited = [float(one[1]) for one in found if one]
+    assert waited[0] == 0.6 > waited[1] > waited[2]
 
 
 @pytest.mark.slow

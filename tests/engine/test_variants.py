@@ -69,8 +69,8 @@ class Table(Here):
         super().__init__({})
         self.table = {body: answer for one in tables.values() for body, answer in one.items()}
 
-    def begin(self, questions):
-        exercise, table = super().begin(questions), self.table
+    def begin(self, questions, name=""):
+        exercise, table = super().begin(questions, name), self.table
 
         def ask(calls):
             for call, body in calls:

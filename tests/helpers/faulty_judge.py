@@ -1,19 +1,22 @@
-"""A judge that goes wrong as a submission's cell asks it to (`FAULT = "..."`), and judges all others as ever."""
+"""A judge that goes wrong as a submission's cell asks it to, and judges all others as ever.
+
+`FAULT = "..."`: before it sends any marks; `LATE = "..."`: after the marks
+"""
 
 from __future__ import annotations
 
-import copy
 import ctypes
 import os
 import re
 import socket
 import time
 from typing import Any
+from unittest import mock
 
 import msgspec
 
 from autograder.judge import process
-from autograder.messages import Order
+from autograder.messages import FromJudge, Order
 from autograder.sandbox.protocol import frames
 
 OTHER = "second_one"  # the second of two exercises
@@ -22,17 +25,29 @@ OTHER = "second_one"  # the second of two exercises
 class Judge(process.Judge):
     def serve(self, sock: socket.socket, limits: Any, sandbox: Any) -> None:
         task = frames.receive(sock)
-        fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
+        fault = re.search(r'(FAULT|LATE) = "(.*)"', "\n".join(task["cells"]))
         if fault is None:
             frames.send(sock, {"verdict": self.judged(sock, task)})
-        elif fault[1] in ENDS:
-            ENDS[fault[1]](sock)
+            return
+        with_marks = fault[1] == "LATE"
+        if with_marks or fault[2] in SAYS:
+            verdict = self.judged(sock, task, with_marks)
+        if fault[2] in ENDS:
+            ENDS[fault[2]](sock)
         else:
-            frames.send(sock, SAYS[fault[1]](copy.deepcopy(self.judged(sock, task))))
+            frames.send(sock, SAYS[fault[2]](verdict))
 
-    def judged(self, sock, task):
+    def judged(self, sock, task, with_marks=True):
         """An honest verdict, as data whose lists can be changed."""
-        return frames.parse(frames.body(msgspec.to_builtins(self.verdict(sock, msgspec.convert(task, Order)))))
+        send = frames.send
+
+        def all_but_marks(to, message, *rest):
+            if not (isinstance(message, FromJudge) and message.marks):
+                send(to, message, *rest)
+
+        with mock.patch.object(frames, "send", send if with_marks else all_but_marks):
+            verdict = self.verdict(sock, msgspec.convert(task, Order))
+        return frames.parse(frames.body(msgspec.to_builtins(verdict)))
 
 
 def allocate(sock):

@@ -22,6 +22,7 @@ from tests.helpers.small_course import NAME, command, small_course
 pytestmark = pytest.mark.slow
 FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
 SLOW = {"loops", "half a frame"}
+LATE = ["exits", "raises", "nothing", "a score above"]
 
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -43,6 +44,8 @@ def marked(tmp_path_factory):
     assignment = Course(course.root).assignment(NAME)
     answers, version = tuple(model_answers(assignment).values()), assignment.version()
     tasks = [Task("first", assignment.name, version, answers)]
+    for fault in LATE:
+        tasks.append(Task(f"late {fault}", assignment.name, version, (*answers, f'LATE = "{fault}"')))
     for number, fault in enumerate(FAULTS):
         tasks.append(Task(fault, assignment.name, version, (*answers, f'FAULT = "{fault}"')))
         tasks.append(Task(f"honest-{number}", assignment.name, version, answers))
@@ -51,7 +54,7 @@ def marked(tmp_path_factory):
         patch.setattr(worker, "JUDGES", f"{faulty_judge.__name__}:Judge")
         patch.setattr(worker, "Zygote", Sees)
         patch.setattr(worker, "GRACE_SECONDS", 1.0)
-        patch.setattr(worker, "Limits", functools.partial(Limits, submission_seconds=5.0))
+        patch.setattr(worker, "Limits", functools.partial(Limits, submission_clock_seconds=5.0))
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
         workers = open_pool(course.root, 2, "bubblewrap")
         try:
@@ -63,7 +66,7 @@ def marked(tmp_path_factory):
 
 def test_every_submission_has_a_report(marked):
     reports, _ = marked
-    assert len(reports) == 1 + 2 * len(FAULTS)
+    assert len(reports) == 1 + 2 * len(FAULTS) + len(LATE)
 
 
 def test_no_other_submission_is_touched(marked):
@@ -81,6 +84,13 @@ def test_its_own_report_says_why(marked, fault):
     assert "judge of this submission" in report.reason or "the grader itself failed" in report.reason
     assert len(report.reason) < 1000 and report.reason.isprintable(), report.reason
     assert not printed
+
+
+@pytest.mark.parametrize("fault", LATE)
+def test_marks_stay_though_the_judge_goes_wrong_after_it_sent_them(marked, fault):
+    report = marked[0][f"late {fault}"]
+    assert report.status == "graded" and report.score == report.max_score
+    assert all("the explanation" in one.not_produced[0] for one in report.exercises)
 
 
 def test_a_judge_that_does_not_end_is_not_asked_twice(marked):

@@ -130,9 +130,13 @@ class Grown(Message, frozen=True, tag="grown"):
 
 
 class Used(Message, frozen=True, tag="used"):
-    """The CPU time in seconds that a child's processes have used; negative if that is unknown."""
+    """The CPU time in seconds that a child's processes have used; negative if that is unknown.
+
+    delayed: seconds in which they could have computed and others had the processors; None if that is unknown
+    """
 
     seconds: float
+    delayed: float | None = None
 
 
 class Closed(Message, frozen=True, tag="closed"):
@@ -225,7 +229,7 @@ class Uses(Message, frozen=True):
 class RunCell(Message, frozen=True, tag="cell"):
     """Run a cell. Answered by any number of questions and a `CellOutput`.
 
-    seconds: of CPU time, after which it is interrupted; clock_seconds: the same on the clock, for a cell that waits
+    seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
     nonce: set if it is a test cell; the answer repeats it
     """
 

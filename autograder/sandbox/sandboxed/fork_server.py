@@ -23,7 +23,7 @@ from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.sandboxed.memory_watch import MemoryWatch
-from autograder.sandbox.sandboxed.processes import cpu_seconds
+from autograder.sandbox.sandboxed.processes import CpuMeter
 
 
 class Children(Protocol):
@@ -63,6 +63,7 @@ class _ForkServer:
         self._control, self._prepared, self._sandbox = control, child, sandbox
         self._children: dict[int, Child] = {}
         self._memory: tuple[int, MemoryWatch] | None = None  # of one child, by its number, during one call
+        self._meters: dict[int, CpuMeter] = {}  # by the child's number
 
     def serve(self) -> None:
         try:
@@ -88,9 +89,10 @@ class _ForkServer:
         elif isinstance(message, messages.Measure):
             frames.send(self._control, messages.Grown(self._grown(message)))
         elif isinstance(message, messages.CpuTime):
-            frames.send(self._control, messages.Used(self._cpu_seconds(message.number)))
+            frames.send(self._control, self._used(message.number))
         elif isinstance(message, messages.Close):
             self._memory = None
+            self._meters.pop(message.number, None)
             if child := self._children.pop(message.number, None):
                 self._sandbox.end(child)
             frames.send(self._control, messages.Closed(message.number))
@@ -116,13 +118,12 @@ class _ForkServer:
                 return memory[1].grown()
         return 0
 
-    def _cpu_seconds(self, number: int) -> float:
-        """CPU time that a child's processes have used; negative if that is unknown."""
+    def _used(self, number: int) -> messages.Used:
         child = self._children.get(number)
         with contextlib.suppress(OSError):
             if child and child.pid:
-                return cpu_seconds(child.pid)
-        return -1.0
+                return self._meters.setdefault(number, CpuMeter(child.pid)).used()
+        return messages.Used(-1.0)
 
     def _open(self, message: messages.Open, descriptor: int) -> int:
         """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""

@@ -38,9 +38,11 @@ from autograder.sandbox.sandboxed.effects import Bounded
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
+from autograder.sandbox.sandboxed.processes import counts_delays, seconds_delayed
 from autograder.sandbox.sandboxed.shell import line_of, prepared_shell, run_cell, run_test, student_package, write_files
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
+LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
 COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
 CAME_BACK = 86  # exit code of a fork in which all cells have run
 
@@ -138,12 +140,10 @@ class _State:
         self.printed.clear()
         error: BaseException | None = None
         shown, warned = "", False
-        for alarm, timer, seconds in (
-            (signal.SIGPROF, signal.ITIMER_PROF, cell.seconds),
-            (signal.SIGALRM, signal.ITIMER_REAL, cell.clock_seconds),
-        ):
-            signal.signal(alarm, _interrupt)
-            signal.setitimer(timer, seconds)
+        signal.signal(signal.SIGPROF, _interrupt)
+        signal.setitimer(signal.ITIMER_PROF, cell.seconds)
+        signal.signal(signal.SIGALRM, _IdleAlarm(cell))
+        signal.setitimer(signal.ITIMER_REAL, cell.seconds, LOOK_SECONDS)
         try:
             if cell.nonce:
                 shown, warned = run_test(self.shell, cell.source)
@@ -202,6 +202,24 @@ class _State:
 
 def _interrupt(signum: int, frame: Any) -> None:
     raise KeyboardInterrupt("the cell ran out of time")
+
+
+class _IdleAlarm:
+    """Interrupts a cell that sleeps or waits for too long, but not one that other programs keep from computing."""
+
+    def __init__(self, cell: messages.RunCell) -> None:
+        self._cell, self._began, self._active = cell, time.monotonic(), _active_seconds()
+
+    def __call__(self, signum: int, frame: Any) -> None:
+        passed, active = time.monotonic() - self._began, _active_seconds()
+        idle = 0.0 if active is None or self._active is None else passed - (active - self._active)
+        if idle >= self._cell.seconds or passed >= self._cell.clock_seconds:
+            _interrupt(signum, frame)
+
+
+def _active_seconds() -> float | None:
+    """Seconds that this process has computed or waited for a processor; None if the kernel does not count both."""
+    return time.process_time() + seconds_delayed("self") if counts_delays() else None
 
 
 @dataclass

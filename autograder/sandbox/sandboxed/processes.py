@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from autograder.sandbox.protocol.messages import Used
+
 KIB = 1024
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # of CPU time in a second
 CPU_FIELDS = slice(11, 15)  # after the name: own time in user mode and in the kernel, and that of reaped children
@@ -62,13 +64,39 @@ def number_in_proc(pid: int, known: dict[int, Process]) -> int:
     raise ProcessLookupError(pid)
 
 
-def cpu_seconds(pid: int) -> float:
-    """CPU time that a child of this process, and its descendants, have used. Raises `OSError` if /proc cannot be read.
+class CpuMeter:
+    """Measures the CPU time of a child of this process and of all its descendants. pid: the child"""
 
-    A process that has ended counts as long as its parent exists, unless the parent has told the kernel to forget it.
-    """
-    known = processes()
-    return sum(map(_cpu_ticks, below(number_in_proc(pid, known), known))) / TICKS
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._delayed: dict[int, float] = {}  # the kernel forgets it when a process ends
+
+    def used(self) -> Used:
+        """What they have used until now. Raises `OSError` if /proc cannot be read.
+
+        The CPU time of a process that has ended counts as long as its parent exists, unless the parent has told the
+        kernel to forget it.
+        """
+        known = processes()
+        numbers = list(below(number_in_proc(self._pid, known), known))
+        self._delayed |= {number: seconds_delayed(number) for number in numbers}
+        delayed = sum(self._delayed.values()) if counts_delays() else None
+        return Used(sum(map(_cpu_ticks, numbers)) / TICKS, delayed)
+
+
+def counts_delays() -> bool:
+    """Whether the kernel counts how long processes wait for a processor."""
+    return os.path.exists("/proc/self/schedstat")
+
+
+def seconds_delayed(number: int | str) -> float:
+    """Seconds in which a process's threads waited for a processor. number: as in /proc, or the word `self`"""
+    nanoseconds = 0
+    with contextlib.suppress(OSError):  # the process has ended
+        for thread in os.listdir(f"/proc/{number}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{number}/task/{thread}/schedstat") as file:
+                nanoseconds += int(file.read().split()[1])
+    return nanoseconds / 1e9
 
 
 def _cpu_ticks(number: int) -> int:

@@ -230,10 +230,9 @@ class Child(AbstractContextManager["Child"]):
         answer = self._server.ask(messages.Measure(self.number, begins), messages.Grown)
         return answer.bytes if answer else 0
 
-    def cpu_seconds(self) -> float:
-        """CPU time that its processes have used; negative if that is not known."""
-        answer = self._server.ask(messages.CpuTime(self.number), messages.Used)
-        return answer.seconds if answer else -1.0
+    def used(self) -> messages.Used:
+        """The CPU time that its processes have used."""
+        return self._server.ask(messages.CpuTime(self.number), messages.Used) or messages.Used(-1.0)
 
     def begin_to_end(self) -> None:
         """Have all its processes ended, without waiting; `close` waits."""
@@ -275,9 +274,9 @@ class FreshChildren(AbstractContextManager["FreshChildren"]):
         """How many bytes the last child's processes have grown by; see `Child.grown`."""
         return self._child.grown(begins) if self._child else 0
 
-    def cpu_seconds(self) -> float:
-        """CPU time that the last child's processes have used; see `Child.cpu_seconds`."""
-        return self._child.cpu_seconds() if self._child else -1.0
+    def used(self) -> messages.Used:
+        """The CPU time that the last child's processes have used."""
+        return self._child.used() if self._child else messages.Used(-1.0)
 
     def begin_to_end(self) -> None:
         """Have the last child's processes ended, without waiting."""
