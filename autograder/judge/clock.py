@@ -31,7 +31,13 @@ class CpuClock:
     def __init__(self, ask: Callable[[], Used]) -> None:
         self._ask = ask
         self.known, self.delayed, self._known_at = 0.0, 0.0, time.monotonic()
+        self.idle = 0.0  # seconds in which long calls and cells were idle
         self.counts_delays = True
+
+    @property
+    def spent(self) -> float:
+        """Seconds of CPU time and idle, as far as they are known."""
+        return self.known + self.idle
 
     def used(self) -> float:
         """CPU seconds until now. If the fork server cannot tell, they are counted on the clock."""
@@ -67,6 +73,14 @@ class TimeLimit:
 
     def wait(self, sock: socket.socket) -> None:
         """Wait until there is something to read. Raises `CpuSpent` or `Deadline`."""
+        try:
+            self._wait(sock)
+        finally:
+            if time.monotonic() - self.began > EXACT:
+                self.clock.used()
+                self.clock.idle += max(0.0, self._idle())
+
+    def _wait(self, sock: socket.socket) -> None:
         pause = self.seconds  # nothing that has one processor can have used more in less time
         while not frames.readable(sock, min(pause, max(0.0, self.ends_at - time.monotonic()))):
             used = self.clock.used()

@@ -84,7 +84,7 @@ class Notebook:
         self.fresh, self._display_cells, self.checks = fresh, display_cells or {}, checks or {}
         self.ends_at = time.monotonic() + limits.submission_clock_seconds
         self.clock = CpuClock(fresh.used)
-        self._cpu_before = 0.0  # CPU seconds of earlier processes
+        self._spent_before = 0.0  # by earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
         self._self_checks = SelfChecks(answered or {})
@@ -114,8 +114,12 @@ class Notebook:
     @property
     def has_time(self) -> bool:
         """Whether the submission has time left, as far as that is known."""
-        used = self._cpu_before + self.clock.known
-        return time.monotonic() < self.ends_at and used < self.limits.submission_seconds
+        return time.monotonic() < self.ends_at and self.spent < self.limits.submission_seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds of CPU time and idle of all its processes, as far as they are known."""
+        return self._spent_before + self.clock.spent
 
     def at(self, place: int | None) -> None:
         """Go to the state before the cell of this number, or to the final one; in the present process if that can."""
@@ -139,7 +143,7 @@ class Notebook:
         while True:
             self.close()
             self._sock = self.fresh.open()
-            self._cpu_before += self.clock.known
+            self._spent_before += self.clock.spent
             self.clock = CpuClock(self.fresh.used)
             if self.fresh.files:
                 with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
@@ -317,7 +321,10 @@ class Notebook:
 
     def _cells_are_over(self, began: float) -> bool:
         """Whether the cells have used up their time together."""
-        return time.monotonic() - began > self.limits.cells_seconds and self.clock.used() > self.limits.cells_seconds
+        if time.monotonic() - began <= self.limits.cells_seconds:
+            return False
+        self.clock.used()
+        return self.clock.spent > self.limits.cells_seconds
 
     def _skip_from_now(self, number: int, stop: Exception) -> None:
         """Skip a cell that ended its process from now on.
