@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,8 +111,8 @@ def grade_class(
         )
     say(console, *(printable_lines(f"warning: {notice}") for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]
-    for outcome in failed:
-        console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
+    for line in _failures(failed):
+        console.print(line)
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     say(console, *(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}" for outcome in pageless))
     held = [outcome for outcome in outcomes if outcome.held]
@@ -126,6 +126,16 @@ def grade_class(
     left = f", {len(held)} left as they were" if held else ""
     console.print(f"{len(graded)} graded{unchanged}{left}, {len(failed)} could not be graded")
     return 1 if failed or pageless or held or broken else 0
+
+
+def _failures(failed: Iterable[Report | SubmissionOutcome]) -> Iterator[Text]:
+    """A line for each reason in each assignment, with all who share it."""
+    by_assignment: dict[str, list[tuple[str, str | None]]] = {}
+    for one in failed:
+        by_assignment.setdefault(one.assignment, []).append((shown_name(one.student), one.reason))
+    for assignment, pairs in by_assignment.items():
+        for students, reason in plain_text.by_reason(pairs):
+            yield Text(f"{students}, {assignment}: {reason}")
 
 
 def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
@@ -174,8 +184,8 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
     """
     failed = [report for report in reports if report.status == "failed"]
     if quiet:
-        for report in failed:
-            console.print(Text(f"{shown_name(report.student)}, {report.assignment}: {report.reason}"))
+        for line in _failures(failed):
+            console.print(line)
         console.print(f"{len(reports) - len(failed)} graded, {len(failed)} could not be graded")
     elif len(reports) <= FEW:
         for report in reports:
@@ -195,8 +205,9 @@ def _class_table(assignment: str, reports: list[Report]) -> Table:
     for report in reports:
         scores = [plain_text.points(exercise.score) for exercise in report.exercises]
         table.add_row(Text(shown_name(report.student)), _marks(report), *scores)
-    reasons = [f"{shown_name(report.student)}: {report.reason}" for report in reports if report.reason]
-    table.caption, table.caption_justify = Text("\n".join(reasons)), "left"
+    reasons = plain_text.by_reason((shown_name(report.student), report.reason) for report in reports if report.reason)
+    table.caption = Text("\n".join(f"{students}: {reason}" for students, reason in reasons))
+    table.caption_justify = "left"
     return table
 
 

@@ -14,11 +14,13 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
 from autograder.course import Course
-from autograder.errors import CourseError, UnfitMachine
+from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission
 from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
@@ -27,13 +29,6 @@ from autograder.worker.task import Marked, Task, as_task, failed
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
 LOSSES = 3  # a task is tried this often if its worker is lost
 CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
-# In a row. Then the course's own solution is graded. If that fails, too, the machine is not fit to grade.
-MACHINE_FAILURES = 3
-UNFIT = (
-    "{count} submissions in a row could not be run, and neither could the course's own solution: {reason}. "
-    "No mark is lower for it. What was graded before is kept: mend the machine (`autograder doctor` helps), then "
-    "run the same command again"
-)
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
 
 
@@ -63,7 +58,6 @@ def grade_many(
     tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
     workers = worker_count(jobs, len(submissions))
     with contextlib.closing(open_pool(root, workers, kind, scheduler)) as pool:
-        pool.skips_broken = len({submission.assignment for submission in submissions}) > 1
         yield from (marked.report for _, marked in pool.mark(tasks))
 
 
@@ -75,7 +69,7 @@ def open_pool(
     idle: keeps a worker here for the next pool
     """
     executor = DaskExecutor(root, kind, scheduler) if scheduler else LocalExecutor(root, kind, jobs, idle)
-    return WorkerPool(root, executor)
+    return WorkerPool(executor)
 
 
 @dataclass
@@ -90,12 +84,9 @@ class _Submitted:
 class WorkerPool:
     """Workers for one course; `mark` may be called many times."""
 
-    def __init__(self, root: Path, executor: Executor) -> None:
+    def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._solution_of = functools.cache(lambda name: Course(root).assignment(name).solution)
-        self._failures = 0  # of the machine, in a row
-        self.skips_broken = False  # whether a broken assignment leaves only its own submissions ungraded
-        self._broken = dict[str, str]()  # why an assignment is broken, by its name
+        self._refused = dict[str, Report]()  # by assignment, if nobody is graded in it: the first report that says why
 
     def close(self) -> None:
         """End the workers, and drop what they are doing."""
@@ -104,7 +95,7 @@ class WorkerPool:
     def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
         """Each task with its result, in order. If a worker is lost, another does its tasks.
 
-        Raises `UnfitMachine` if the machine fails again and again, also with the course's own solution.
+        If an assignment is broken, or its model answer does not get full marks, nobody is graded in it.
         """
         waiting: deque[_Submitted] = deque()
         begun = False
@@ -119,8 +110,10 @@ class WorkerPool:
             yield self._next(waiting)
 
     def _submit(self, task: Task, losses: int = 0) -> _Submitted:
-        if task.assignment in self._broken:
-            task = replace(task, problem=self._broken[task.assignment])
+        if task.assignment in self._refused and not task.problem:
+            known = Future[Marked]()
+            known.set_result(self._refused_as(task))
+            return _Submitted(task, known)
         return _Submitted(task, self._executor.submit(task), losses)
 
     def _next(self, waiting: deque[_Submitted]) -> tuple[Task, Marked]:
@@ -133,8 +126,12 @@ class WorkerPool:
                 if self._is_lost(submitted.future):
                     waiting[place] = self._submit(submitted.task, submitted.losses)
         task = waiting.popleft().task
-        self._count_failures(task, marked)
+        if marked.refused:
+            self._refused.setdefault(task.assignment, marked.report)
         return task, marked
+
+    def _refused_as(self, task: Task) -> Marked:
+        return Marked(structs.replace(self._refused[task.assignment], student=task.student), refused=True)
 
     def _result(self, submitted: _Submitted) -> Marked | None:
         """The result of a task; None if its worker is lost. Raises `MachineError` if all workers are lost."""
@@ -147,10 +144,7 @@ class WorkerPool:
         except self._executor.losses:
             pass
         except CourseError as error:
-            if not self.skips_broken:
-                raise
-            self._broken[task.assignment] = str(error)
-            return Marked(failed(task, str(error)))
+            return Marked(failed(task, str(error)), refused=True)
         except Exception as error:  # the worker's fault; it may have another version of the kit
             return Marked(failed(task, f"no worker could grade it: {error}"), machine_failed=True)
         self._executor.check()
@@ -158,20 +152,3 @@ class WorkerPool:
 
     def _is_lost(self, future: Future[Marked]) -> bool:
         return future.done() and (future.cancelled() or isinstance(future.exception(), self._executor.losses))
-
-    def _count_failures(self, task: Task, marked: Marked) -> None:
-        """Count failures of the machine in a row, and check whether it is fit. Raises `UnfitMachine` if it is not.
-
-        Three submissions could fail on purpose to end a run. The course's own solution could not.
-        """
-        self._failures = self._failures + 1 if marked.machine_failed else 0
-        if self._failures < MACHINE_FAILURES:
-            return
-        solution = self._solution_of(task.assignment)  # an assignment without a suite need not have one
-        cells = (solution.read_text(encoding="utf-8"),) if solution.is_file() else ()
-        trial = Task("the solution", task.assignment, task.version, cells, by_author=True)
-        tried = self._result(self._submit(trial))
-        if tried is None or tried.machine_failed:
-            reason = LOST if tried is None else tried.report.reason
-            raise UnfitMachine(UNFIT.format(count=self._failures, reason=reason))
-        self._failures = 0
