@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from autograder.cli.options import say
+from autograder.cli.run_progress import RunProgress
 from autograder.course import Course
 from autograder.report import Report
 from autograder.reports import plain_text
@@ -58,8 +58,10 @@ def grade_files(
     """
     version = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
 
+    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet)
+
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
-        return grade_many(submissions, course.root, options.jobs, options.kind, options.scheduler)
+        return grade_many(submissions, course.root, options.jobs, options.kind, options.scheduler, progress.on_wait)
 
     with contextlib.ExitStack() as stack:
         if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):
@@ -69,11 +71,11 @@ def grade_files(
             if len(run_log):
                 console.print(f"going on: {len(run_log)} were graded before the last run was interrupted")
             graded = run_log.grade([(each, stamp(each, version(each.assignment))) for each in found], grade)
-        step = stack.enter_context(_bar(console, len(found), options.quiet or len(found) <= FEW))
+        stack.enter_context(progress)
         reports = []
         for report in graded:
             reports.append(report)
-            step(report.status == "failed")
+            progress.graded(report.status == "failed")
         if json_file is not None:
             text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
             if json_file == Path("-"):
@@ -105,9 +107,17 @@ def grade_class(
     total, assignments = sum(count for _, count in found), [assignment for assignment, _ in found]
     settings = {"jobs": options.jobs, "scheduler": options.scheduler, "force": force, "accept_changes": accept}
     notices: list[str] = []
-    with _bar(console, total, options.quiet) as step:
+    with RunProgress(console, total, shown=True, quiet=options.quiet, pages=feedback) as progress:
         outcomes = grade_into_gradebook(
-            course, assignments, settings, options.kind, lambda done: step(bool(done.reason)), feedback, notices.append
+            course,
+            assignments,
+            settings,
+            options.kind,
+            lambda outcome: progress.graded(bool(outcome.reason)),
+            feedback,
+            notices.append,
+            progress.page_done,
+            progress.on_wait,
         )
     say(console, *(printable_lines(f"warning: {notice}") for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]
@@ -147,31 +157,6 @@ def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
     for held, advice in ((True, left_alone), (False, taken_back)):
         counts = Counter(outcome.assignment for outcome in moved if outcome.held == held)
         yield from (advice(name, count) for name, count in counts.items())
-
-
-@contextlib.contextmanager
-def _bar(console: Console, total: int, hidden: bool) -> Iterator[Any]:
-    """A progress bar with rate and time left, and the function to call for each submission: `step(failed)`."""
-    columns = (
-        TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(), TextColumn("{task.fields[failed]}"),
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
-        task = progress.add_task("", total=total, failed="", rate="")
-        count = 0
-
-        def step(failed: bool) -> None:
-            nonlocal count
-            count += failed
-            speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
-            progress.update(
-                task,
-                advance=1,
-                rate=f"{speed:.1f} a second" if speed else "",
-                failed=f"{count} not gradable" if count else "",
-            )
-
-        yield step
 
 
 # ---------------------------------------------------------------- tables

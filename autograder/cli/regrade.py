@@ -27,7 +27,7 @@ from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.text import printable, shown_name
-from autograder.worker.pool import grade_many
+from autograder.worker.pool import grade_many, still_marking
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _compare(
         submissions.append(next(of_assignment(student, Path(folder), assignment)))
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         before = [_marks(book.find_submission(assignment.name, student)) for student in students]
-    reports = grade_many(submissions, course.root, jobs, kind)
+    reports = grade_many(submissions, course.root, jobs, kind, on_wait=still_marking(print))
     cells = assignment.graded_cells
     return [_comparison(*each, cells) for each in zip(students, before, reports, strict=True)]
 
@@ -141,7 +141,8 @@ def _write(
     if any(each.moves_points for each in compared):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
-    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None)
+    on_wait = still_marking(print)
+    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None, on_wait=on_wait)
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
         gradebook_backup.restore(nbgrader, assignment.name, student, folder)

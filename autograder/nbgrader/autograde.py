@@ -60,7 +60,7 @@ from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
-from autograder.worker.pool import WorkerPool, open_pool, worker_count
+from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
 
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"  # reasons in the history
@@ -194,7 +194,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def open_workers(self, count: int) -> WorkerPool:
         """Workers for this many submissions."""
         jobs = worker_count(self.jobs, count)
-        return open_pool(Path(self.coursedir.root), jobs, self._sandbox(), self.scheduler, Mark.idle)
+        workers = open_pool(Path(self.coursedir.root), jobs, self._sandbox(), self.scheduler, Mark.idle)
+        workers.on_wait = still_marking(self.log.info)
+        return workers
 
     def _sandbox(self) -> str:
         return str(self.config.Mark.get("sandbox", "auto"))

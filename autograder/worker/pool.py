@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,37 @@ from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission
+from autograder.text import shown_name
 from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
 from autograder.worker.task import Marked, Task, as_task, failed
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
 LOSSES = 3  # a task is tried this often if its worker is lost
 CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
+LONG = 10.0  # seconds without a finished submission, after which a log says for whom the run waits
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
+
+
+OnWait = Callable[[Task, float], None]  # gets the task for which a run waits, every second, and since when
+
+
+def not_waiting(task: Task, seconds: float) -> None:
+    """An `OnWait` that does nothing."""
+
+
+def still_marking(say: Callable[[str], None]) -> OnWait:
+    """An `OnWait` that says a line after `LONG` seconds, and again whenever that time has doubled."""
+    following = LONG
+
+    def on_wait(task: Task, seconds: float) -> None:
+        nonlocal following
+        if seconds < LONG:
+            following = LONG
+        elif seconds >= following:
+            say(f"still marking {shown_name(task.student)}, {task.assignment} ({seconds:.0f} s)")
+            following *= 2
+
+    return on_wait
 
 
 def worker_count(jobs: int, submissions: int) -> int:
@@ -39,7 +64,12 @@ def worker_count(jobs: int, submissions: int) -> int:
 
 
 def grade_many(
-    submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
+    submissions: Sequence[Submission],
+    root: Path,
+    jobs: int,
+    kind: str = "auto",
+    scheduler: str = "",
+    on_wait: OnWait = not_waiting,
 ) -> Iterator[Report]:
     """One report for each submission, in order, by workers here or by the Dask cluster at `scheduler`.
 
@@ -58,6 +88,7 @@ def grade_many(
     tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
     workers = worker_count(jobs, len(submissions))
     with contextlib.closing(open_pool(root, workers, kind, scheduler)) as pool:
+        pool.on_wait = on_wait
         yield from (marked.report for _, marked in pool.mark(tasks))
 
 
@@ -86,6 +117,7 @@ class WorkerPool:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
+        self.on_wait: OnWait = not_waiting
         self._refused = dict[str, Report]()  # by assignment, if nobody is graded in it: the first report that says why
 
     def close(self) -> None:
@@ -136,9 +168,14 @@ class WorkerPool:
     def _result(self, submitted: _Submitted) -> Marked | None:
         """The result of a task; None if its worker is lost. Raises `MachineError` if all workers are lost."""
         task = submitted.task
-        # A cluster whose last worker is lost keeps the task, and would never report anything.
-        while not wait([submitted.future], CHECK_SECONDS).done:
-            self._executor.check()
+        begun = checked = time.monotonic()
+        while not wait([submitted.future], 1).done:
+            now = time.monotonic()
+            self.on_wait(task, now - begun)
+            if now - checked > CHECK_SECONDS:
+                # A cluster whose last worker is lost keeps the task, and would never report anything.
+                self._executor.check()
+                checked = time.monotonic()
         try:
             return submitted.future.result()
         except self._executor.losses:
