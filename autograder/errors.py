@@ -4,7 +4,6 @@
     ├── CourseError      the teacher's files are wrong: names file, cell and remedy
     ├── SubmissionError  the student's file cannot be read: becomes a result, never a crash
     └── MachineError     this machine could not run it: never the student's fault
-        └── UnfitMachine it can run nothing: the run ends, and no mark suffers
 
 `in_words` also gives a sentence for each `OSError` that an administrator can fix, and for a gradebook that does not
 answer. Any other error that escapes is a bug of the kit and shows its traceback.
@@ -70,7 +69,3 @@ class MachineError(AutograderError):
     def __init__(self, found: str = "", remedy: str = "") -> None:
         super().__init__(f"{found}; {remedy}" if remedy else found)
         self.found, self.remedy = found, remedy
-
-
-class UnfitMachine(MachineError):
-    """The machine cannot even run the course's own solution, so the run ends."""

@@ -184,7 +184,7 @@ def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]
     """Seconds for `count` empty tasks through the usual path, and the MiB that this process grows by."""
     executor = DaskExecutor(ROOT, "auto", scheduler) if scheduler else LocalExecutor(ROOT, "auto", jobs)
     executor.work = no_work
-    workers = WorkerPool(ROOT, executor)
+    workers = WorkerPool(executor)
     cells = ("x" * 20_000,)  # as much text as a notebook of a4 holds
     tasks = (Task(f"student-{number}", "a1_scaled_dot_product", "", cells) for number in range(count))
     before, start = psutil.Process().memory_info().rss, time.perf_counter()

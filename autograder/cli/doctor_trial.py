@@ -17,19 +17,18 @@ from pathlib import Path
 from autograder.cli.check_notebook import open_sandbox
 from autograder.cli.doctor import GOOD, UNSAFE, Condition
 from autograder.course import Course
-from autograder.errors import CourseError, MachineError
+from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
-from autograder.report import CellResult, Report
+from autograder.report import CellResult
 from autograder.reports.plain_text import points
 from autograder.sandbox.backends.places import open_to_all
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
-from autograder.submission import code_cells, read_notebook
 from autograder.testing.callbacks import Questions
 from autograder.text import one_line
-from autograder.worker.task import Task
+from autograder.worker.model_answer import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
 
 # What students import: modules of Python's library, some of which load a compiled file, and two packages.
@@ -113,22 +112,14 @@ def _model_answer(worker: Worker) -> Condition:
         assignment = next(iter(worker.course.assignments().values()), None)
         if assignment is None:
             return Condition("model answer", GOOD, "no assignment yet", "there is nothing to grade")
-        cells = code_cells(read_notebook(assignment.notebook), assignment.locked_cells)
-        report = worker.mark(Task("doctor", assignment.name, assignment.version()).of(cells)).report
-    except CourseError as error:
+        report = worker.mark(model_answer(assignment, assignment.version())).report
+    except (CourseError, SubmissionError) as error:
         return _failed("model answer", str(error), means, "autograder dev check")
     marks = f"{points(report.score)} of {points(report.max_score)} points in {assignment.name}"
-    if report.reason or report.score < report.max_score:
+    if loss := first_loss(report):
         remedy = f"mend what the lines above say; if there is nothing, autograder dev check {assignment.name}"
-        return _failed("model answer", report.reason or f"{marks} ({_first_loss(report)})", means, remedy)
+        return _failed("model answer", report.reason or f"{marks} ({loss})", means, remedy)
     return Condition("model answer", GOOD, marks, "right answers get full marks")
-
-
-def _first_loss(report: Report) -> str:
-    """The message of the first test that failed, or what the test asks if it has no message."""
-    tests = ((exercise, test) for exercise in report.exercises for test in exercise.tests)
-    exercise, test = next((exercise, test) for exercise, test in tests if test.state != "passed")
-    return f"{exercise.name}: {test.message or test.sentence}"
 
 
 def _outcome(result: CellResult) -> str:

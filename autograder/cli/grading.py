@@ -6,18 +6,18 @@ import contextlib
 import functools
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from autograder.cli.options import say
+from autograder.cli.run_progress import RunProgress
 from autograder.course import Course
 from autograder.report import Report
 from autograder.reports import plain_text
@@ -58,8 +58,10 @@ def grade_files(
     """
     version = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
 
+    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet)
+
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
-        return grade_many(submissions, course.root, options.jobs, options.kind, options.scheduler)
+        return grade_many(submissions, course.root, options.jobs, options.kind, options.scheduler, progress.on_wait)
 
     with contextlib.ExitStack() as stack:
         if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):
@@ -69,11 +71,11 @@ def grade_files(
             if len(run_log):
                 console.print(f"going on: {len(run_log)} were graded before the last run was interrupted")
             graded = run_log.grade([(each, stamp(each, version(each.assignment))) for each in found], grade)
-        step = stack.enter_context(_bar(console, len(found), options.quiet or len(found) <= FEW))
+        stack.enter_context(progress)
         reports = []
         for report in graded:
             reports.append(report)
-            step(report.status == "failed")
+            progress.graded(report.status == "failed")
         if json_file is not None:
             text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
             if json_file == Path("-"):
@@ -105,14 +107,22 @@ def grade_class(
     total, assignments = sum(count for _, count in found), [assignment for assignment, _ in found]
     settings = {"jobs": options.jobs, "scheduler": options.scheduler, "force": force, "accept_changes": accept}
     notices: list[str] = []
-    with _bar(console, total, options.quiet) as step:
+    with RunProgress(console, total, shown=True, quiet=options.quiet, pages=feedback) as progress:
         outcomes = grade_into_gradebook(
-            course, assignments, settings, options.kind, lambda done: step(bool(done.reason)), feedback, notices.append
+            course,
+            assignments,
+            settings,
+            options.kind,
+            lambda outcome: progress.graded(bool(outcome.reason)),
+            feedback,
+            notices.append,
+            progress.page_done,
+            progress.on_wait,
         )
     say(console, *(printable_lines(f"warning: {notice}") for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]
-    for outcome in failed:
-        console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
+    for line in _failures(failed):
+        console.print(line)
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     say(console, *(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}" for outcome in pageless))
     held = [outcome for outcome in outcomes if outcome.held]
@@ -128,6 +138,16 @@ def grade_class(
     return 1 if failed or pageless or held or broken else 0
 
 
+def _failures(failed: Iterable[Report | SubmissionOutcome]) -> Iterator[Text]:
+    """A line for each reason in each assignment, with all who share it."""
+    by_assignment: dict[str, list[tuple[str, str | None]]] = {}
+    for one in failed:
+        by_assignment.setdefault(one.assignment, []).append((shown_name(one.student), one.reason))
+    for assignment, pairs in by_assignment.items():
+        for students, reason in plain_text.by_reason(pairs):
+            yield Text(f"{students}, {assignment}: {reason}")
+
+
 def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
     """The marks that a change of the course has moved or would move, and what to do about them."""
     from autograder.nbgrader.outcomes import left_alone, taken_back
@@ -137,31 +157,6 @@ def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
     for held, advice in ((True, left_alone), (False, taken_back)):
         counts = Counter(outcome.assignment for outcome in moved if outcome.held == held)
         yield from (advice(name, count) for name, count in counts.items())
-
-
-@contextlib.contextmanager
-def _bar(console: Console, total: int, hidden: bool) -> Iterator[Any]:
-    """A progress bar with rate and time left, and the function to call for each submission: `step(failed)`."""
-    columns = (
-        TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(), TextColumn("{task.fields[failed]}"),
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
-        task = progress.add_task("", total=total, failed="", rate="")
-        count = 0
-
-        def step(failed: bool) -> None:
-            nonlocal count
-            count += failed
-            speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
-            progress.update(
-                task,
-                advance=1,
-                rate=f"{speed:.1f} a second" if speed else "",
-                failed=f"{count} not gradable" if count else "",
-            )
-
-        yield step
 
 
 # ---------------------------------------------------------------- tables
@@ -174,8 +169,8 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
     """
     failed = [report for report in reports if report.status == "failed"]
     if quiet:
-        for report in failed:
-            console.print(Text(f"{shown_name(report.student)}, {report.assignment}: {report.reason}"))
+        for line in _failures(failed):
+            console.print(line)
         console.print(f"{len(reports) - len(failed)} graded, {len(failed)} could not be graded")
     elif len(reports) <= FEW:
         for report in reports:
@@ -195,8 +190,9 @@ def _class_table(assignment: str, reports: list[Report]) -> Table:
     for report in reports:
         scores = [plain_text.points(exercise.score) for exercise in report.exercises]
         table.add_row(Text(shown_name(report.student)), _marks(report), *scores)
-    reasons = [f"{shown_name(report.student)}: {report.reason}" for report in reports if report.reason]
-    table.caption, table.caption_justify = Text("\n".join(reasons)), "left"
+    reasons = plain_text.by_reason((shown_name(report.student), report.reason) for report in reports if report.reason)
+    table.caption = Text("\n".join(f"{students}: {reason}" for students, reason in reasons))
+    table.caption_justify = "left"
     return table
 
 

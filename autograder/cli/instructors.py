@@ -32,7 +32,8 @@ def regrade(
 ) -> None:
     """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
 
-    Manual grades and comments are kept. Needs the gradebook that nbgrader wrote.
+    Manual grades and comments are kept. Needs the gradebook that nbgrader wrote. Exit code: 1 when nobody could be
+    graded anew, 2 when the call itself is wrong, else 0.
     """
     from autograder.cli.regrade import run
     from autograder.cli.regrade import undo as undo_last

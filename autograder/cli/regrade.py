@@ -16,6 +16,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer import Exit
 
 from autograder.cli.options import say
 from autograder.course import CHECK, Assignment, Course, check_cell
@@ -24,9 +25,9 @@ from autograder.errors import AutograderError
 from autograder.nbgrader import api, gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.report import Report
-from autograder.reports.plain_text import points
+from autograder.reports.plain_text import by_reason, points
 from autograder.text import printable, shown_name
-from autograder.worker.pool import grade_many
+from autograder.worker.pool import grade_many, still_marking
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def _compare(
         submissions.append(next(of_assignment(student, Path(folder), assignment)))
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         before = [_marks(book.find_submission(assignment.name, student)) for student in students]
-    reports = grade_many(submissions, course.root, jobs, kind)
+    reports = grade_many(submissions, course.root, jobs, kind, on_wait=still_marking(print))
     cells = assignment.graded_cells
     return [_comparison(*each, cells) for each in zip(students, before, reports, strict=True)]
 
@@ -140,7 +141,8 @@ def _write(
     if any(each.moves_points for each in compared):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
-    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None) if students else []
+    on_wait = still_marking(print)
+    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None, on_wait=on_wait)
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
         gradebook_backup.restore(nbgrader, assignment.name, student, folder)
@@ -159,7 +161,7 @@ def run(
     again: str = "",
     reason: str = "regrade",
 ) -> None:
-    """Compare, show the comparison, and write the new marks if `write` is set.
+    """Compare, show the comparison, and write the new marks if `write` is set. Exit code 1 if nobody can be graded.
 
     only: a student, all if empty
     note, reason: for the history
@@ -170,6 +172,9 @@ def run(
     _show(compared, console)
     if only and compared[0].moves_points:
         raise AutograderError(f"points have changed, which concerns everybody; autograder regrade {name} shows it")
+    if all(each.problem for each in compared):
+        say(console, "Nothing was written, because nobody could be graded.")
+        raise Exit(1)
     if not write:
         again = again or f"autograder regrade {name}" + (f" --student {only}" if only else "")
         say(console, f"Nothing was written. To write it: {again} --write")
@@ -220,8 +225,8 @@ def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
     changes = [change for each in compared for change in each.changes]
     if hidden := sum(after.manual is not None and after.auto != before.auto for _, before, after in changes):
         yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
-    for each in problems:
-        yield f"{shown_name(each.student)} keeps the old marks: {each.problem}"
+    for students, problem in by_reason((shown_name(each.student), each.problem) for each in problems):
+        yield f"{students} {'keep' if ', ' in students else 'keeps'} the old marks: {problem}"
 
 
 def _where(change: Change) -> str:

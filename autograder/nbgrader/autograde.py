@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import itertools
 import os
 import traceback
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
-from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
+from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
@@ -61,7 +60,7 @@ from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
-from autograder.worker.pool import WorkerPool, open_pool, worker_count
+from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
 
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"  # reasons in the history
@@ -182,8 +181,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
         workers = self.workers or self.open_workers(len(todo))
         try:
             results = workers.mark(map(self._as_task, todo))
-            # Wait for the first result: if the course is broken, that is raised before anything is removed.
-            results = itertools.chain(list(itertools.islice(results, 1)), results)
             graded = [] if self.saved or not self.accept_changes else [s.student for s in todo if self._stored(s)]
             with gradebook_backup.undoable(self, graded, lambda: any(outcome.moves for outcome in self.outcomes)):
                 for submission, (task, marked) in zip(todo, results, strict=True):
@@ -191,12 +188,15 @@ class Autograde(NbGraderAutograde, PlainFiles):
         finally:
             if self.workers is None:
                 workers.close()
-        report_failures(self.log, name, self.outcomes, len(self.submissions))
+        everybody = self.submissions.keys() | {outcome.student for outcome in self.outcomes}
+        report_failures(self.log, name, self.outcomes, len(everybody))
 
     def open_workers(self, count: int) -> WorkerPool:
         """Workers for this many submissions."""
         jobs = worker_count(self.jobs, count)
-        return open_pool(Path(self.coursedir.root), jobs, self._sandbox(), self.scheduler, Mark.idle)
+        workers = open_pool(Path(self.coursedir.root), jobs, self._sandbox(), self.scheduler, Mark.idle)
+        workers.on_wait = still_marking(self.log.info)
+        return workers
 
     def _sandbox(self) -> str:
         return str(self.config.Mark.get("sandbox", "auto"))
@@ -204,6 +204,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _grade(self, submission: Submission, task: Task, marked: Marked) -> None:
         """nbgrader's steps for one student. An error costs this student's mark and no other's."""
         student, assignment = submission.student, submission.assignment
+        if marked.refused:  # the marks and files of an earlier run stay
+            self._end(student, marked.report.reason, refused=True)
+            return
         target, stored = self._target(student), self._stored(submission)
         moved = moves(self.marks.get(student, {}), marked.report) if stored else ()
         if moved and not self.accept_changes:
@@ -230,8 +233,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
             history.record(self.coursedir, assignment, student, reason, digests, self.note)
         except BaseException as error:
             remove_tree(target)
-            # A broken course or an unfit machine ends the run: the next submission would fail as well.
-            if not isinstance(error, Exception) or isinstance(error, CourseError | UnfitMachine):
+            # A broken course ends the run: the next submission would fail as well.
+            if not isinstance(error, Exception) or isinstance(error, CourseError):
                 raise
             self._end(student, self._reason(error))
         else:
@@ -286,13 +289,21 @@ class Autograde(NbGraderAutograde, PlainFiles):
         nbformat.validate(notebook, relax_add_props=True)
         return notebook
 
-    def _end(self, student: str, reason: str | None = None, moved: tuple[Move, ...] = (), held: bool = False) -> None:
-        """Report what became of a submission."""
+    def _end(
+        self,
+        student: str,
+        reason: str | None = None,
+        moved: tuple[Move, ...] = (),
+        held: bool = False,
+        refused: bool = False,
+    ) -> None:
+        """Report what became of a submission. refused: nobody is graded, so the log gives the reason once at the end"""
         name = self.course_assignment.name
         outcome = SubmissionOutcome(student, name, reason and one_line(reason), moves=moved, held=held)
         self.outcomes.append(outcome)
         if outcome.reason:
-            self.log.error("%s, %s cannot be graded: %s", shown_name(student), name, outcome.reason)
+            if not refused:
+                self.log.error("%s, %s cannot be graded: %s", shown_name(student), name, outcome.reason)
             if self.create_student:
                 enter_student(self.coursedir, student)
         self.on_graded(outcome)

@@ -23,6 +23,7 @@ from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import autograded_folder, page_stamps
 from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
 from autograder.text import one_line
+from autograder.worker.pool import OnWait, not_waiting
 from autograder.worker.run_log import write_whole
 
 STAMPS = ".pages.json"  # in the feedback folder: what each page was made of
@@ -36,12 +37,15 @@ def grade_into_gradebook(
     on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool = False,
     on_notice: Callable[[str], None] = lambda notice: None,
+    on_page: Callable[[], None] = lambda: None,
+    on_wait: OnWait = not_waiting,
 ) -> list[SubmissionOutcome]:
     """Grade what was submitted and has changed. Returns the outcome of each submission that was looked at.
 
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`, `accept_changes`)
     kind: the sandbox's
     on_notice: gets a sentence on what an instructor should look into, such as points that differ
+    on_page: called once for each outcome, when its page is made or needs not be
     Raises `CourseError` if no assignment can be graded, for example because none was released, or another run is under
     way.
     """
@@ -61,6 +65,7 @@ def grade_into_gradebook(
     new_converter = functools.partial(Autograde, coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
     errors = list[CourseError]()
     with contextlib.closing(new_converter().open_workers(sum(map(len, students.values())))) as workers:
+        workers.on_wait = on_wait
         for assignment in assignments:
             with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
                 converter = new_converter()
@@ -78,7 +83,7 @@ def grade_into_gradebook(
                 for notice in converter.notices:
                     on_notice(notice)
                 found = converter.outcomes
-                outcomes += with_pages(nbgrader, assignment.name, found) if feedback else found
+                outcomes += with_pages(nbgrader, assignment.name, found, on_page) if feedback else found
     if errors and len(errors) == len(assignments):
         raise errors[0]
     return outcomes
@@ -98,7 +103,9 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     return found
 
 
-def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]) -> list[SubmissionOutcome]:
+def with_pages(
+    nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome], on_page: Callable[[], None] = lambda: None
+) -> list[SubmissionOutcome]:
     """Make the feedback pages that no longer show what is in the gradebook.
 
     A grade, a comment or a penalty may have changed although nothing was graded. If a page cannot be made, the others
@@ -110,23 +117,28 @@ def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]
     with contextlib.suppress(OSError, ValueError):  # then all pages are made again
         stamps = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     failed: dict[str, str] = {}
+    seen = {outcome.student for outcome in outcomes}
+    todo = dict[str, str]()
     for student, stamp in sorted(page_stamps(coursedir, assignment).items()):
-        key = f"{assignment}/{student}"
         page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
-        graded = autograded_folder(coursedir, student, assignment)
-        if not graded.is_dir() or (stamps.get(key) == stamp and any(page.glob("*.html"))):
-            continue
+        is_made = stamps.get(f"{assignment}/{student}") == stamp and any(page.glob("*.html"))
+        if autograded_folder(coursedir, student, assignment).is_dir() and not is_made:
+            todo[student] = stamp
+    for _ in seen - todo.keys():
+        on_page()
+    for student, stamp in todo.items():
         with temp_attrs(coursedir, student_id=student):
             try:
                 GenerateFeedback(coursedir=coursedir, parent=nbgrader, force=True).start()
             except (NbGraderException, OSError) as error:
                 failed[student] = one_line(str(error))
             else:
-                stamps[key] = stamp
+                stamps[f"{assignment}/{student}"] = stamp
+        if student in seen:
+            on_page()
     if path.parent.is_dir():
         with contextlib.suppress(OSError):  # then the next run makes all pages again
             write_whole(path, json.dumps(stamps, indent=0, sort_keys=True) + "\n")
-    seen = {outcome.student for outcome in outcomes}
     graded_now = [
         replace(outcome, no_feedback=failed.get(outcome.student)) if outcome.reason is None else outcome
         for outcome in outcomes

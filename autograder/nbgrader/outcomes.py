@@ -21,7 +21,7 @@ from autograder.course import CHECK, Assignment, check_cell
 from autograder.course_version import is_stamped
 from autograder.nbgrader.gradebook_rows import rows_of
 from autograder.report import Report
-from autograder.reports.plain_text import points
+from autograder.reports.plain_text import by_reason, points
 from autograder.text import shown_name
 
 GRADED, SUBMISSION, CELLS = "graded", "submission", "cells"  # keys of what is stored with the marks
@@ -89,17 +89,17 @@ class NotAll(NbGraderException):
     """Some submissions could not be graded, or their marks are held; the outcomes name them."""
 
 
-def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutcome], read: int) -> None:
+def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutcome], count: int) -> None:
     """Log who could not be graded, and whose marks are held. Raises `NotAll` if there is anybody.
 
-    read: how many submissions could be read
+    count: of all submissions
     """
     failed = [outcome for outcome in outcomes if outcome.reason]
     if failed:
-        text = f"{len(failed)} of {len(failed) + read} submissions could not be graded"
+        text = f"{len(failed)} of {count} submissions could not be graded"
         # Logged a second time, because the first time they are lost among the lines of a class.
-        reasons = [f"  {shown_name(outcome.student)}: {outcome.reason}" for outcome in failed]
-        log.error("%s:\n%s", text, "\n".join(reasons))
+        reasons = by_reason((shown_name(outcome.student), outcome.reason) for outcome in failed)
+        log.error("%s:\n%s", text, "\n".join(f"  {students}: {reason}" for students, reason in reasons))
     held = [outcome for outcome in outcomes if outcome.held]
     for outcome in held:
         log.error("%s, %s: %s", shown_name(outcome.student), outcome.assignment, outcome.moved)

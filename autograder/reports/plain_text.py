@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from autograder.report import ExerciseResult
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
@@ -10,6 +12,14 @@ MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not 
 def points(value: float) -> str:
     """Points without trailing zeros: 3, 2.5, 1.67."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def by_reason(failed: Iterable[tuple[str, str | None]]) -> list[tuple[str, str]]:
+    """Each reason once: the names of all who share it, joined, and the reason. failed: name and reason"""
+    found: dict[str, list[str]] = {}
+    for name, reason in failed:
+        found.setdefault(reason or "", []).append(name)
+    return [(", ".join(names), reason) for reason, names in found.items()]
 
 
 def summary(result: ExerciseResult) -> str:

@@ -33,8 +33,8 @@ If a process ends, marks are lost only if the student's code ended it: by an exi
 limit. Student code cannot send itself SIGKILL or SIGTERM, so these two come from outside, for
 example because the machine is short of memory. Then the cells or the call run once more in a fresh
 process. If that is lost, too, the submission is not graded, and the report says why. After three
-such submissions in a row the worker grades the course's own solution. If that fails, too, the run
-stops.
+such submissions in a row the model answer is graded once more, as at the start of the run. If it
+does not get full marks, nobody else is graded in that assignment.
 
 In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is one, and
 `sandboxed.notebook` runs the cells. `backends` decides in which order rights are given up, and
@@ -45,13 +45,14 @@ Landlock is a sandbox that a process builds around itself. It needs no namespace
 it also works in containers. bubblewrap is used if it works, with Landlock inside it. Else Landlock
 is the sandbox. Both use seccomp.
 
-Limits. The trusted side limits wall-clock time (of a call, a cell, a submission), and the size of
-replies and printed text. These limits hold everywhere. The kernel limits each process: CPU, memory,
-files, scratch. With a control group (`cgroup`: root, a systemd user session, a container with one
-of its own), the limits on memory, the number of processes and one processor hold for the whole
-submission. Without one, memory is limited for each process, and fewer processes are allowed, so the
-worst case is some gigabytes. If neither backend works (`--sandbox process`, a kernel before 5.13),
-there are limits and no sandbox: student code can read what the user can read, and use the network.
+Limits. The trusted side limits CPU time and, further out, time on the clock (of a call, a cell, a
+submission), and the size of replies and printed text. These limits hold everywhere. The kernel
+limits each process: CPU, memory, files, scratch. With a control group (`cgroup`: root, a systemd
+user session, a container with one of its own), the limits on memory, the number of processes and
+one processor hold for the whole submission. Without one, memory is limited for each process, and
+fewer processes are allowed, so the worst case is some gigabytes. If neither backend works
+(`--sandbox process`, a kernel before 5.13), there are limits and no sandbox: student code can read
+what the user can read, and use the network.
 
 If Landlock is the whole sandbox, some things differ:
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import logging
 import queue
 import sys
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
 from autograder.sandbox.supervisor.choice import isolates
+from autograder.worker.model_answer import ModelAnswers
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.worker import Judges, Worker
 
@@ -41,6 +44,7 @@ class Workers:
         backend, _ = isolates(kind)
         self.key = root, kind
         self._course, self._judges = Course(root), Judges(root, backend)
+        self._model_answers = ModelAnswers(self._course)
         self._all: list[Worker] = []
         self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 
@@ -52,14 +56,19 @@ class Workers:
         for worker in self._all:
             worker.students.warm_up()
 
-    def mark(self, task: Task) -> Marked:
-        """Have a free worker mark a task. Raises `CourseError`."""
+    def mark(self, task: Task, run: str = "") -> Marked:
+        """Have a free worker mark a task, after the model answer in each run. Raises `CourseError`."""
         try:
             worker = self._free.get_nowait()
         except queue.Empty:
             worker = self._new()
         try:
-            return worker.mark(task)
+            refused = "" if task.problem else self._model_answers.why_refused(worker, task, run)
+            if refused:
+                return replace(worker.mark(replace(task, problem=refused)), refused=True)
+            marked = worker.mark(task)
+            self._model_answers.note(marked)
+            return marked
         except CourseError:
             raise
         except Exception as error:
@@ -134,7 +143,7 @@ class LocalExecutor:
         self.window = 2 if jobs == 1 else WINDOW + 2 * jobs
         self._jobs, self._idle = jobs, idle
         self._workers = idle.take(root, kind) if idle else Workers(root, kind)
-        self.work = self._workers.mark
+        self.work = functools.partial(self._workers.mark, run=uuid.uuid4().hex)
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="worker")
 
     def submit(self, task: Task) -> Future[Marked]:
@@ -167,7 +176,7 @@ class DaskExecutor:
     losses: tuple[type[Exception], ...] = (CancelledError,)  # the scheduler forgot a task
 
     def __init__(self, root: Path, kind: str, address: str) -> None:
-        self.work: Callable[[Task], Marked] = RemoteWorker(str(root), kind)
+        self.work: Callable[[Task], Marked] = RemoteWorker(str(root), kind, uuid.uuid4().hex)
         self._address = address
         self._client: Any = None
         self._executor: Any = None
@@ -234,10 +243,11 @@ def connect(address: str) -> Any:
 
 @dataclass(frozen=True)
 class RemoteWorker:
-    """Marks tasks on a Dask worker, to which it is sent: the course's folder there, and the kind of sandbox."""
+    """Marks a run's tasks on a Dask worker, to which it is sent: the course's folder there, and the kind of sandbox."""
 
     root: str
     kind: str
+    run: str = field(default="", compare=False)
 
     def __call__(self, task: Task) -> Marked:
         """Mark a task. Raises `CourseError` if the course is not there, or in another version than the task's."""
@@ -246,7 +256,7 @@ class RemoteWorker:
             raise CourseError(f"{course.root} is not on this worker; the course must lie in the same place there")
         if course.assignment(task.assignment).version() != task.version:
             raise CourseError(f"{course.root} on this worker is another version of the course than the one asked for")
-        return self._workers().mark(task)
+        return self._workers().mark(task, self.run)
 
     def _workers(self) -> Workers:
         """This course's workers on the Dask worker that this runs on. They end with its process."""

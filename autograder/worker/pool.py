@@ -11,30 +11,50 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
 from autograder.course import Course
-from autograder.errors import CourseError, UnfitMachine
+from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission
+from autograder.text import shown_name
 from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
 from autograder.worker.task import Marked, Task, as_task, failed
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
 LOSSES = 3  # a task is tried this often if its worker is lost
 CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
-# In a row. Then the course's own solution is graded. If that fails, too, the machine is not fit to grade.
-MACHINE_FAILURES = 3
-UNFIT = (
-    "{count} submissions in a row could not be run, and neither could the course's own solution: {reason}. "
-    "No mark is lower for it. What was graded before is kept: mend the machine (`autograder doctor` helps), then "
-    "run the same command again"
-)
+LONG = 10.0  # seconds without a finished submission, after which a log says for whom the run waits
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
+
+
+OnWait = Callable[[Task, float], None]  # gets the task for which a run waits, every second, and since when
+
+
+def not_waiting(task: Task, seconds: float) -> None:
+    """An `OnWait` that does nothing."""
+
+
+def still_marking(say: Callable[[str], None]) -> OnWait:
+    """An `OnWait` that says a line after `LONG` seconds, and again whenever that time has doubled."""
+    following = LONG
+
+    def on_wait(task: Task, seconds: float) -> None:
+        nonlocal following
+        if seconds < LONG:
+            following = LONG
+        elif seconds >= following:
+            say(f"still marking {shown_name(task.student)}, {task.assignment} ({seconds:.0f} s)")
+            following *= 2
+
+    return on_wait
 
 
 def worker_count(jobs: int, submissions: int) -> int:
@@ -44,7 +64,12 @@ def worker_count(jobs: int, submissions: int) -> int:
 
 
 def grade_many(
-    submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
+    submissions: Sequence[Submission],
+    root: Path,
+    jobs: int,
+    kind: str = "auto",
+    scheduler: str = "",
+    on_wait: OnWait = not_waiting,
 ) -> Iterator[Report]:
     """One report for each submission, in order, by workers here or by the Dask cluster at `scheduler`.
 
@@ -63,7 +88,7 @@ def grade_many(
     tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
     workers = worker_count(jobs, len(submissions))
     with contextlib.closing(open_pool(root, workers, kind, scheduler)) as pool:
-        pool.skips_broken = len({submission.assignment for submission in submissions}) > 1
+        pool.on_wait = on_wait
         yield from (marked.report for _, marked in pool.mark(tasks))
 
 
@@ -75,7 +100,7 @@ def open_pool(
     idle: keeps a worker here for the next pool
     """
     executor = DaskExecutor(root, kind, scheduler) if scheduler else LocalExecutor(root, kind, jobs, idle)
-    return WorkerPool(root, executor)
+    return WorkerPool(executor)
 
 
 @dataclass
@@ -90,12 +115,10 @@ class _Submitted:
 class WorkerPool:
     """Workers for one course; `mark` may be called many times."""
 
-    def __init__(self, root: Path, executor: Executor) -> None:
+    def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._solution_of = functools.cache(lambda name: Course(root).assignment(name).solution)
-        self._failures = 0  # of the machine, in a row
-        self.skips_broken = False  # whether a broken assignment leaves only its own submissions ungraded
-        self._broken = dict[str, str]()  # why an assignment is broken, by its name
+        self.on_wait: OnWait = not_waiting
+        self._refused = dict[str, Report]()  # by assignment, if nobody is graded in it: the first report that says why
 
     def close(self) -> None:
         """End the workers, and drop what they are doing."""
@@ -104,7 +127,7 @@ class WorkerPool:
     def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
         """Each task with its result, in order. If a worker is lost, another does its tasks.
 
-        Raises `UnfitMachine` if the machine fails again and again, also with the course's own solution.
+        If an assignment is broken, or its model answer does not get full marks, nobody is graded in it.
         """
         waiting: deque[_Submitted] = deque()
         begun = False
@@ -119,8 +142,10 @@ class WorkerPool:
             yield self._next(waiting)
 
     def _submit(self, task: Task, losses: int = 0) -> _Submitted:
-        if task.assignment in self._broken:
-            task = replace(task, problem=self._broken[task.assignment])
+        if task.assignment in self._refused and not task.problem:
+            known = Future[Marked]()
+            known.set_result(self._refused_as(task))
+            return _Submitted(task, known)
         return _Submitted(task, self._executor.submit(task), losses)
 
     def _next(self, waiting: deque[_Submitted]) -> tuple[Task, Marked]:
@@ -133,24 +158,30 @@ class WorkerPool:
                 if self._is_lost(submitted.future):
                     waiting[place] = self._submit(submitted.task, submitted.losses)
         task = waiting.popleft().task
-        self._count_failures(task, marked)
+        if marked.refused:
+            self._refused.setdefault(task.assignment, marked.report)
         return task, marked
+
+    def _refused_as(self, task: Task) -> Marked:
+        return Marked(structs.replace(self._refused[task.assignment], student=task.student), refused=True)
 
     def _result(self, submitted: _Submitted) -> Marked | None:
         """The result of a task; None if its worker is lost. Raises `MachineError` if all workers are lost."""
         task = submitted.task
-        # A cluster whose last worker is lost keeps the task, and would never report anything.
-        while not wait([submitted.future], CHECK_SECONDS).done:
-            self._executor.check()
+        begun = checked = time.monotonic()
+        while not wait([submitted.future], 1).done:
+            now = time.monotonic()
+            self.on_wait(task, now - begun)
+            if now - checked > CHECK_SECONDS:
+                # A cluster whose last worker is lost keeps the task, and would never report anything.
+                self._executor.check()
+                checked = time.monotonic()
         try:
             return submitted.future.result()
         except self._executor.losses:
             pass
         except CourseError as error:
-            if not self.skips_broken:
-                raise
-            self._broken[task.assignment] = str(error)
-            return Marked(failed(task, str(error)))
+            return Marked(failed(task, str(error)), refused=True)
         except Exception as error:  # the worker's fault; it may have another version of the kit
             return Marked(failed(task, f"no worker could grade it: {error}"), machine_failed=True)
         self._executor.check()
@@ -158,20 +189,3 @@ class WorkerPool:
 
     def _is_lost(self, future: Future[Marked]) -> bool:
         return future.done() and (future.cancelled() or isinstance(future.exception(), self._executor.losses))
-
-    def _count_failures(self, task: Task, marked: Marked) -> None:
-        """Count failures of the machine in a row, and check whether it is fit. Raises `UnfitMachine` if it is not.
-
-        Three submissions could fail on purpose to end a run. The course's own solution could not.
-        """
-        self._failures = self._failures + 1 if marked.machine_failed else 0
-        if self._failures < MACHINE_FAILURES:
-            return
-        solution = self._solution_of(task.assignment)  # an assignment without a suite need not have one
-        cells = (solution.read_text(encoding="utf-8"),) if solution.is_file() else ()
-        trial = Task("the solution", task.assignment, task.version, cells, by_author=True)
-        tried = self._result(self._submit(trial))
-        if tried is None or tried.machine_failed:
-            reason = LOST if tried is None else tried.report.reason
-            raise UnfitMachine(UNFIT.format(count=self._failures, reason=reason))
-        self._failures = 0

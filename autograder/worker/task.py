@@ -52,11 +52,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Marked:
-    """A report, and the result of running each cell. machine_failed: true if only the machine is at fault."""
+    """A report, and the result of running each cell.
+
+    machine_failed: true if only the machine is at fault
+    refused: true if nobody is graded in this assignment, for the reason that the report gives
+    """
 
     report: Report
     cells: tuple[CellResult, ...] = ()
     machine_failed: bool = False
+    refused: bool = False
 
 
 def as_task(submission: Submission, version: str, locked: Mapping[str, str]) -> Task:

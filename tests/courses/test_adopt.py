@@ -208,7 +208,7 @@ def test_a_broken_exercise_costs_itself(course):
     list(sync(course))
     shutil.copytree(course.root / "source" / NAME, course.root / "submitted" / "ada" / NAME)
     spoil(folder / "hidden_tests.py", "expect.close(", "expect.close(1 + ")
-    said = said_by(course, "grade", "submitted", code=2)
+    said = said_by(course, "grade", "submitted", code=1)
     assert "autograder withdraw row_centred` goes on without it" in said.replace("\n", ""), said
     notebook = course.assignment(NAME).notebook
     spoil(

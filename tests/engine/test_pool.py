@@ -259,6 +259,22 @@ def test_many_machines_all_of_which_are_lost(slow_course, cluster):
     assert f"{SLOW - kept} graded, {kept} unchanged" in out
 
 
+@pytest.mark.catalogue
+def test_workers_on_other_machines_grade_the_model_answer_first(course, cluster):
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    notebook.metadata["autograder"] = {"limits": {"reply": 100}}  # no answer gets out of the sandbox
+    nbformat.write(notebook, path)
+    done, out, _ = grade(course, "submitted", "--scheduler", cluster[0], "--quiet")
+    out = " ".join(out.split())
+    assert f"student-00, student-01, student-02, {NAME}: nobody is graded in {NAME}" in out
+    assert "0 graded, 4 could not be graded" in out
+    assert done.returncode == 1
+    del notebook.metadata["autograder"]
+    nbformat.write(notebook, path)
+    assert "3 graded, 1 could" in grade(course, "submitted", "--scheduler", cluster[0], "--quiet")[1]
+
+
 def test_a_worker_with_another_course_refuses(course, tmp_path):
     from autograder.errors import CourseError
     from autograder.worker.executors import RemoteWorker

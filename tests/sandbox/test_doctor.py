@@ -150,7 +150,7 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, 
     assert code == 1
     assert "no_such_module cannot be imported (ModuleNotFoundError: No module named 'no_such_module')" in said
     assert "endless loop it came to an end" in said
-    assert " of 20 points in a1_scaled_dot_product (softmax: " in said
+    assert " of 20 points in a1_scaled_dot_product (softmax, " in said
     assert "autograder dev check a1_scaled_dot_product" in said
     assert said.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
 

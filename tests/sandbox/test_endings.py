@@ -14,6 +14,7 @@ import threading
 import time
 
 import msgspec
+import nbformat
 import psutil
 import pytest
 
@@ -375,21 +376,29 @@ def test_a_machine_that_is_short_of_something_is_asked_again():
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="whose a process is shows by its user")
 @pytest.mark.parametrize("way", one_in(2, ["--json", "--gradebook"]))
-def test_a_run_in_which_nothing_can_be_run_stops_and_says_so(tmp_path, way):
-    """What was graded before is kept, and the same command goes on from there."""
+def test_a_run_in_which_nothing_can_be_run_any_more_says_so_and_the_next_one_grades_everybody(tmp_path, way):
+    """After the first submission not even the model answer can be run."""
     course = small_course(tmp_path / "course")
     slowly = f"import time\ntime.sleep(1)\n{model_answers(course.assignment(NAME))[EXERCISE]}"
     for number in range(5):
         submit(course, f"student-{number}", {EXERCISE: slowly})
-    with course.assignment(NAME).solution.open("a") as solution:
-        solution.write("\nimport time\n\ntime.sleep(1)\n")
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("import time\ntime.sleep(1)"))
+    nbformat.write(notebook, path)
     words = ["--gradebook"] if way == "--gradebook" else ["submitted", "--json", "marks.json"]
     running = grade(course, *words, "--jobs", "1", wait=False)
+    first = "*.part" if way == "--json" else "autograded/*/*/*.ipynb"
+    while not any(path.stat().st_size for path in course.root.glob(first)):
+        assert running.poll() is None
+        time.sleep(0.05)
     with Killer(running.pid, is_a_notebooks):
         out, _ = running.communicate(timeout=200)
-    assert running.returncode == 2, out
-    assert "3 submissions in a row could not be run, and neither could the course's own solution" in out
+    assert running.returncode == 1, out
+    out = " ".join(out.split())
+    assert f"nobody is graded in {NAME}, and no mark has changed, because its model answer" in out
     assert "this machine could not run it" in out and "run the same command again" in out
+    assert way == "--json" or "1 graded, 4 could not be graded" in out
     done, out, _ = grade(course, *words, "--jobs", "1", "--quiet")
     assert done.returncode == 0, out
     assert "0 could not be graded" in out

@@ -1,0 +1,35 @@
+"""docs/limits.md has each limit with its default value, and what it says about changing one is so."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+
+from autograder.judge.explaining import EXERCISE_SECONDS, SUBMISSION_SECONDS
+from autograder.sandbox.limits import MIB, Limits
+from autograder.submission import MAX_BYTES, MAX_CELLS
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "limits.md").read_text()
+ROW = re.compile(r"^\| `(\w+)` \| ([\d.]+)( MiB)? \| (.+) \| (.+) \|$", re.M)
+
+
+def test_every_limit_is_on_the_page_with_its_default_meaning_and_reason():
+    rows = ROW.findall(PAGE)
+    values = {name: float(number) * (MIB if unit else 1) for name, number, unit, *_ in rows}
+    assert values == asdict(Limits())
+    assert len(rows) == len(values), "each of them once"
+
+
+def test_the_example_changes_two_limits():
+    (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.S)
+    wishes = json.loads(example)["autograder"]["limits"]
+    changed = Limits().changed(wishes)
+    assert {name: getattr(changed, name) for name in wishes} == wishes
+    assert changed != Limits()
+
+
+def test_limits_that_stay_are_those_of_the_code():
+    assert f"{EXERCISE_SECONDS:g} s of CPU time for an exercise and {SUBMISSION_SECONDS:g} s for a submission" in PAGE
+    assert f"{MAX_BYTES // MIB} MiB and {MAX_CELLS:,} cells" in PAGE
