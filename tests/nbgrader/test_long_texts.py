@@ -1,22 +1,30 @@
 """Texts that are long or odd, each handed in beside ordinary work: the class is graded, and no step takes long.
 
-Outside the judge, nothing computes on a student's text except in linear time and bounded memory. What all commands read
-is listed in docs/security.md.
+Outside the judge, nothing computes on a student's text except in linear time and bounded memory. docs/security.md lists
+what is read where. Here all of it runs, on a class in which each student hands in right work and one such text.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, book_of, nbgrader, said_by, small_course, submit
+from autograder.course import Course
+from autograder.submission import MAX_BYTES
+from tests.helpers.small_course import (
+    EXERCISE, NAME, NOTEBOOK, WRITTEN, book_of, nbgrader, said_by, small_course, submit,
+)  # fmt: skip
 
-pytestmark = pytest.mark.slow
-LINES = {
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+# What is repeated until the text is long.
+PARTS = {
     "blank lines": " \n",
     "ends of lines": "\n",
     "returns": "\r",
@@ -25,6 +33,7 @@ LINES = {
     "one name": "a",
     "names": "a\n",
     "brackets": "(",
+    "square brackets": "[",
     "pairs of brackets": "[]",
     "links": "[a](",
     "pictures": "![",
@@ -36,25 +45,31 @@ LINES = {
     "fences": "```\n",
     "comments": "#",
     "commas": "a, ",
+    "dots": "a.",
+    "minus signs": "-",
     "definitions": "def a ",
     "accents": "a\N{COMBINING ACUTE ACCENT}\N{COMBINING GRAVE ACCENT BELOW}",
     "wide": "\N{GRINNING FACE}",
+    "digits": "7",
 }
-
-
-def a_line(start: str, part: str) -> Callable[[int], str]:
-    return lambda size: start + part * (size // len(part))
-
-
-TEXTS = {name: a_line("", part) for name, part in LINES.items()} | {
-    "an import": a_line("from ", "a"),
-    "a check": a_line("check(", " "),
-    "a check's rest": lambda size: 'check("a")' + " " * size + "b",
-    "another language": a_line("%%perl\n", "s{"),
-    "a block of another language": a_line("```perl\n", "s{"),
-    "a block of blank lines": lambda size: f"```python\n{' \n' * (size // 2)}x\n```",
-    "blank lines in the middle": lambda size: f"x = 1\n{' \n' * (size // 2)}y = 2",
+# What stands before it and after it.
+AROUND = {
+    "an import": ("from ", "a", ""),
+    "an import of dots": ("from a", ".", ""),
+    "a check": ("check(", " ", ""),
+    "a check's rest": ('check("a")', " ", "b"),
+    "another language": ("%%perl\n", "s{", ""),
+    "a block of another language": ("```perl\n", "s{", "\n```"),
+    "a block of blank lines": ("```python\n", " \n", "x\n```"),
+    "blank lines in the middle": ("x = 1\n", " \n", "y = 2"),
 }
+Notebook = dict[str, Any]
+
+
+def text(name: str, size: int) -> str:
+    """A text that takes so many bytes in a notebook."""
+    start, part, end = AROUND.get(name) or ("", PARTS[name], "")
+    return start + part * (size // (len(json.dumps(part, ensure_ascii=False).encode()) - 2)) + end
 
 
 def cell(kind: object, source: object, **more: object) -> dict[str, object]:
@@ -62,71 +77,168 @@ def cell(kind: object, source: object, **more: object) -> dict[str, object]:
     return {"cell_type": kind, "metadata": {}, "source": source} | outputs | more
 
 
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-# Cells that are no text of one kind: by name, for a number of characters.
-ODD = {
-    "numbers for words": lambda size: [
-        cell(7, 7),
-        cell("code", 10**300, metadata=7),
-        cell("markdown", [7] * (size // 10), metadata={"nbgrader": {"grade_id": 7}}),
-        cell("raw", {"a": [7] * (size // 10)}),
-        cell("markdown", None, attachments=7),
-        7,
-    ],
-    "one picture many times": lambda size: [
-        cell("markdown", "![](attachment:a) " * 400, attachments={"a": {"image/png": PNG + "A" * size}})
-    ],
-    "many cells": lambda size: [cell("code", "1"), cell("markdown", "[a](b)")] * (size // 1_000),
-    "names of cells": lambda size: [
-        cell("code", "1", metadata={"nbgrader": {"grade_id": "test-" + "a" * size}}),
-    ],
+def with_text(notebook: Notebook, name: str, size: int) -> None:
+    """The text as code, as Markdown, as a raw cell, and as the answer to the written question."""
+    long = text(name, size // 4)
+    for one in notebook["cells"]:
+        if one["metadata"].get("nbgrader", {}).get("grade_id") == WRITTEN:
+            one["source"] = long
+    notebook["cells"] += [cell("code", long), cell("markdown", long), cell("raw", long)]
+
+
+def as_code(notebook: Notebook, name: str, size: int) -> None:
+    notebook["cells"].append(cell("code", text(name, size)))
+
+
+def numbers_for_words(notebook: Notebook, size: int) -> None:
+    many = [7] * (size // 10)
+    notebook["cells"] += [
+        cell(7, 7), cell("code", 10**300, metadata=7), cell("markdown", many, metadata={"nbgrader": {"grade_id": 7}}),
+        cell("raw", {"a": many}), cell("markdown", None, attachments=7), cell("markdown", "a", attachments={"a": 7}), 7,
+    ]  # fmt: skip
+    notebook["metadata"] = 7
+
+
+def one_picture_many_times(notebook: Notebook, size: int) -> None:
+    pictures = {"a": {"image/png": PNG + "A" * size}}
+    notebook["cells"].append(cell("markdown", "![](attachment:a) " * 400, attachments=pictures))
+
+
+def many_cells(notebook: Notebook, size: int) -> None:
+    notebook["cells"] += [cell("code", "1"), cell("markdown", "[a](b)")] * min(2_400, size // 1_000)
+
+
+def a_cells_long_name(notebook: Notebook, size: int) -> None:
+    notebook["cells"].append(cell("code", "1", metadata={"nbgrader": {"grade_id": "test-" + "a" * size}}))
+
+
+def an_old_format(notebook: Notebook, size: int) -> None:
+    """Format 3, with a heading that nbformat's own conversion makes gigabytes of."""
+    cells = notebook.pop("cells")
+    for one in cells:
+        if one["cell_type"] == "code":
+            one["input"] = one.pop("source")
+    heading = {"cell_type": "heading", "level": 1_000 * size, "source": "a", "metadata": {}}
+    notebook |= {"nbformat": 3, "worksheets": [{"cells": [*cells, heading]}]}
+
+
+ODD: dict[str, Callable[[Notebook, int], None]] = {
+    "numbers for words": numbers_for_words,
+    "one picture many times": one_picture_many_times,
+    "many cells": many_cells,
+    "a cell's long name": a_cells_long_name,
+    "an old format": an_old_format,
 }
+EVERY = [*PARTS, *AROUND, *ODD]
+# Those of which each shows a fault of its own if something is not linear.
+SELECTED = ["an import", "blank lines in the middle", "a block of another language", "wide", *ODD]
+SMALL, LARGE = 400_000, MAX_BYTES - 100_000  # bytes of a submission
+ORDINARY = ["ada", "zoe"]
 
 
-def of_three_kinds(name: str, size: int) -> list[object]:
-    text = TEXTS[name](size)
-    return [cell("code", text), cell("markdown", text), cell("raw", text)]
+@dataclass
+class Graded:
+    """A class after all commands. seconds, megabytes: what each command took of this process, beside its children."""
 
-
-class Class(NamedTuple):
-    """What a class of such students became, and the CPU seconds of this process by command."""
-
-    course: object
+    course: Course
     students: list[str]
-    seconds: dict[str, float]
+    seconds: dict[str, float] = field(default_factory=dict)
+    megabytes: dict[str, float] = field(default_factory=dict)
+
+    def run(self, name: str, act: Callable[[], object]) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts from now
+        memory, begun = in_use("VmRSS"), time.process_time()
+        act()
+        self.seconds[name], self.megabytes[name] = time.process_time() - begun, in_use("VmHWM") - memory
+
+    def page(self, student: str) -> Path:
+        return self.course.root / "feedback" / student / NAME / Path(NOTEBOOK).with_suffix(".html")
 
 
-def graded(folder, names, size: int) -> Class:
-    """A class in which each name is a student, who adds such cells to right work."""
-    course = small_course(folder / "course", students=["ada", "zoe"])
+def in_use(word: str) -> float:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(word))
+    return int(line.split()[1]) / 1024
+
+
+def graded(folder: Path, names: list[str], size: int, change: Callable[[Notebook, str, int], None]) -> Graded:
+    """A class in which each name is a student's."""
+    course = small_course(folder / "course", students=ORDINARY, written=True)
     for name in names:
         path = submit(course, name)
         notebook = json.loads(path.read_text())
-        # Each kind of cell has the text, so a third of what may be handed in.
-        notebook["cells"] += of_three_kinds(name, size // 3) if name in TEXTS else ODD[name](size)
+        ODD[name](notebook, size) if name in ODD else change(notebook, name, size)
         path.write_text(json.dumps(notebook, ensure_ascii=False))
-    seconds = {}
-    for step, act in {
-        "autograde": lambda: nbgrader(course, "autograde", NAME),
-        "generate_feedback": lambda: nbgrader(course, "generate_feedback", NAME),
-        "grade": lambda: said_by(course, "grade", "submitted", "--json", "marks.json", "--quiet"),
-        "report": lambda: said_by(course, "report", "marks.json", "--html", "class.html"),
-        "similar": lambda: said_by(course, "similar", NAME, "code"),
-    }.items():
-        begun = time.process_time()
-        act()
-        seconds[step] = time.process_time() - begun
-    return Class(course, ["ada", *names, "zoe"], seconds)
+    found = Graded(course, [*ORDINARY, *names])
+    found.run("autograde", lambda: nbgrader(course, "autograde", NAME))
+    found.run("again", lambda: nbgrader(course, "autograde", NAME))
+    found.run("feedback", lambda: nbgrader(course, "generate_feedback", NAME))
+    found.run("grade", lambda: said_by(course, "grade", "submitted", "--json", "marks.json", "--quiet"))
+    found.run("report", lambda: said_by(course, "report", "marks.json", "--html", "class.html"))
+    found.run("similar", lambda: said_by(course, "similar", NAME, "code"))
+    found.run("written", lambda: said_by(course, "written", NAME, "--page", "written.html"))
+    exporter = "autograder.nbgrader.gradebook_export.Exercises"
+    found.run("export", lambda: nbgrader(course, "export", f"--exporter={exporter}", "--to=exercises.csv"))
+    return found
 
 
-def test_x(tmp_path):
-    import os
-    names = os.environ["NAMES"].split(",") if os.environ.get("NAMES") else [*TEXTS, *ODD]
-    size = int(os.environ.get("SIZE", 100_000))
-    found = graded(tmp_path, names, size)
-    print(found.seconds)
+@pytest.fixture(scope="module")
+def some(tmp_path_factory) -> Graded:
+    return graded(tmp_path_factory.mktemp("some"), SELECTED, SMALL, with_text)
+
+
+@contextlib.contextmanager
+def explained(found: Graded) -> Iterator[None]:
+    print(found.seconds, found.megabytes)
+    yield
+
+
+def check_marks(found: Graded) -> None:
+    """Everybody's exercise is right, in the gradebook and in the JSON."""
     with book_of(found.course) as book:
-        for s in found.students:
-            try: print(s, book.find_submission(NAME, s).score, (found.course.root/"feedback"/s/NAME/"first.html").is_file())
-            except Exception as e: print(s, e)
-    print([(r["student"], r["score"], r.get("reason")) for r in json.loads((found.course.root/"marks.json").read_text())])
+        scores = {one: book.find_submission(NAME, one).score for one in found.students}
+    assert scores == dict.fromkeys(found.students, 3.0)
+    reports = json.loads((found.course.root / "marks.json").read_text())
+    assert {one["student"]: one["score"] for one in reports} == scores
+
+
+def check_pages(found: Graded) -> None:
+    """Everybody has a feedback page, which is not much longer than what was handed in, and no page comes from another."""
+    for student in found.students:
+        handed_in = found.course.root / "submitted" / student / NAME / NOTEBOOK
+        assert found.page(student).stat().st_size < 5_000_000 + 2 * handed_in.stat().st_size, student
+        assert EXERCISE in found.page(student).read_text()
+    assert (found.course.root / "written.html").stat().st_size < 1_000_000 * len(found.students)
+
+
+def check_cost(found: Graded, seconds: float, megabytes: float) -> None:
+    most = dict.fromkeys(found.seconds, seconds)
+    assert {name: took for name, took in found.seconds.items() if took > most[name]} == {}
+    assert {name: took for name, took in found.megabytes.items() if took > megabytes} == {}
+
+
+@pytest.mark.slow
+def test_a_long_text_costs_nobody_a_mark(some):
+    check_marks(some)
+
+
+@pytest.mark.slow
+def test_a_long_text_costs_nobody_a_page(some):
+    check_pages(some)
+
+
+@pytest.mark.slow
+def test_a_long_text_takes_little_time_and_memory_of_the_process_that_all_share(some):
+    check_cost(some, 1.0 * len(some.students), 200)
+
+
+@pytest.mark.catalogue
+@pytest.mark.parametrize("change", [with_text, as_code])
+@pytest.mark.parametrize("name", EVERY)
+def test_the_largest_submission_is_graded_beside_ordinary_ones(tmp_path, name, change):
+    if name in ODD and change is as_code:
+        pytest.skip("it is the same notebook")
+    found = graded(tmp_path, [name], LARGE, change)
+    print(name, change.__name__, found.seconds, found.megabytes)
+    check_marks(found)
+    check_pages(found)
+    check_cost(found, 6.0, 1_500)
