@@ -131,7 +131,7 @@ def shorten_code(cells: Iterable[Any]) -> None:
     for cell in cells:
         if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("locked"):
             most = min(left, MAX_CODE)
-            left = max(0, left - len(cell.source))
+            left -= min(most, len(cell.source))
             if len(cell.source) > most:
                 cell.source = f"{cell.source[:most]}\n# ... (the rest of this cell is not shown)"
 

@@ -6,10 +6,9 @@ what is read where. Here all of it runs, on a class in which each student hands 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,22 @@ from typing import Any
 import pytest
 
 from autograder.course import Course
+from autograder.sandbox.linux import landlock
 from autograder.submission import MAX_BYTES
 from tests.helpers.small_course import (
-    EXERCISE, NAME, NOTEBOOK, WRITTEN, book_of, nbgrader, said_by, small_course, submit,
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    WRONG,
+    book_of,
+    nbgrader,
+    said_by,
+    small_course,
+    submit,
 )  # fmt: skip
 
+pytestmark = pytest.mark.slow
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 # What is repeated until the text is long.
 PARTS = {
@@ -104,6 +114,13 @@ def one_picture_many_times(notebook: Notebook, size: int) -> None:
     notebook["cells"].append(cell("markdown", "![](attachment:a) " * 400, attachments=pictures))
 
 
+def short_texts(notebook: Notebook, size: int) -> None:
+    """Texts that are short enough to be shown in colours or as Markdown, as many as are shown."""
+    kinds = ("a block of another language", 10), ("formulas", 4), ("blank lines in the middle", 4)
+    texts = [text(name, 7_900) for name, count in kinds for _ in range(count)]
+    notebook["cells"] += [cell(kind, one) for one in texts for kind in ("markdown", "code")]
+
+
 def many_cells(notebook: Notebook, size: int) -> None:
     notebook["cells"] += [cell("code", "1"), cell("markdown", "[a](b)")] * min(2_400, size // 1_000)
 
@@ -125,6 +142,7 @@ def an_old_format(notebook: Notebook, size: int) -> None:
 ODD: dict[str, Callable[[Notebook, int], None]] = {
     "numbers for words": numbers_for_words,
     "one picture many times": one_picture_many_times,
+    "short texts": short_texts,
     "many cells": many_cells,
     "a cell's long name": a_cells_long_name,
     "an old format": an_old_format,
@@ -133,7 +151,8 @@ EVERY = [*PARTS, *AROUND, *ODD]
 # Those of which each shows a fault of its own if something is not linear.
 SELECTED = ["an import", "blank lines in the middle", "a block of another language", "wide", *ODD]
 SMALL, LARGE = 400_000, MAX_BYTES - 100_000  # bytes of a submission
-ORDINARY = ["ada", "zoe"]
+ORDINARY, WRONG_AND_LONG = ["ada", "zoe"], "ben"
+GROUP = 8  # students of a class with the largest submissions
 
 
 @dataclass
@@ -163,16 +182,19 @@ def in_use(word: str) -> float:
 def graded(folder: Path, names: list[str], size: int, change: Callable[[Notebook, str, int], None]) -> Graded:
     """A class in which each name is a student's."""
     course = small_course(folder / "course", students=ORDINARY, written=True)
+    submit(course, WRONG_AND_LONG, {EXERCISE: f"{WRONG}\n{text('tabs', size)}"})
     for name in names:
         path = submit(course, name)
         notebook = json.loads(path.read_text())
         ODD[name](notebook, size) if name in ODD else change(notebook, name, size)
         path.write_text(json.dumps(notebook, ensure_ascii=False))
-    found = Graded(course, [*ORDINARY, *names])
+    found = Graded(course, [*ORDINARY, WRONG_AND_LONG, *names])
     found.run("autograde", lambda: nbgrader(course, "autograde", NAME))
     found.run("again", lambda: nbgrader(course, "autograde", NAME))
     found.run("feedback", lambda: nbgrader(course, "generate_feedback", NAME))
-    found.run("grade", lambda: said_by(course, "grade", "submitted", "--json", "marks.json", "--quiet"))
+    sandbox = "landlock" if landlock.abi() else "auto"  # nbgrader's run has taken the best that works here
+    grade = ("grade", "submitted", "--json", "marks.json", "--quiet", "--sandbox", sandbox)
+    found.run("grade", lambda: said_by(course, *grade))
     found.run("report", lambda: said_by(course, "report", "marks.json", "--html", "class.html"))
     found.run("similar", lambda: said_by(course, "similar", NAME, "code"))
     found.run("written", lambda: said_by(course, "written", NAME, "--page", "written.html"))
@@ -186,59 +208,54 @@ def some(tmp_path_factory) -> Graded:
     return graded(tmp_path_factory.mktemp("some"), SELECTED, SMALL, with_text)
 
 
-@contextlib.contextmanager
-def explained(found: Graded) -> Iterator[None]:
-    print(found.seconds, found.megabytes)
-    yield
-
-
 def check_marks(found: Graded) -> None:
-    """Everybody's exercise is right, in the gradebook and in the JSON."""
+    """Everybody's exercise but one is right, in the gradebook and in the JSON."""
     with book_of(found.course) as book:
         scores = {one: book.find_submission(NAME, one).score for one in found.students}
-    assert scores == dict.fromkeys(found.students, 3.0)
+    assert scores == dict.fromkeys(found.students, 3.0) | {WRONG_AND_LONG: 0.3}
     reports = json.loads((found.course.root / "marks.json").read_text())
     assert {one["student"]: one["score"] for one in reports} == scores
 
 
 def check_pages(found: Graded) -> None:
-    """Everybody has a feedback page, which is not much longer than what was handed in, and no page comes from another."""
+    """Everybody has a feedback page, which is not much longer than what was handed in."""
     for student in found.students:
         handed_in = found.course.root / "submitted" / student / NAME / NOTEBOOK
         assert found.page(student).stat().st_size < 5_000_000 + 2 * handed_in.stat().st_size, student
         assert EXERCISE in found.page(student).read_text()
+        copy = found.course.root / "autograded" / student / NAME / NOTEBOOK
+        pictures = handed_in.stat().st_size if student == "one picture many times" else 0
+        assert copy.stat().st_size < 2_500_000 + pictures, student
     assert (found.course.root / "written.html").stat().st_size < 1_000_000 * len(found.students)
+    assert (found.course.root / "class.html").stat().st_size < 100_000
+    code = found.course.root / "code" / EXERCISE / "students"
+    assert all(one.stat().st_size <= 400_001 for one in code.iterdir())
 
 
 def check_cost(found: Graded, seconds: float, megabytes: float) -> None:
-    most = dict.fromkeys(found.seconds, seconds)
-    assert {name: took for name, took in found.seconds.items() if took > most[name]} == {}
+    assert {name: took for name, took in found.seconds.items() if took > seconds} == {}
     assert {name: took for name, took in found.megabytes.items() if took > megabytes} == {}
 
 
-@pytest.mark.slow
 def test_a_long_text_costs_nobody_a_mark(some):
     check_marks(some)
 
 
-@pytest.mark.slow
 def test_a_long_text_costs_nobody_a_page(some):
     check_pages(some)
 
 
-@pytest.mark.slow
 def test_a_long_text_takes_little_time_and_memory_of_the_process_that_all_share(some):
-    check_cost(some, 1.0 * len(some.students), 200)
+    check_cost(some, 0.7 * len(some.students), 200)
 
 
 @pytest.mark.catalogue
 @pytest.mark.parametrize("change", [with_text, as_code])
-@pytest.mark.parametrize("name", EVERY)
-def test_the_largest_submission_is_graded_beside_ordinary_ones(tmp_path, name, change):
-    if name in ODD and change is as_code:
-        pytest.skip("it is the same notebook")
-    found = graded(tmp_path, [name], LARGE, change)
-    print(name, change.__name__, found.seconds, found.megabytes)
+@pytest.mark.parametrize("start", range(0, len(EVERY), GROUP))
+def test_the_largest_submissions_are_graded_beside_ordinary_ones(tmp_path, start, change):
+    names = EVERY[start:][:GROUP]
+    found = graded(tmp_path, names, LARGE, change)
+    print(names, found.seconds, found.megabytes)
     check_marks(found)
     check_pages(found)
-    check_cost(found, 6.0, 1_500)
+    check_cost(found, 3.0 * len(found.students), 1_000)
