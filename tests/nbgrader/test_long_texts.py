@@ -195,7 +195,8 @@ def graded(folder: Path, names: list[str], size: int, change: Callable[[Notebook
     sandbox = "landlock" if landlock.abi() else "auto"  # nbgrader's run has taken the best that works here
     grade = ("grade", "submitted", "--json", "marks.json", "--quiet", "--sandbox", sandbox)
     found.run("grade", lambda: said_by(course, *grade))
-    found.run("report", lambda: said_by(course, "report", "marks.json", "--html", "class.html"))
+    report = ("report", "marks.json", "--html", "class.html", "--submitted", "submitted")
+    found.run("report", lambda: said_by(course, *report))
     found.run("similar", lambda: said_by(course, "similar", NAME, "code"))
     found.run("written", lambda: said_by(course, "written", NAME, "--page", "written.html"))
     exporter = "autograder.nbgrader.gradebook_export.Exercises"
