@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -21,13 +20,14 @@ from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import one_line
 
-_PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w+[\w.]* import check")
+# Two repeats in a row never match the same character: else a long line would take the square of its length.
+_PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MODEL = "model.safetensors"  # beside the notebook, if the assignment takes a saved model
 MAX_MODEL = 4 * 2**20  # bytes; that of a small network has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
-OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")  # of a cell, in formats 1 to 3
+OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
 
 
 @dataclass(frozen=True)
@@ -98,19 +98,11 @@ class NotebookFile(Struct, frozen=True):
 
 
 def read_notebook(path: Path) -> NotebookFile:
-    """The notebook at `path`, of any format.
-
-    nbformat, whose import takes a second, is only needed for formats from before 2015.
-    """
+    """The notebook at `path`, of any format."""
     name = path.name
     try:
         notebook = parse_json(_read_text(path))
-        if notebook["nbformat"] < 4:
-            import nbformat
-
-            old = json.dumps(_old(notebook, name))
-            notebook = nbformat.convert(nbformat.reader.reads(old), 4)
-        cells = notebook["cells"]
+        cells = _old_cells(notebook, name) if notebook["nbformat"] < 4 else notebook["cells"]
         if not isinstance(cells, list):
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are no list)")
         _count(len(cells), name)
@@ -130,25 +122,32 @@ def _count(cells: int, name: str) -> None:
         raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
 
 
-def _old(notebook: Mapping[str, Any], name: str) -> dict[str, object]:
-    """The relevant parts of a notebook of formats 1 to 3, so that converting them takes little memory."""
+def _old_cells(notebook: Mapping[str, Any], name: str) -> list[object]:
+    """The cells of a notebook of formats 1 to 3, from before 2015, as those of format 4.
+
+    nbformat's own conversion takes gigabytes for some small notebooks.
+    """
     sheets = [notebook.get("cells", []), *(sheet["cells"] for sheet in notebook.get("worksheets", []))]
     _count(max(len(sheets), sum(map(len, sheets))), name)
-    first, *others = [list(map(_old_cell, cells)) for cells in sheets]
-    version = {key: notebook.get(key, 0) for key in ("nbformat", "nbformat_minor")}
-    return version | {"metadata": {"name": ""}, "cells": first, "worksheets": [{"cells": cells} for cells in others]}
+    return [_upgraded(cell) if isinstance(cell, dict) else cell for cells in sheets for cell in cells]
 
 
-def _old_cell(cell: Mapping[str, Any]) -> dict[str, object]:
-    metadata = {"nbgrader": {"grade_id": grade_id(cell)}}
-    return {key: cell[key] for key in OLD_KEYS if key in cell} | {"metadata": metadata, "outputs": []}
+def _upgraded(cell: Mapping[str, Any]) -> dict[str, object]:
+    kind, text = cell.get("cell_type"), next((_text(cell[key]) for key in OLD_TEXTS if key in cell), "")
+    if kind == "heading":
+        level = next((number for number in range(1, 7) if number == cell.get("level")), 1)
+        text = f"{'#' * level} {' '.join(text.splitlines())}"
+    kept = kind if kind in ("code", "raw") else "markdown"
+    return {"cell_type": kept, "source": text, "metadata": cell.get("metadata")}
+
+
+def _text(source: Any) -> str:
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
 
 
 def _tidy(cell: Mapping[str, Any]) -> NotebookCell:
-    source = cell.get("source", "")
-    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
     # A lone surrogate cannot be written to a file, and is not valid Python either.
-    text = text.encode("utf-8", "replace").decode("utf-8")
+    text = _text(cell.get("source", "")).encode("utf-8", "replace").decode("utf-8")
     if cell.get("cell_type") == "code":
         return NotebookCell("code", text, grade_id(cell))
     kind: Literal["markdown", "raw"] = "markdown" if cell.get("cell_type") == "markdown" else "raw"

@@ -98,7 +98,8 @@ elements and addresses. A spreadsheet gets no formula from a submission.
 and open no archive in it. Formgrader opens only the configured course.
 
 **Nobody looks for a course among submissions** (`tests/nbgrader/test_planted.py`), since a course's
-own Python runs outside the sandbox. No Python is imported from the current folder either.
+own Python runs outside the sandbox. No Python is imported from the current folder either, also
+by the scripts for Gradescope and Classroom 50 (`tests/engine/test_bundle_of_another_course.py`).
 Submissions are read within limits on bytes, depth and count (`tests/engine/test_submission.py`).
 
 **A model file** (`model.safetensors`) may be handed in if the assignment takes one. It never
@@ -160,6 +161,40 @@ grades, each fork server has a user of its own (`tests/sandbox/test_endings.py`)
 | names of sockets | a network namespace of its own, or no sockets but pairs |
 | scratch | a mount of its own, or a folder that is watched (`tests/sandbox/test_scratch.py`) |
 | memory | a control group, or `RLIMIT_DATA` for each process (`tests/sandbox/test_fork_server.py`) |
+
+## What computes on a student's text
+
+The process that holds the whole class, the gradebook or other students' work only does what is in
+this table with a student's text. Each row takes linear time, and has the bound on the right.
+`tests/nbgrader/test_long_texts.py` runs all of it on texts that are long, odd, or made to be slow.
+
+| place | what it computes | bound |
+| --- | --- | --- |
+| `reading.read_bytes`, `parse_json` | a file's bytes, and its JSON | 20 MB, 1,000,000 values and brackets, 100 deep |
+| `submission.read_notebook` | the cells, in formats before 2015 as well, without nbformat | 5,000 cells |
+| `submission.is_plain_check` | whether each line is only a call or the import of `check` | one pass over each line |
+| `discovery.notebook_in` | which notebook of a folder has the assignment's cells, if none has its name | 20 notebooks |
+| `worker.task`, `worker.pool` | what is sent to a judge, as bytes | 100 million characters wait at a time |
+| `worker.verdict` | a judge's message, field by field | 8 MB, and a length for each text |
+| `nbgrader.restore` | Markdown for the autograded copy | 20,000 characters of a cell, 100,000 of a notebook |
+| `nbgrader.autograde` | code for the autograded copy, cut after grading | 100,000 characters, 300,000 of a notebook |
+| nbgrader's own steps | checksums, rows of the gradebook, the notebook as JSON | the copy's size |
+| `nbgrader.preprocessor` | output of cells | 20,000 characters of a cell |
+| `nbgrader.pages`, Markdown | HTML by mistune and nh3; a longer text is shown as it is | 8,000 characters of a cell |
+| `nbgrader.pages`, code | colours by Pygments, only for Python | 10,000 characters, 300 blanks in a row |
+| `nbgrader.pages`, pasted pictures | base64 text in the page | each once |
+| `nbgrader.feedback_page` | the list at the top, and headings of nbgrader's template | one pass over the page |
+| `nbgrader.history` | a copy of the file, a digest | 20 MB |
+| `nbgrader.files`, `nbgrader.exchange` | copies of files; the time of handing in | 100 MB, 4 kB of `timestamp.txt` |
+| `nbgrader.zip_collect`, `collectors` | names in an archive, Gradescope's submitters | 100,000 entries, 500 MB |
+| `nbgrader.return_marks` | Moodle's worksheet; the kit's tables in an autograded copy | 100 MB |
+| `reports.class_report` | a sample of code | 5,000 characters, 30 lines, 5 notebooks of a student |
+| `reports.similar` | the code of each exercise, and lines that many share | 100,000 characters of an exercise |
+| `reports.written` | words of an answer, and answers that are alike | 20,000 characters; 400 words are compared |
+| `reports.export`, `rubric` | a report's texts, escaped | those of `worker.verdict` |
+
+`autograder check` and `check` in a notebook compile the code that they check. They hold one
+notebook, and no other student's work.
 
 """
 

@@ -55,6 +55,7 @@ from autograder.nbgrader.outcomes import (
 )
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
+from autograder.nbgrader.restore import shorten_code
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
@@ -275,6 +276,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 notebook = self._preprocessed(notebook, resources)
         finally:
             self._sanitizing = True
+        shorten_code(notebook.cells)
         target.mkdir(parents=True, exist_ok=True)
         (target / Path(notebook_filename).name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 

@@ -23,7 +23,7 @@ from autograder.text import printable, shown_name
 BLOCK = 2**20  # bytes that are copied at a time
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader's own, beside a submission
-MAX_TIMESTAMP = 2**20  # bytes; a time has 30, a secret 128
+MAX_TIMESTAMP = 2**12  # bytes; a time has 30, a secret 128
 
 
 def is_plain(path: Path) -> bool:

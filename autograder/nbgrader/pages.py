@@ -46,6 +46,9 @@ _LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # pasted pictures
 # MathJax's commands that make links, styles and classes; a formula needs none of them.
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
+MAX_RENDERED = 8_000  # characters of Markdown that is shown as such; the worst known of this length takes 0.3 s
+MAX_COLOURED = 10_000  # characters of code that is shown in colours; an exercise has 2,000
+_LONG_GAP = re.compile(r"\s{300}")  # Pygments takes time that grows with the square of blank lines in a row
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # such as what code has drawn
 
 
@@ -89,6 +92,16 @@ def _is_known(element: Element) -> bool:
     return "\\" not in (element.text or "") and not (element.tag == "mo" and not element.text)
 
 
+class Highlighter(Highlight2HTML):
+    """nbconvert's own for Python, but code for which Pygments might take long has no colours."""
+
+    def __call__(self, source: str, language: str | None = None, metadata: Any = None) -> str:
+        """Code as HTML. Of other languages, a magic's or a Markdown text's, Pygments' rules may take for ever."""
+        if language not in (None, "python", "python3", "py") or len(source) > MAX_COLOURED or _LONG_GAP.search(source):
+            return f'<div class="highlight"><pre>{html.escape(source)}</pre></div>'
+        return str(super().__call__(source))
+
+
 class Renderer(IPythonRenderer):
     """nbconvert's own, but a missing picture does not stop the page."""
 
@@ -97,7 +110,7 @@ class Renderer(IPythonRenderer):
         try:
             return str(super().image(text, url, title))
         except InvalidNotebook:
-            return f"[{text}: this picture is not in the notebook]"
+            return f"[{text}: this picture is not in the notebook, or is shown above]"
 
 
 class OwnRenderer(Renderer):
@@ -110,6 +123,23 @@ class OwnRenderer(Renderer):
     def block_math(self, body: str) -> str:
         """A formula on a line of its own."""
         return as_mathml(body, block=True) or str(super().block_math(body))
+
+
+class UntrustedRenderer(Renderer):
+    """For students' texts: no short text takes long, or becomes a long page."""
+
+    attachments: dict[str, dict[str, str]]
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """A block of code, in colours if it is Python."""
+        language = (info or "").split()[:1]
+        return Highlighter("python")(code, language[0]) if language else super().block_code(code, info)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """An image; a pasted one is in the page only once."""
+        shown = super().image(text, url, title)
+        self.attachments = {name: data for name, data in self.attachments.items() if url != f"attachment:{name}"}
+        return shown
 
 
 class Page(HTMLExporter):
@@ -148,7 +178,7 @@ class Page(HTMLExporter):
         """As `HTMLExporter` makes it, without parsing the whole page again, which took three quarters of the time."""
         resources, language = self._init_resources(resources), notebook.metadata.get("language_info", {})
         lexer = language.get("pygments_lexer", language.get("name"))
-        self.register_filter("highlight_code", Highlight2HTML(pygments_lexer=lexer, parent=self))
+        self.register_filter("highlight_code", Highlighter(pygments_lexer=lexer, parent=self))
         kinds = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=resources)
         self.register_filter("filter_data_type", kinds)
         page, resources = super(HTMLExporter, self).from_notebook_node(notebook, resources, **kw)
@@ -179,8 +209,10 @@ class Page(HTMLExporter):
         cell = context.get("cell", {})
         if source in self.own:
             return self._rendered(source, cell, OwnRenderer, escape=False)
+        if len(source) > MAX_RENDERED:
+            return cleaned(f"<pre>{html.escape(source)}</pre>")
         try:
-            return cleaned(self._rendered(source, cell, Renderer, escape=source == cell.get("source")))
+            return cleaned(self._rendered(source, cell, UntrustedRenderer, escape=source == cell.get("source")))
         except Exception as error:  # such as brackets nested without end; this must not cost the whole page
             self.log.warning("Shown as text, since it cannot be shown as Markdown: %s", error)
             return cleaned(f"<pre>{html.escape(source)}</pre>")

@@ -1,12 +1,12 @@
 """Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells.
 
-Text that is too long to show is cut. `pages` turns the rest into HTML.
+What is too long to show is cut. `pages` turns the rest into HTML.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -24,7 +24,8 @@ NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no 
 # Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
 _LONG_RUN = re.compile(r"([^\w\s])\1{200,}")
 MAX_MARKDOWN = 20_000  # characters of a cell that are shown, some ten pages
-MAX_SHOWN = 100_000  # characters of all cells together; the worst known text takes a quarter of a minute
+MAX_SHOWN = 100_000  # characters of all Markdown cells together
+MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -122,6 +123,17 @@ def sanitise(notebook: Any, trusted: Collection[str]) -> None:
         if cell.cell_type != "code" and cell.source not in trusted:
             cell.source = shortened(cell.source, left)
             left = max(0, left - len(cell.source))
+
+
+def shorten_code(cells: Iterable[Any]) -> None:
+    """Shorten code in place to what a page can show, after it has run. What was handed in stays as it is."""
+    left = MAX_ALL_CODE
+    for cell in cells:
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("locked"):
+            most = min(left, MAX_CODE)
+            left -= min(most, len(cell.source))
+            if len(cell.source) > most:
+                cell.source = f"{cell.source[:most]}\n# ... (the rest of this cell is not shown)"
 
 
 def shortened(source: str, left: int = MAX_SHOWN) -> str:

@@ -29,6 +29,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from string import digits
 from typing import Any, Literal, NamedTuple
 
 from nbgrader.api import Gradebook
@@ -196,11 +197,12 @@ def _read(sheet: Path) -> tuple[str, list[dict[str, _Field]]]:
 
 def _number_in(row: dict[str, _Field]) -> str:
     """A student's number in a row of the worksheet, or ""."""
-    number = re.search(r"\d+$", row[IDENTIFIER].value) if IDENTIFIER in row else None
-    return number[0] if number else ""
+    value = row[IDENTIFIER].value if IDENTIFIER in row else ""
+    return value[len(value.rstrip(digits)) :]
 
 
-_FIELD = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])*')
+# A quotation without an end goes on to the end of the text, so that no character is read twice.
+_FIELD = re.compile(r'(?:"(?:[^"]++|"")*+(?:"|\Z)|[^",\r\n]++)*+')
 
 
 def _fields(text: str) -> Iterator[list[_Field]]:

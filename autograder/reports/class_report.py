@@ -29,7 +29,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 24  # characters of a full bar in the terminal
 ROWS = 8  # of a list in the terminal; the page shows all
 SHOWN = 5  # entries of a list that the page shows; the rest is folded
-SAMPLE_LINES = 30  # of a sample; an exercise has about ten
+SAMPLE_LINES, SAMPLE = 30, 5_000  # lines and characters of a sample; an exercise has about ten lines
 NOTEBOOKS = 5  # of a student's folder that are read
 CSV_HEAD = ("assignment", "kind", "exercise", "name", "count", "of", "share", "detail")
 
@@ -123,8 +123,8 @@ def _is_below(folder: Path, root: Path) -> bool:
 
 
 def _sample(source: str) -> str:
-    lines = [line for line in source.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    cut = lines[:SAMPLE_LINES] + (["..."] if len(lines) > SAMPLE_LINES else [])
+    lines = [line for line in source[:SAMPLE].splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    cut = lines[:SAMPLE_LINES] + (["..."] if len(lines) > SAMPLE_LINES or len(source) > SAMPLE else [])
     return "\n".join(printable(line.expandtabs(4)) for line in cut)
 
 

@@ -10,8 +10,8 @@ https://cs50.readthedocs.io/projects/compare50 (--distro)
 
 from __future__ import annotations
 
-import ast
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +21,7 @@ from autograder.errors import SubmissionError
 from autograder.reports.marks_file import as_csv
 from autograder.submission import NotebookFile, Submission, read_notebook
 
+MOST = 100_000  # characters of an exercise's code that are compared; an exercise has 2,000
 FEW = 4  # students, at least: then lines that more than half of them have count as given code
 
 
@@ -31,16 +32,15 @@ def files(
 
     Raises `SubmissionError` if the release cannot be read. Submissions that cannot be read are left out.
     """
-    handed_in = {entry.student: notebook for entry in submissions if (notebook := _readable(entry))}
-    names = {student: _alias(student) if anonymous else student for student in handed_in}
-    stubs = read_notebook(assignment.released)
-    for exercise in assignment.exercises:
-        stub = _code_of(stubs, exercise.name)
-        code = {student: _code_of(notebook, exercise.name) for student, notebook in handed_in.items()}
+    stubs = _codes(read_notebook(assignment.released), assignment)
+    codes = {entry.student: _codes(notebook, assignment) for entry in submissions if (notebook := _readable(entry))}
+    names = {student: _alias(student) if anonymous else student for student in codes}
+    for exercise, stub in stubs.items():
+        code = {student: own[exercise] for student, own in codes.items()}
         edited = {student: text for student, text in code.items() if text.strip() not in ("", stub.strip())}
         for student, text in edited.items():
-            yield folder / exercise.name / "students" / f"{names[student]}.py", text.rstrip() + "\n"
-        yield folder / exercise.name / "base" / "base.py", "\n".join([stub.rstrip(), *_shared(edited, stub)]) + "\n"
+            yield folder / exercise / "students" / f"{names[student]}.py", text.rstrip() + "\n"
+        yield folder / exercise / "base" / "base.py", "\n".join([stub.rstrip(), *_shared(edited, stub)]) + "\n"
     if anonymous:
         rows = sorted((alias, student) for student, alias in names.items())
         yield folder.with_name(f"{folder.name}.names.csv"), as_csv(("file", "student"), rows)
@@ -58,20 +58,14 @@ def _alias(student: str) -> str:
     return "student-" + hashlib.sha256(f"alias {student}".encode("utf-8", "replace")).hexdigest()[:8]
 
 
-def _code_of(notebook: NotebookFile, exercise: str) -> str:
-    """The source of the cell with the exercise's nbgrader id, else of the last cell that defines it."""
+def _codes(notebook: NotebookFile, assignment: Assignment) -> dict[str, str]:
+    """The code of each exercise: the cell with its nbgrader id, else the last cell that defines it."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    named = [cell.source for cell in cells if cell.grade_id == exercise]
-    defined = [cell.source for cell in cells if exercise in _definitions(cell.source)]
-    return (named or defined[-1:] or [""])[0]
-
-
-def _definitions(source: str) -> set[str]:
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    named = {cell.grade_id: cell.source for cell in reversed(cells)}
+    names = [exercise.name for exercise in assignment.exercises]
+    defines = re.compile(rf"^(?:async )?(?:def|class) ({'|'.join(names)})\b", re.MULTILINE)
+    defined = {name: cell.source for cell in cells for name in defines.findall(cell.source)}
+    return {name: named.get(name, defined.get(name, ""))[:MOST] for name in names}
 
 
 def _shared(code: Mapping[str, str], stub: str) -> list[str]:

@@ -29,6 +29,7 @@ from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, Loc
 from autograder.worker.task import Marked, Task, as_task, failed
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
+MOST_WAITING = 100_000_000  # characters of code that wait for a worker; a thousand notebooks have half as many
 LOSSES = 3  # a task is tried this often if its worker is lost
 CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
 LONG = 10.0  # seconds without a finished submission, after which a log says for whom the run waits
@@ -112,6 +113,10 @@ class _Submitted:
     losses: int = 0
 
 
+def _characters(waiting: Iterable[_Submitted]) -> int:
+    return sum(len(cell) for submitted in waiting for cell in submitted.task.cells)
+
+
 class WorkerPool:
     """Workers for one course; `mark` may be called many times."""
 
@@ -136,7 +141,7 @@ class WorkerPool:
                 begun = True
                 self._executor.get_ready(task.assignment)
             waiting.append(self._submit(task))
-            if len(waiting) > self._executor.window:
+            while len(waiting) > self._executor.window or (len(waiting) > 1 and _characters(waiting) > MOST_WAITING):
                 yield self._next(waiting)
         while waiting:
             yield self._next(waiting)

@@ -131,3 +131,35 @@ def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path, code, all
     assert (result["score"] == result["max-score"]) == all_pass
     assert result["max-score"] % 3 == 0
     assert all(test["test-name"].startswith(EXERCISE) for test in result["tests"])
+
+
+TAKES_OVER = """
+import pathlib
+pathlib.Path("taken_over").touch()
+pathlib.Path("result.json").write_text('{"score": 2000, "max-score": 2000}')
+raise SystemExit
+"""
+
+
+def test_nothing_in_a_students_repository_runs_in_place_of_the_kit(course, wheels, tmp_path):
+    """Modules that the script or the kit imports, a course with easier tests, and a result that was committed."""
+    folder, checkout = tmp_path / "bundle", tmp_path / "checkout"
+    assert command(course, "bundle", NAME, "--classroom50", folder, "--requirement", "numpy")[0] == 0
+    shutil.copytree(course.root, checkout)
+    for tests in checkout.glob("*_course/*/*/visible_tests.py"):
+        tests.write_text(TAKES_OVER)
+    for module in ("autograder", "pip", "json", "numpy", "msgspec", "rich", "sitecustomize", "encodings", "subprocess"):
+        (checkout / f"{module}.py").write_text(TAKES_OVER)
+    (checkout / "result.json").write_text('{"score": 2000, "max-score": 2000}')
+    (checkout / "checks.json").mkdir()
+    nbformat.write(fill(released(course), {EXERCISE: WRONG}), checkout / NOTEBOOK)
+    environment = os.environ | {"PYTHONPATH": str(wheels), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(
+        [sys.executable, folder / "autograder.py"],
+        cwd=checkout, capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (checkout / "taken_over").exists()
+    result = json.loads((checkout / "result.json").read_text())
+    assert result["schema"] == "classroom50/result/v1"
+    assert result["score"] < result["max-score"]

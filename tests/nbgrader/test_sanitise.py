@@ -12,7 +12,7 @@ from rich.console import Console
 
 from autograder.cli.grading import GradingOptions, grade_class
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
-from autograder.nbgrader.restore import MAX_MARKDOWN, shortened
+from autograder.nbgrader.restore import MAX_ALL_CODE, MAX_CODE, MAX_MARKDOWN, shorten_code, shortened
 from tests.conftest import ROOT
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.in_process import ASSIGNMENTS
@@ -77,6 +77,19 @@ def test_texts_are_no_longer_than_a_page_can_show():
     assert len(shortened("a" * 10**6)) < MAX_MARKDOWN + 100
     assert len(shortened("a" * 1000, 10)) < 100
     assert shortened("*" * 10_000) == "*" * 200
+
+
+def test_code_is_no_longer_than_a_page_can_show_except_for_the_courses_own():
+    locked = {"nbgrader": {"locked": True}}
+    cells = [nbformat.v4.new_code_cell("a" * size) for size in (10, 10**6, MAX_CODE, MAX_CODE, MAX_CODE)]
+    cells.append(nbformat.v4.new_code_cell("a" * 10**6, metadata=locked))
+    shorten_code(cells)
+    kept = [len(cell.source) for cell in cells]
+    assert (kept[0], kept[2]) == (10, MAX_CODE)
+    assert kept[1] < MAX_CODE + 100
+    assert "not shown" in cells[1].source
+    assert sum(kept[:-1]) < MAX_ALL_CODE + 500
+    assert kept[-1] == 10**6
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,262 @@
+"""Texts that are long or odd, each handed in beside ordinary work: the class is graded, and no step takes long.
+
+Outside the judge, nothing computes on a student's text except in linear time and bounded memory. docs/security.md lists
+what is read where. Here all of it runs, on a class in which each student hands in right work and one such text.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.course import Course
+from autograder.sandbox.linux import landlock
+from autograder.submission import MAX_BYTES
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    WRONG,
+    book_of,
+    nbgrader,
+    said_by,
+    small_course,
+    submit,
+)  # fmt: skip
+
+pytestmark = pytest.mark.slow
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+# What is repeated until the text is long.
+PARTS = {
+    "blank lines": " \n",
+    "ends of lines": "\n",
+    "returns": "\r",
+    "spaces": " ",
+    "tabs": "\t",
+    "one name": "a",
+    "names": "a\n",
+    "brackets": "(",
+    "square brackets": "[",
+    "pairs of brackets": "[]",
+    "links": "[a](",
+    "pictures": "![",
+    "quotations": "> ",
+    "quotes": '"""\n',
+    "formulas": "\\\\[",
+    "stars": "*_",
+    "elements": "<b><i>",
+    "fences": "```\n",
+    "comments": "#",
+    "commas": "a, ",
+    "dots": "a.",
+    "minus signs": "-",
+    "definitions": "def a ",
+    "accents": "a\N{COMBINING ACUTE ACCENT}\N{COMBINING GRAVE ACCENT BELOW}",
+    "wide": "\N{GRINNING FACE}",
+    "digits": "7",
+}
+# What stands before it and after it.
+AROUND = {
+    "an import": ("from ", "a", ""),
+    "an import of dots": ("from a", ".", ""),
+    "a check": ("check(", " ", ""),
+    "a check's rest": ('check("a")', " ", "b"),
+    "another language": ("%%perl\n", "s{", ""),
+    "a block of another language": ("```perl\n", "s{", "\n```"),
+    "a block of blank lines": ("```python\n", " \n", "x\n```"),
+    "blank lines in the middle": ("x = 1\n", " \n", "y = 2"),
+}
+Notebook = dict[str, Any]
+
+
+def text(name: str, size: int) -> str:
+    """A text that takes so many bytes in a notebook."""
+    start, part, end = AROUND.get(name) or ("", PARTS[name], "")
+    return start + part * (size // (len(json.dumps(part, ensure_ascii=False).encode()) - 2)) + end
+
+
+def cell(kind: object, source: object, **more: object) -> dict[str, object]:
+    outputs: dict[str, object] = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, "source": source} | outputs | more
+
+
+def with_text(notebook: Notebook, name: str, size: int) -> None:
+    """The text as code, as Markdown, as a raw cell, and as the answer to the written question."""
+    long = text(name, size // 4)
+    for one in notebook["cells"]:
+        if one["metadata"].get("nbgrader", {}).get("grade_id") == WRITTEN:
+            one["source"] = long
+    notebook["cells"] += [cell("code", long), cell("markdown", long), cell("raw", long)]
+
+
+def as_code(notebook: Notebook, name: str, size: int) -> None:
+    notebook["cells"].append(cell("code", text(name, size)))
+
+
+def numbers_for_words(notebook: Notebook, size: int) -> None:
+    many = [7] * (size // 10)
+    notebook["cells"] += [
+        cell(7, 7), cell("code", 10**300, metadata=7), cell("markdown", many, metadata={"nbgrader": {"grade_id": 7}}),
+        cell("raw", {"a": many}), cell("markdown", None, attachments=7), cell("markdown", "a", attachments={"a": 7}), 7,
+    ]  # fmt: skip
+    notebook["metadata"] = 7
+
+
+def one_picture_many_times(notebook: Notebook, size: int) -> None:
+    pictures = {"a": {"image/png": PNG + "A" * size}}
+    notebook["cells"].append(cell("markdown", "![](attachment:a) " * 400, attachments=pictures))
+
+
+def short_texts(notebook: Notebook, size: int) -> None:
+    """Texts that are short enough to be shown in colours or as Markdown, as many as are shown."""
+    kinds = ("a block of another language", 10), ("formulas", 4), ("blank lines in the middle", 4)
+    texts = [text(name, 7_900) for name, count in kinds for _ in range(count)]
+    notebook["cells"] += [cell(kind, one) for one in texts for kind in ("markdown", "code")]
+
+
+def many_cells(notebook: Notebook, size: int) -> None:
+    notebook["cells"] += [cell("code", "1"), cell("markdown", "[a](b)")] * min(2_400, size // 1_000)
+
+
+def a_cells_long_name(notebook: Notebook, size: int) -> None:
+    notebook["cells"].append(cell("code", "1", metadata={"nbgrader": {"grade_id": "test-" + "a" * size}}))
+
+
+def an_old_format(notebook: Notebook, size: int) -> None:
+    """Format 3, with a heading that nbformat's own conversion makes gigabytes of."""
+    cells = notebook.pop("cells")
+    for one in cells:
+        if one["cell_type"] == "code":
+            one["input"] = one.pop("source")
+    heading = {"cell_type": "heading", "level": 1_000 * size, "source": "a", "metadata": {}}
+    notebook |= {"nbformat": 3, "worksheets": [{"cells": [*cells, heading]}]}
+
+
+ODD: dict[str, Callable[[Notebook, int], None]] = {
+    "numbers for words": numbers_for_words,
+    "one picture many times": one_picture_many_times,
+    "short texts": short_texts,
+    "many cells": many_cells,
+    "a cell's long name": a_cells_long_name,
+    "an old format": an_old_format,
+}
+EVERY = [*PARTS, *AROUND, *ODD]
+# Those of which each shows a fault of its own if something is not linear.
+SELECTED = ["an import", "blank lines in the middle", "a block of another language", "wide", *ODD]
+SMALL, LARGE = 400_000, MAX_BYTES - 100_000  # bytes of a submission
+ORDINARY, WRONG_AND_LONG = ["ada", "zoe"], "ben"
+GROUP = 8  # students of a class with the largest submissions
+
+
+@dataclass
+class Graded:
+    """A class after all commands. seconds, megabytes: what each command took of this process, beside its children."""
+
+    course: Course
+    students: list[str]
+    seconds: dict[str, float] = field(default_factory=dict)
+    megabytes: dict[str, float] = field(default_factory=dict)
+
+    def run(self, name: str, act: Callable[[], object]) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts from now
+        memory, begun = in_use("VmRSS"), time.process_time()
+        act()
+        self.seconds[name], self.megabytes[name] = time.process_time() - begun, in_use("VmHWM") - memory
+
+    def page(self, student: str) -> Path:
+        return self.course.root / "feedback" / student / NAME / Path(NOTEBOOK).with_suffix(".html")
+
+
+def in_use(word: str) -> float:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(word))
+    return int(line.split()[1]) / 1024
+
+
+def graded(folder: Path, names: list[str], size: int, change: Callable[[Notebook, str, int], None]) -> Graded:
+    """A class in which each name is a student's."""
+    course = small_course(folder / "course", students=ORDINARY, written=True)
+    submit(course, WRONG_AND_LONG, {EXERCISE: f"{WRONG}\n\n\nx = '{'a' * size}'"})
+    for name in names:
+        path = submit(course, name)
+        notebook = json.loads(path.read_text())
+        ODD[name](notebook, size) if name in ODD else change(notebook, name, size)
+        path.write_text(json.dumps(notebook, ensure_ascii=False))
+    found = Graded(course, [*ORDINARY, WRONG_AND_LONG, *names])
+    found.run("autograde", lambda: nbgrader(course, "autograde", NAME))
+    found.run("again", lambda: nbgrader(course, "autograde", NAME))
+    found.run("feedback", lambda: nbgrader(course, "generate_feedback", NAME))
+    sandbox = "landlock" if landlock.abi() else "auto"  # nbgrader's run has taken the best that works here
+    grade = ("grade", "submitted", "--json", "marks.json", "--quiet", "--sandbox", sandbox)
+    found.run("grade", lambda: said_by(course, *grade))
+    report = ("report", "marks.json", "--html", "class.html", "--submitted", "submitted")
+    found.run("report", lambda: said_by(course, *report))
+    found.run("similar", lambda: said_by(course, "similar", NAME, "code"))
+    found.run("written", lambda: said_by(course, "written", NAME, "--page", "written.html"))
+    exporter = "autograder.nbgrader.gradebook_export.Exercises"
+    found.run("export", lambda: nbgrader(course, "export", f"--exporter={exporter}", "--to=exercises.csv"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory) -> Graded:
+    return graded(tmp_path_factory.mktemp("some"), SELECTED, SMALL, with_text)
+
+
+def check_marks(found: Graded) -> None:
+    """Everybody's exercise but one is right, in the gradebook and in the JSON."""
+    with book_of(found.course) as book:
+        scores = {one: book.find_submission(NAME, one).score for one in found.students}
+    assert scores == dict.fromkeys(found.students, 3.0) | {WRONG_AND_LONG: 0.3}
+    reports = json.loads((found.course.root / "marks.json").read_text())
+    assert {one["student"]: one["score"] for one in reports} == scores
+
+
+def check_pages(found: Graded) -> None:
+    """Everybody has a feedback page, which is not much longer than what was handed in."""
+    for student in found.students:
+        handed_in = found.course.root / "submitted" / student / NAME / NOTEBOOK
+        assert found.page(student).stat().st_size < 5_000_000 + 2 * handed_in.stat().st_size, student
+        assert EXERCISE in found.page(student).read_text()
+        copy = found.course.root / "autograded" / student / NAME / NOTEBOOK
+        pictures = handed_in.stat().st_size if student == "one picture many times" else 0
+        assert copy.stat().st_size < (250_000 if student == WRONG_AND_LONG else 2_500_000) + pictures, student
+    assert (found.course.root / "written.html").stat().st_size < 1_000_000 * len(found.students)
+    assert (found.course.root / "class.html").stat().st_size < 100_000
+    code = found.course.root / "code" / EXERCISE / "students"
+    assert all(one.stat().st_size <= 400_001 for one in code.iterdir())
+
+
+def check_cost(found: Graded, seconds: float, megabytes: float) -> None:
+    assert {name: took for name, took in found.seconds.items() if took > seconds} == {}
+    assert {name: took for name, took in found.megabytes.items() if took > megabytes} == {}
+
+
+def test_a_long_text_costs_nobody_a_mark(some):
+    check_marks(some)
+
+
+def test_a_long_text_costs_nobody_a_page(some):
+    check_pages(some)
+
+
+def test_a_long_text_takes_little_time_and_memory_of_the_process_that_all_share(some):
+    check_cost(some, 0.7 * len(some.students), 200)
+
+
+@pytest.mark.catalogue
+@pytest.mark.parametrize("change", [with_text, as_code])
+@pytest.mark.parametrize("start", range(0, len(EVERY), GROUP))
+def test_the_largest_submissions_are_graded_beside_ordinary_ones(tmp_path, start, change):
+    names = EVERY[start:][:GROUP]
+    found = graded(tmp_path, names, LARGE, change)
+    print(names, found.seconds, found.megabytes)
+    check_marks(found)
+    check_pages(found)
+    check_cost(found, 3.0 * len(found.students), 1_000)
