@@ -34,6 +34,7 @@ ATTEMPTS = 2  # what is lost, and not through the student's code, is done once m
 # libraries' own code, which count as soon as they are used.
 MEASURED = 16 * 2**20
 MAX_STOPPED = 2  # stopped calls of an exercise, after which each one gets very little time
+USED_UP = "the whole notebook had used up its time before this call"
 GONE_IN_CALL = "the Python process ended during the call"
 # How a question begins: a map of one pair whose key is this word.
 QUESTION = frames.body({"question": None})[:-1]
@@ -112,6 +113,9 @@ class SandboxedCalls:
         """As `ask`, but without a second try. Raises `ProcessLost` and `Waited`."""
         if not calls:
             return
+        if not self._notebook.has_time:
+            yield self._lost(Why.TOO_SLOW, USED_UP)
+            return
         notebook, allowance = self._notebook, self._notebook.allowance
         seconds, began = 0.0, time.monotonic()
         prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
@@ -165,7 +169,7 @@ class SandboxedCalls:
 
     def _limit(self, seconds: float) -> TimeLimit:
         notebook = self._notebook
-        return notebook.clock.limit(seconds if notebook.has_time else 0.0, notebook.on_the_clock(seconds))
+        return notebook.clock.limit(seconds, notebook.on_the_clock(seconds))
 
     def _receive(self, limit: TimeLimit, allowance: frames.Allowance) -> bytes:
         assert self._sock is not None

@@ -242,6 +242,7 @@ class Notebook:
         for _ in range(ATTEMPTS):
             if self._sock is None:
                 self.renew(self._place)
+            began = time.monotonic()
             try:
                 return ask()
             except frames.Closed:
@@ -251,6 +252,7 @@ class Notebook:
                 why = str(error)
             except (frames.Deadline, frames.WireError):
                 why = ""
+                self._spent_before += time.monotonic() - began  # or the next process could do the same, again and again
             self.close()
         if why:
             raise MachineError(f"the notebook's process did not go on, twice: {why}")
