@@ -16,7 +16,7 @@ import zipfile
 import pytest
 
 from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, nbgrader, released, said_by, submit
 
 FILE = "assignsubmission_file"
 
@@ -94,6 +94,14 @@ def test_a_newer_download_beside_an_older_one_is_what_counts(course):
     download(course, {(f"Jane Doe_7_{FILE}/{NOTEBOOK}", NEW): work}, "b.zip")
     collect(course, "Moodle")
     assert collected(course) == {"Jane Doe": work}
+
+
+def test_autograde_before_the_assignment_is_generated_says_what_to_run(course):
+    submit(course, "ann")
+    (course.root / "gradebook.db").unlink()
+    said = nbgrader(course, "autograde", NAME, code=1)
+    assert f"{NAME} is not in the gradebook; run: nbgrader generate_assignment {NAME}" in said
+    assert "Traceback" not in said
 
 
 # ---------------------------------------------------------------- groups
