@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Set, Unicode, default
 
 from autograder.discovery import name_problem
@@ -91,7 +92,11 @@ class SystemCollector(FileNameCollectorPlugin):
     @default("roster")
     def _roster_default(self) -> set[str]:
         coursedir = getattr(self.parent, "coursedir", None)
-        return class_list(coursedir) if coursedir is not None else set()
+        try:
+            return class_list(coursedir) if coursedir is not None else set()
+        except SQLAlchemyError:
+            self.log.warning("The gradebook cannot be read, so ids are not compared with a roster")
+            return set()
 
     @default("extracted")
     def _extracted_default(self) -> str:
