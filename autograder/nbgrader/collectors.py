@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from autograder.nbgrader.gradebook_rows import due_date
-from autograder.nbgrader.system_collector import GROUPS, METADATA, Owner, SystemCollector, can_be_a_folder
+from autograder.nbgrader.system_collector import GROUPS, METADATA, Owner, SystemCollector, can_be_a_folder, collected_as
 
 DUE = 'nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets it, then collect again'
 _NO_FOLDER = (
@@ -60,9 +60,12 @@ class Canvas(SystemCollector):
         return None
 
     def _owner_in(self, part: str, found: re.Match[str]) -> Owner:
-        """The owner. Of two ways to read a name, the one counts whose id is in the class."""
+        """The owner. Of two ways to read a name, the one counts whose id is in the class.
+
+        A course's notebook may itself begin with a number, `01_first.ipynb`; then no name ends in one.
+        """
         owner, other = self._read(part, found), self._other_reading(part, found)
-        if other is None:
+        if other is None or collected_as(owner) == self.notebook:
             return owner
         known = [one for one in (owner, other) if one.student in self.roster or self._members(one.student)]
         if len(known) == 1:

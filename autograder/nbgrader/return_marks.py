@@ -75,7 +75,8 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[di
     came from. Raises `AutograderError` if nothing comes from this system.
     """
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
-    collector = COLLECTORS[system](extracted=str(folder), roster=class_list(nbgrader.coursedir))
+    known = {"notebook": assignment.notebook.name, "roster": class_list(nbgrader.coursedir)}
+    collector = COLLECTORS[system](extracted=str(folder), **known)
     found = dict[str, Owner]()
     for path, owner in collector.sorted_out.taken.items():
         is_ours = collected_as(owner) == assignment.notebook.name

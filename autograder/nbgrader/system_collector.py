@@ -5,6 +5,7 @@ Only the outermost name counts, because the system wrote it. Names inside a hand
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -18,8 +19,9 @@ from nbgrader.plugins import FileNameCollectorPlugin
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Set, Unicode, default
 
+from autograder.course import course_at
 from autograder.discovery import name_problem
-from autograder.errors import AutograderError, SubmissionError
+from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
@@ -88,6 +90,16 @@ class SystemCollector(FileNameCollectorPlugin):
     extracted = Unicode(help="the folder with what was unpacked, below which the system's names begin")
 
     roster = Set(Unicode(), help="the ids of the class; empty if the gradebook has no roster")
+
+    notebook = Unicode(help="the name of the course's own notebook; empty if it is not known")
+
+    @default("notebook")
+    def _notebook_default(self) -> str:
+        coursedir = getattr(self.parent, "coursedir", None)
+        with contextlib.suppress(CourseError):
+            if coursedir is not None:
+                return str(course_at(Path(coursedir.root)).assignment(coursedir.assignment_id).notebook.name)
+        return ""
 
     @default("roster")
     def _roster_default(self) -> set[str]:

@@ -17,7 +17,7 @@ import zipfile
 import pytest
 
 from autograder.nbgrader import zip_collect
-from autograder.nbgrader.collectors import Moodle
+from autograder.nbgrader.collectors import Canvas, Moodle
 from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
@@ -129,6 +129,15 @@ def test_underscores_in_canvas_names_give_nobody_anothers_number(course):
     with zipfile.ZipFile(course.root / "p.zip") as pages:  # Canvas takes the first two numbers between underscores
         found = [re.findall(r"(?<=_)\d+(?=_)", name)[:2] for name in sorted(pages.namelist())]
     assert found == [["4331", "98776"], ["4326", "98770"]]
+
+
+def test_notebook_whose_own_name_begins_with_a_number_is_no_part_of_a_persons_name(tmp_path):
+    for name in ("doejane_4321_98765_01_first-1.ipynb", "roe_5_98766_2_first.ipynb"):
+        (tmp_path / name).touch()
+    ours = Canvas(extracted=str(tmp_path), notebook="01_first.ipynb")
+    assert {owner.student for owner in ours.sorted_out.taken.values()} == {"doejane_4321"}
+    (told,) = ours.left
+    assert "may be of roe_5 or of roe_5_98766" in told
 
 
 def test_two_students_with_one_number_are_refused_before_anything_is_written(course):
