@@ -20,6 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: install bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
 
+# BUBBLEWRAP=no leaves the system's packages alone.
 install: .venv/installed
 	@./.ci/bubblewrap
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."

@@ -18,6 +18,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def composed(text: str) -> str:
+    """`text` with each accent in its letter. In names of files macOS writes the two apart."""
+    return unicodedata.normalize("NFC", text)
+
+
 def shown_name(name: str) -> str:
     """A student's name as one line, with invisible characters escaped as in Python: `A\\xa0B`.
 

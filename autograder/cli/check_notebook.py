@@ -183,9 +183,11 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
 
 def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -> str:
     """What to do if the exercise is not judged: mend the error of its cell if there is one, else begin."""
-    for owner, source, result in zip(notebook.owners, notebook.sources, results, strict=True):
+    cells = [*zip(notebook.sources, results, strict=True)]
+    for owner, (source, result) in zip(notebook.owners, cells, strict=True):
         if owner == name and (reason := cell_errors.why(source, result)):
-            return reason
+            others = (cell for cell in cells if cell != (source, result))
+            return f"{reason} {cell_errors.not_reached([result.text], others)}".strip()
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

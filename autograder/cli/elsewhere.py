@@ -151,9 +151,12 @@ def return_(
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     handed, left = return_marks.handed_in(nbgrader, found, to)
-    if to == "moodle":
-        handed, unknown = return_marks.each_member(sheet, handed)
+    if to != "gradescope":
+        handed, unknown = (
+            return_marks.each_member(sheet, handed) if to == "moodle" else return_marks.canvas_members(handed)
+        )
         left += unknown
+    return_marks.check_numbers(handed)
     grades = return_marks.marks(nbgrader, found)
     missing = [*left, *return_marks.without_marks(grades, handed)]
     notices = list(return_marks.to_know(grades, handed))

@@ -22,7 +22,9 @@ from msgspec.structs import replace
 from autograder.diagnosis import differences, forms, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
+from autograder.sandbox.protocol.kinds import Kind as FailureKind
+from autograder.sandbox.protocol.kinds import Why
 from autograder.sandbox.protocol.values import encode
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.comparing import arrays, numbers, same_value
@@ -125,11 +127,24 @@ def relations(
 def explained_by_relations(
     compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
 ) -> tuple[Relation, ...]:
-    """One relation that explains all wrong answers, or else two that do together; empty if there are none."""
+    """One relation that explains all wrong answers, or else two that do together; empty if there are none.
+
+    A call that ran out of memory or time has no wrong value, so it is left out; `explains` counts the others.
+    """
+    kept = [i for i, one in enumerate(compared) if not _ran_out(one.got)]
+    compared, wrong = [compared[i] for i in kept], frozenset(n for n, i in enumerate(kept) if i in wrong)
+    if not wrong:
+        return ()
     found = list(relations(compared, wrong, of_course))
     together = combinations([one for one in found if one.with_another], 2)
     groups: list[tuple[Relation, ...]] = [*((one,) for one in found), *together]
     return next((group for group in groups if frozenset().union(*(one.explains for one in group)) == wrong), ())
+
+
+def _ran_out(answer: Answer) -> bool:
+    if isinstance(answer, NoAnswer):
+        return answer.why is not Why.UNREADABLE
+    return isinstance(answer, Failure) and answer.kind is FailureKind.MEMORY
 
 
 def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[Kind] = ()) -> Relation | None:

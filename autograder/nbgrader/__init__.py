@@ -16,6 +16,8 @@ from typing import Any
 
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
+import nbgrader.utils
+from nbgrader.apps.dbapp import DbAssignmentAddApp
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
@@ -26,7 +28,7 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course import CONFIG
 from autograder.errors import CourseError
-from autograder.nbgrader import due, exchange, formgrader
+from autograder.nbgrader import due, exchange, formgrader, timestamps
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
@@ -47,7 +49,10 @@ def _patch_nbgrader() -> None:
     GradeHandler.put = formgrader.record_manual_grade
     ZipCollectApp.process_extracted_files = process_extracted_files
     GenerateFeedback.init_assignment = copy_for_release
-    CourseDirectory.get_existing_timestamp = exchange.timestamp_if_plain
+    CourseDirectory.get_existing_timestamp = timestamps.existing_timestamp
+    nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
+    nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
+    DbAssignmentAddApp.start = due.add_assignment
     ExchangeCollect.do_copy = exchange.copy_hand_in
     ExchangeCollect.copy_files = exchange.collect
     ExchangeCollect._path_to_record = exchange.record_of

@@ -27,7 +27,7 @@ from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, PlainFiles, remove_tree
+from autograder.nbgrader.files import PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
     check_penalty_plugin,
@@ -56,7 +56,7 @@ from autograder.nbgrader.outcomes import (
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.restore import shorten_code
-from autograder.reading import read_bytes
+from autograder.nbgrader.timestamps import handed_in_at
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import Submission, read_notebook, stamp
@@ -128,9 +128,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.cells = course_cells(self.coursedir, self.course_assignment)
         except MissingEntry:
             name = self.course_assignment.name
-            raise NbGraderException(
-                f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}"
-            ) from None
+            raise CourseError(f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}") from None
         self.points = points_of(self.cells)
         check_penalty_plugin(self)
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
@@ -157,21 +155,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
             if submission.problem:
                 raise SubmissionError(submission.problem)
             read_notebook(submission.path)
-            self._check_timestamp(folder)
+            handed_in_at(folder)
         except SubmissionError as error:
             self._end(student, str(error))
         else:
             self.submissions[student] = submission
-
-    def _check_timestamp(self, folder: Path) -> None:
-        """Check a file that nbgrader reads without care. Raises `SubmissionError` if it holds no time."""
-        path = folder / TIMESTAMP
-        if os.path.lexists(path):
-            read_bytes(path, MAX_TIMESTAMP, "It holds the time of handing in.")
-            try:
-                self.coursedir.get_existing_timestamp(str(folder))
-            except Exception:
-                raise SubmissionError(f"{TIMESTAMP} holds no date and time; correct it or take it away") from None
 
     def convert_notebooks(self) -> None:
         """Grade one student after another. Raises `NotAll` at the end if some could not be graded."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,16 @@ from typing import Any
 import yaml
 
 from autograder.nbgrader.gradebook_rows import due_date
-from autograder.nbgrader.system_collector import GROUPS, METADATA, Owner, SystemCollector, can_be_a_folder
+from autograder.nbgrader.system_collector import GROUPS, METADATA, Owner, SystemCollector, can_be_a_folder, collected_as
 
 DUE = 'nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets it, then collect again'
 _NO_FOLDER = (
     "Canvas names a file like this, and here it is a folder, of which nothing is collected; rename it if it is the "
     "zip of the whole class"
+)
+_TWO_READINGS = (
+    "this may be of {ids}; enter the class with autograder roster and collect again, or unpack the zip into archive/ "
+    "in its place, and write the number that is part of a person's or a file's own name there with a hyphen (doe-22)"
 )
 _NO_FILE = "a {what} was handed in, and no file"
 
@@ -34,31 +39,64 @@ class Canvas(SystemCollector):
     two students of one name apart, and stays the same all term. With anonymous grading it is `anon_a1B2c_98765_`. A
     group's file has the group's name and the number of one member. Of two files, the later one has the larger number.
 
+    A name keeps its underscores: `j_smith_4331_98776_first.ipynb`. If the name may end in a number, or the file's own
+    name may begin with one, the ids of the class decide. If they don't, the file is not collected.
+
     Canvas says that work is late, but not when it came. Late work gets a time one second after the due date in the
     gradebook, so that nbgrader's penalties apply; correct `timestamp.txt` if yours count hours or days.
     """
 
     system = "Canvas"
     _name = re.compile(
-        r"(?:(?P<name>[^_]+)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?:(?P<file>\d+)_|(?P<what>text|link)\.html\Z)"
+        r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?:(?P<file>\d+)_|(?P<what>text|link)\.html\Z)"
     )
 
     def owner(self, path: Path) -> Owner | None:
         """The owner of a file, from `doejane_4321_98765_` at the beginning of the outermost name that has it."""
         for part in path.parts:
             if found := self._name.match(part):
-                student, number = "_".join(filter(None, (found["name"], found["user"]))), found["user"]
-                if found["what"]:
-                    return Owner(student, number, part, part, part, problem=_NO_FILE.format(what=found["what"]))
-                when = self.when_late if found["late"] else ""
-                problem = _NO_FOLDER if part != path.parts[-1] else ""
-                rest, attempt = part[found.end() :], int(found["file"])
-                return Owner(student, number, part, found[0], rest, when, problem=problem, attempt=attempt)
+                owner = self._owner_in(part, found)
+                return replace(owner, problem=_NO_FOLDER) if part != path.parts[-1] else owner
         return None
 
-    def group_of(self, owner: Owner) -> str:
+    def _owner_in(self, part: str, found: re.Match[str]) -> Owner:
+        """The owner. Of two ways to read a name, the one counts whose id is in the class.
+
+        A course's notebook may itself begin with a number, `01_first.ipynb`; then no name ends in one.
+        """
+        owner, other = self._read(part, found), self._other_reading(part, found)
+        if other is None or collected_as(owner) == self.notebook:
+            return owner
+        known = [one for one in (owner, other) if one.student in self.roster or self._members(one.student)]
+        if len(known) == 1:
+            return known[0]
+        problem = _TWO_READINGS.format(ids=f"{owner.student} or of {other.student}")
+        return Owner("", "", part, "", part, problem=problem)
+
+    def _read(self, part: str, found: re.Match[str], name: str = "") -> Owner:
+        """The owner by one way to read a name. `name`: the person's, if it is not the one that was found."""
+        name, user = name or found["name"] or "", found["user"]
+        student = "_".join(filter(None, (name, user)))
+        if found["what"]:
+            return Owner(student, user, part, part, part, problem=_NO_FILE.format(what=found["what"]))
+        when, rest = self.when_late if found["late"] else "", part[found.end() :]
+        # Canvas takes the first two numbers between underscores for the user's and the file's.
+        parts = name.replace("_", "-"), (found["late"] or "").rstrip("_"), user, found["file"]
+        stem = "".join(f"{part}_" for part in parts if part)
+        return Owner(student, user, part, stem, rest, when, attempt=int(found["file"]))
+
+    def _other_reading(self, part: str, found: re.Match[str]) -> Owner | None:
+        """The owner if the first number belongs to the person's name, `jdoe_22`; None if it cannot."""
+        if found["late"] or not found["file"] or not found["user"].isdigit():
+            return None
+        other = self._name.match(part, found.start("file"))
+        if other is None or other["name"] or other.start("user") != found.start("file"):
+            return None
+        return self._read(part, other, part[: found.end("user")])
+
+    def group_of(self, student: str) -> str:
         """The name without the number, which is that of the member who has handed in."""
-        return owner.student.rpartition("_")[0]
+        return student.rpartition("_")[0]
 
     @functools.cached_property
     def when_late(self) -> str:

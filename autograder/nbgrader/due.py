@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps.dbapp import DbAssignmentAddApp
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 from autograder.course import Assignment
@@ -16,7 +17,7 @@ from autograder.nbgrader.gradebook_rows import assign_penalty, due_date, has_sco
 
 FILE = "DUE.txt"  # beside a released notebook in the exchange
 NONE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'
-_release = ExchangeReleaseAssignment.copy_files
+_release, _add = ExchangeReleaseAssignment.copy_files, DbAssignmentAddApp.start
 
 
 def shown(when: datetime) -> str:
@@ -57,3 +58,11 @@ def release(self: Any) -> None:
         path = Path(self.dest_path, FILE)
         path.write_text(f"{self.coursedir.assignment_id} is due {shown(due)}.\n", encoding="utf-8")
         path.chmod(0o644)
+
+
+def add_assignment(self: Any) -> None:
+    """nbgrader's own, but a due date that cannot be read is one sentence."""
+    try:
+        _add(self)
+    except AutograderError as error:
+        self.fail(f"--duedate: {error}")

@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 
@@ -28,7 +27,7 @@ NEVER = datetime.min  # earlier than any hand-in, so that any other of this stud
 KILOBYTE = 1000  # as nbgrader counts in `max_file_size` and `max_dir_size`
 
 _collect, _release = ExchangeCollect.copy_files, ExchangeReleaseFeedback.copy_files
-_record, _timestamp = ExchangeCollect._path_to_record, CourseDirectory.get_existing_timestamp
+_record = ExchangeCollect._path_to_record
 
 
 def copy_hand_in(self: Any, src: str, dest: str, log: Any = None) -> None:
@@ -133,8 +132,3 @@ def _why_not_released(folder: Path, coursedir: Any) -> Iterator[str]:
             yield f"{path.name} is not the page {page}; {again}"
         elif not is_plain(path):
             yield f"{path.name} is not a plain file; {again}"
-
-
-def timestamp_if_plain(self: Any, dest_path: str) -> Any:
-    """nbgrader's own; None if its file is a link or a pipe, which nbgrader would follow or wait for."""
-    return _timestamp(self, dest_path) if is_plain(Path(dest_path, TIMESTAMP)) else None

@@ -221,6 +221,17 @@ def enter_students(coursedir: Any, people: Collection[Person]) -> int:
         return len({person.id for person in people} - known)
 
 
+def class_list(coursedir: Any) -> set[str]:
+    """The ids of all students in the gradebook; empty if `autograder roster` has entered no name and no address.
+
+    Grading enters ids only, so without names there is nothing that ids could be checked against.
+    """
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        students = book.students
+        named = any(student.first_name or student.last_name or student.email for student in students)
+        return {student.id for student in students} if named else set()
+
+
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
     """By (assignment, student): how late the work was and what that cost, and which cells a person has graded."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:

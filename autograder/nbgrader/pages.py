@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from xml.etree.ElementTree import Element, tostring
 
 import nh3
@@ -32,6 +33,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.submission import PICTURES, grade_id
 
+ATTACHMENT = "attachment:"  # begins the address of a pasted picture, which lies in its cell
 TAGS = {
     "a", "b", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6",
     "hr", "i", "img", "input", "kbd", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup",
@@ -106,7 +108,10 @@ class Renderer(IPythonRenderer):
     """nbconvert's own, but a missing picture does not stop the page."""
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """An image, or a sentence that it is missing."""
+        """An image, or a sentence that it is missing. Its name may be written with %20 for a space."""
+        name = unquote(url.removeprefix(ATTACHMENT))
+        if url.startswith(ATTACHMENT) and name in self.attachments:
+            url = ATTACHMENT + name
         try:
             return str(super().image(text, url, title))
         except InvalidNotebook:

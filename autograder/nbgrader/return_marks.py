@@ -38,12 +38,13 @@ from autograder.course import CHECK, Assignment
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of
-from autograder.nbgrader.system_collector import Owner, collected_as
+from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of
+from autograder.nbgrader.system_collector import GROUPS, Owner, collected_as
 from autograder.reading import parse_json, read_bytes
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points
 from autograder.submission import grade_id
+from autograder.text import shown_name
 
 HIDDEN = "while Canvas hides the names, it takes no marks from a file"
 CANVAS_HEAD = ("Student", "ID", "Section")
@@ -75,11 +76,12 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[di
     came from. Raises `AutograderError` if nothing comes from this system.
     """
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
-    collector = COLLECTORS[system](extracted=str(folder))
+    known = {"notebook": assignment.notebook.name, "roster": class_list(nbgrader.coursedir)}
+    collector = COLLECTORS[system](extracted=str(folder), **known)
     found = dict[str, Owner]()
     for path, owner in collector.sorted_out.taken.items():
         is_ours = collected_as(owner) == assignment.notebook.name
-        for student in (owner.student, *(owner.others if owner.for_each else ())):
+        for student in (owner.student, *(owner.others if owner.group else ())):
             if path.suffix == ".ipynb" and (is_ours or student not in found):
                 found[student] = replace(owner, student=student)
     if not found:
@@ -135,7 +137,7 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Own
     text, rows = _read(sheet)
     students, warning, at, out = {marks.student: marks for marks in found}, "", 0, io.StringIO()
     by_number = {
-        owner.number: students.get(owner.student) for owner in handed.values() if owner.number and not owner.for_each
+        owner.number: students.get(owner.student) for owner in handed.values() if owner.number and not owner.group
     }
     for row in rows:
         marks = by_number.get(_number_in(row))
@@ -149,23 +151,53 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Own
     return out.getvalue() + text[at:], warning
 
 
+def canvas_members(handed: Mapping[str, Owner]) -> tuple[dict[str, Owner], list[str]]:
+    """A group's work under each member's own number, with which Canvas's ids end: the file has only one of them.
+
+    Also returns a sentence for each member whose id has none, and to whom nothing goes back.
+    """
+    found, unknown = dict(handed), list[str]()
+    for student, owner in handed.items():
+        number = student.rpartition("_")[2]
+        if owner.group and number.isdigit():
+            stem = owner.stem.replace(f"_{owner.number}_", f"_{number}_", 1)
+            found[student] = replace(owner, number=number, stem=stem, group="")
+        elif owner.group:
+            del found[student]
+            unknown.append(f"{student}: no number at the end, by which Canvas finds a member; write it in {GROUPS}")
+    return found, unknown
+
+
+def check_numbers(handed: Mapping[str, Owner]) -> None:
+    """Raise `AutograderError` if two students have one number: the system would give one the other's marks."""
+    by_number = defaultdict[str, list[str]](list)
+    for student, owner in handed.items():
+        by_number[owner.number].append(student)
+    for number, students in by_number.items():
+        if number and len(students) > 1:
+            raise AutograderError(
+                f"{' and '.join(map(shown_name, students))} would both go back as number {number}, so nothing is "
+                f"written; correct the wrong name in downloaded/, or in {GROUPS}, and collect again"
+            )
+
+
 def each_member(sheet: Path | None, handed: dict[str, Owner]) -> tuple[dict[str, Owner], list[str]]:
     """A group's work under each member's own number, which Moodle's worksheet has beside the full name.
 
     In the names of files Moodle looks for a student's number, and would take the group's for one.
     Also returns a sentence for each member whose number is not known, and to whom nothing goes back.
     """
-    if not any(owner.for_each for owner in handed.values()):
+    if not any(owner.group for owner in handed.values()):
         return handed, []
     numbers = defaultdict[str, list[str]](list)
     for row in _read(sheet)[1] if sheet else ():
         numbers[row[NAME].value if NAME in row else ""].append(_number_in(row))
     found, unknown = dict(handed), list[str]()
     for student, owner in handed.items():
-        if owner.for_each and len(numbers[student]) == 1:
+        if owner.group and len(numbers[student]) == 1:
             (number,), rest = numbers[student], owner.stem[owner.stem.index(_AFTER_NUMBER) :]
-            found[student] = replace(owner, number=number, stem=f"{student}_{number}{rest}", for_each=False)
-        elif owner.for_each:
+            found[student] = replace(owner, number=number, stem=f"{student}_{number}{rest}", group="")
+        elif owner.group:
             del found[student]
             unknown.append(f"{student}: {'twice' if numbers[student] else 'not'} in the worksheet, {_BY_NUMBER}")
     return found, unknown

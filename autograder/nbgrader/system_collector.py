@@ -5,7 +5,7 @@ Only the outermost name counts, because the system wrote it. Names inside a hand
 
 from __future__ import annotations
 
-import csv
+import contextlib
 import functools
 import os
 import re
@@ -16,12 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
-from traitlets import Unicode, default
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets import Set, Unicode, default
 
+from autograder.course import course_at
 from autograder.discovery import name_problem
-from autograder.errors import AutograderError, SubmissionError
+from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain
-from autograder.text import printable, shown_name
+from autograder.nbgrader.gradebook_rows import class_list
+from autograder.reports.table import read_table
+from autograder.text import composed, printable, shown_name
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
 # A saved model may lie beside a notebook. A browser's copy of that counts as another file.
@@ -30,6 +34,7 @@ NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:(?:-\d+| ?\(\d+\))?\.ipynb|(?:-\d+)?\
 ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
 METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody
 GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line for each member
+_GROUPS_FORM = "its first line should be: group,student"
 SHOWN = 3  # names of files in a sentence
 _NOT_OPENED = "is not opened; if it is what the system gave you, put it into archive/ itself, as a .zip"
 
@@ -47,7 +52,7 @@ class Owner:
     others: who else has handed it in
     problem: why nothing of this owner's is collected
     attempt: of two files of one name the one with the larger number is newer; 0 if the system does not number them
-    for_each: True if it is collected for the others, too
+    group: the id that a group would have as a student; what it handed in is collected for the others, too
     """
 
     student: str
@@ -59,7 +64,7 @@ class Owner:
     others: tuple[str, ...] = ()
     problem: str = ""
     attempt: int = 0
-    for_each: bool = False
+    group: str = ""
 
 
 Files = Sequence[tuple[Path, Owner]]
@@ -84,6 +89,27 @@ class SystemCollector(FileNameCollectorPlugin):
     apart = "unpack the zip into archive/ in its place, rename or remove one of them there, and collect again"
     extracted = Unicode(help="the folder with what was unpacked, below which the system's names begin")
 
+    roster = Set(Unicode(), help="the ids of the class; empty if the gradebook has no roster")
+
+    notebook = Unicode(help="the name of the course's own notebook; empty if it is not known")
+
+    @default("notebook")
+    def _notebook_default(self) -> str:
+        coursedir = getattr(self.parent, "coursedir", None)
+        with contextlib.suppress(CourseError):
+            if coursedir is not None:
+                return str(course_at(Path(coursedir.root)).assignment(coursedir.assignment_id).notebook.name)
+        return ""
+
+    @default("roster")
+    def _roster_default(self) -> set[str]:
+        coursedir = getattr(self.parent, "coursedir", None)
+        try:
+            return class_list(coursedir) if coursedir is not None else set()
+        except SQLAlchemyError:
+            self.log.warning("The gradebook cannot be read, so ids are not compared with a roster")
+            return set()
+
     @default("extracted")
     def _extracted_default(self) -> str:
         app: Any = self.parent
@@ -93,9 +119,9 @@ class SystemCollector(FileNameCollectorPlugin):
         """The owner by the outermost of the system's names; None if there is none. `path` is below `extracted`."""
         raise NotImplementedError
 
-    def group_of(self, owner: Owner) -> str:
-        """The name that a group of students would have."""
-        return owner.student
+    def group_of(self, student: str) -> str:
+        """The name of the group whose id this would be."""
+        return student
 
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
         """Why a name is not a student's; empty if it may be one."""
@@ -118,11 +144,11 @@ class SystemCollector(FileNameCollectorPlugin):
     def sorted_out(self) -> SortedOut:
         """What is collected of all that was unpacked, and what is not."""
         found, by_owner = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
-        members = read_groups(Path(self.extracted).parent / GROUPS)
-        counts = Counter(student for group in members.values() for student in group)
+        counts = Counter(student for group in self.groups.values() for student in group)
         for path in _plain_files(Path(self.extracted)):
             if owner := self.owner(path):
-                owner = self._with_members(owner, members, counts)
+                owner = replace(owner, student=composed(owner.student), rest=composed(owner.rest))
+                owner = self._with_members(owner, counts)
                 by_owner[owner.student or owner.label].append((path, owner))
             elif path.name.lower().endswith(ARCHIVES):
                 found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
@@ -138,17 +164,26 @@ class SystemCollector(FileNameCollectorPlugin):
                 self._warn_of_group(files[0][1])
         return found
 
-    def _with_members(self, owner: Owner, groups: Mapping[str, Sequence[str]], counts: Mapping[str, int]) -> Owner:
+    @functools.cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """Members by the group's name in lower case, from the file beside archive/."""
+        return read_groups(Path(self.extracted).parent / GROUPS)
+
+    def _members(self, student: str) -> Sequence[str]:
+        """The members of the group whose id this would be; empty if it is none."""
+        return self.groups.get(self.group_of(student).casefold(), ())
+
+    def _with_members(self, owner: Owner, counts: Mapping[str, int]) -> Owner:
         """The owner; if it is a group, its members own the file. `counts`: in how many groups a student is."""
-        members = groups.get(self.group_of(owner).casefold(), ())
+        members = self._members(owner.student)
         if not members:
-            return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(groups)))
+            return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(self.groups)))
         for student in members:
             if counts[student] > 1:
                 return replace(owner, problem=f"{shown_name(student)} is in two groups of {GROUPS}; leave one")
             if not can_be_a_folder(student):
                 return replace(owner, problem=f"'{shown_name(student)}' of {GROUPS} cannot be a folder's name")
-        return replace(owner, student=members[0], others=tuple(members[1:]), for_each=True)
+        return replace(owner, student=members[0], others=tuple(members[1:]), group=owner.student)
 
     def _taken_of(self, files: Files, older: list[str]) -> dict[Path, Owner]:
         """What is collected of one student's files. Raises `SubmissionError` with a whole sentence if nothing is."""
@@ -188,7 +223,7 @@ class SystemCollector(FileNameCollectorPlugin):
         return newest
 
     def _warn_of_group(self, owner: Owner) -> None:
-        if owner.others and not owner.for_each:
+        if owner.others and not owner.group:
             names = (owner.label, shown_name(owner.student), ", ".join(map(shown_name, owner.others)))
             self.log.warning("%s is collected for %s; it is also of %s", *names)
 
@@ -198,11 +233,11 @@ def read_groups(path: Path) -> dict[str, list[str]]:
     if not path.is_file():
         return {}
     found = defaultdict[str, list[str]](list)
-    try:
-        for row in csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()):
-            found[row["group"].strip().casefold()].append(row["student"].strip())
-    except (KeyError, AttributeError, UnicodeDecodeError, csv.Error):
-        raise AutograderError(f"{path}: a CSV file with the columns group and student is needed") from None
+    for line, row in read_table(path, ("group", "student"), _GROUPS_FORM):
+        if not row["group"] or not row["student"]:
+            raise AutograderError(f"{path}, line {line}: each line needs a group and a student")
+        members = found[row["group"].casefold()]
+        members += [row["student"]] if row["student"] not in members else []
     return dict(found)
 
 

@@ -13,24 +13,24 @@ import stat
 import time
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 from nbgrader.plugins import ExtractorPlugin
 
-from autograder.errors import SubmissionError
+from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.collectors import MAX_METADATA
 from autograder.nbgrader.files import blocks, copy_plain_files, is_plain, remove_tree
-from autograder.nbgrader.system_collector import ARCHIVES
+from autograder.nbgrader.system_collector import ARCHIVES, GROUPS, Owner, SystemCollector
 from autograder.submission import MAX_BYTES
-from autograder.text import printable
+from autograder.text import printable, shown_name
 
 MAX_FILE = MAX_METADATA  # bytes; no other file of a download is as large
 MAX_ALL = 1_000 * MAX_BYTES  # bytes of a download: 1,000 students, each with the largest notebook that is read
 MAX_ENTRIES = 100_000  # of a download: 1,000 students with 100 files each
-_ENCRYPTED = 0x1  # a bit of an entry's flags
+_ENCRYPTED, _UTF_8 = 0x1, 0x800  # bits of an entry's flags
 # What zipfile raises for broken bytes.
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError, OverflowError)
 
@@ -71,10 +71,29 @@ def unpack(path: Path, target: Path) -> list[str]:
     except _BROKEN as error:
         raise SubmissionError(f"it cannot be read as a zip ({error}); download it again") from None
     with archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        entries = [entry for entry in map(_named, archive.infolist()) if not entry.is_dir()]
         _check_size(entries, target)
         reasons = ((printable(entry.filename), _unpack(archive, entry, target)) for entry in entries)
         return [f"{name} {reason}" for name, reason in reasons if reason]
+
+
+def _named(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """The entry with its name as it was meant: older tools on Windows write backslashes between folders."""
+    entry.filename = (_decoded(entry) or entry.filename).replace("\\", "/")
+    return entry
+
+
+def _decoded(entry: zipfile.ZipInfo) -> str | None:
+    """An entry's name; None if its encoding is unknown.
+
+    The macOS Finder and Canvas write UTF-8 without saying so, and zipfile takes that for an old encoding of DOS.
+    """
+    if entry.flag_bits & _UTF_8:
+        return entry.orig_filename
+    try:
+        return entry.orig_filename.encode("cp437").decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 def _check_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
@@ -110,8 +129,10 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> s
 def _why_refused(entry: zipfile.ZipInfo) -> str:
     name, kind = entry.filename, stat.S_IFMT(entry.external_attr >> 16)
     parts = PurePosixPath(name).parts
-    if not parts or name.startswith("/") or "\\" in name or ".." in parts:
+    if not parts or name.startswith("/") or ".." in parts:
         return "leads out of the archive"
+    if _decoded(entry) is None:
+        return "has a name in an unknown encoding; unpack the zip yourself, and put the folder into archive/"
     if kind == stat.S_IFLNK:
         return "is a link"
     if kind not in (0, stat.S_IFREG):
@@ -123,6 +144,13 @@ def _why_refused(entry: zipfile.ZipInfo) -> str:
     return ""
 
 
+_WAS_GROUP = (
+    "removed {folder}, which an earlier collect had made: {group} is a group of {file} now. If it was graded, this "
+    "takes it out of the gradebook: nbgrader db student remove '{group}' --force"
+)
+_NOT_IN_DOWNLOAD = "submitted/ also has work of these, who are not in this download; remove what should not be graded"
+_NOT_IN_CLASS = "the roster in the gradebook has nobody with these ids; correct wrong names in archive/, or the roster"
+_NO_SUCH_GROUP = f"{GROUPS} has these groups, and nothing was collected for them"
 _process = ZipCollectApp.process_extracted_files
 
 
@@ -131,19 +159,17 @@ def process_extracted_files(self: Any) -> None:
 
     The exit code is then 1.
     """
+    collector = self.collector_plugin_inst
+    try:
+        getattr(collector, "groups", None)
+    except AutograderError as error:
+        self.fail(f"Nothing is collected. {error}")
     try:
         _process(self)
-        sorted_out = getattr(self.collector_plugin_inst, "sorted_out", None)
-        if sorted_out is not None:
-            for sentence in sorted_out.older:
-                self.log.warning("%s", sentence)
-            owners = sorted_out.taken.values()
-            members = {owner.student: owner.others for owner in owners if owner.for_each}
-            _copy_to_members(self.coursedir, members)
-            everybody = {owner.student for owner in owners}.union(*members.values())
-            self.log.info("%d students collected", len(everybody))
+        if isinstance(collector, SystemCollector):
+            _finish(self, collector)
     finally:
-        plugins = self.extractor_plugin_inst, self.collector_plugin_inst
+        plugins = self.extractor_plugin_inst, collector
         left = [sentence for plugin in plugins for sentence in getattr(plugin, "left", ())]
         if left:
             self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {sentence}" for sentence in left))
@@ -151,13 +177,41 @@ def process_extracted_files(self: Any) -> None:
         self.exit(1)
 
 
-def _copy_to_members(coursedir: Any, members: Mapping[str, Collection[str]]) -> None:
+def _finish(self: Any, collector: SystemCollector) -> None:
+    """Give each member of a group its work, and log whose id may be wrong."""
+    for sentence in collector.sorted_out.older:
+        self.log.warning("%s", sentence)
+    owners = set(collector.sorted_out.taken.values())
+    for owner in owners:
+        if owner.group:
+            _copy_to_members(self.coursedir, owner)
+    everybody = {student for owner in owners for student in (owner.student, *(owner.others if owner.group else ()))}
+    for group in sorted({owner.group for owner in owners} - everybody - {""}):
+        folder = _submitted(self.coursedir, group)
+        if folder.is_dir():  # such as of a collect without the list of members; it would be graded as a student
+            remove_tree(folder)
+            self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), file=GROUPS))
+    pattern = _submitted(self.coursedir, "*").relative_to(self.coursedir.root)
+    folders = {path.parent.name for path in Path(self.coursedir.root).glob(str(pattern))}
+    found = {collector.group_of(owner.group).casefold() for owner in owners}
+    _name_them(self, _NOT_IN_DOWNLOAD, folders - everybody)
+    _name_them(self, _NOT_IN_CLASS, everybody - collector.roster if collector.roster else ())
+    _name_them(self, _NO_SUCH_GROUP, collector.groups.keys() - found)
+    self.log.info("%d students collected", len(everybody))
+
+
+def _name_them(self: Any, sentence: str, names: Collection[str]) -> None:
+    if names:
+        self.log.warning("%s: %s", sentence, ", ".join(map(shown_name, sorted(names))))
+
+
+def _submitted(coursedir: Any, student: str) -> Path:
+    return Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
+
+
+def _copy_to_members(coursedir: Any, owner: Owner) -> None:
     """Copy what was collected for the first member of a group to the folders of the others."""
-    for first, others in members.items():
-        for other in others:
-            source, target = (
-                Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
-                for student in (first, other)
-            )
-            remove_tree(target)
-            shutil.copytree(source, target)
+    for other in owner.others:
+        target = _submitted(coursedir, other)
+        remove_tree(target)
+        shutil.copytree(_submitted(coursedir, owner.student), target)

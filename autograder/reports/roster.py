@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import AutograderError
 from autograder.report import Report
+from autograder.reports.table import read_table
 
 NOTHING = "nothing handed in"
 FORM = "a roster is a CSV file whose first line is: id,name,email"
@@ -30,21 +30,8 @@ class Person:
 
 def read_roster(path: Path) -> list[Person]:
     """The students in the file, in order. Raises `AutograderError` that names the wrong line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise AutograderError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise AutograderError(f"{path} is not UTF-8 text; save it as `CSV UTF-8`") from None
-    head, *rows = csv.reader(text.splitlines(), delimiter=_delimiter(text)) if text.strip() else [[]]
-    columns = {name.strip().lower().replace(" ", "_"): place for place, name in enumerate(head)}
-    if "id" not in columns:
-        raise AutograderError(f"{path}: no column `id`; {FORM}")
     found: dict[str, Person] = {}
-    for number, row in enumerate(rows, start=2):
-        values = {name: row[place].strip() for name, place in columns.items() if place < len(row)}
-        if not any(values.values()):
-            continue
+    for number, values in read_table(path, ["id"], FORM):
         person = _person(values)
         if not person.id:
             raise AutograderError(f"{path}, line {number}: no id; {FORM}")
@@ -54,12 +41,6 @@ def read_roster(path: Path) -> list[Person]:
     if not found:
         raise AutograderError(f"{path} names nobody; {FORM}")
     return list(found.values())
-
-
-def _delimiter(text: str) -> str:
-    """Spreadsheets in countries that write 3,5 for 3.5 separate columns by semicolons."""
-    head = text.splitlines()[0]
-    return ";" if head.count(";") > head.count(",") else ","
 
 
 def _person(values: dict[str, str]) -> Person:

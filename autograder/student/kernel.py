@@ -16,6 +16,7 @@ from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines, syntax_error, why
 from autograder.testing.local import CallsHere, Here
+from autograder.testing.student import ENDLESS
 from autograder.testing.student_errors import BY_HAND, Stopped
 
 PRINTED = 20_000  # characters of an exercise's output that are shown
@@ -61,7 +62,7 @@ class _CallsInKernel(CallsHere):
             if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
                 return answer
             where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
-            self.stopped = Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
+            self.stopped = Stopped(f"was stopped by you.{where} {ENDLESS}")
             self.stopped.cause = BY_HAND
         raise self.stopped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,6 +10,8 @@ from autograder.report import CellResult
 from autograder.text import one_line, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
+_MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 CARET = "^"
 NOT_JUDGED = "not judged, since its cell"
 
@@ -19,15 +22,49 @@ def why(source: str, result: CellResult) -> str:
         return f"{NOT_JUDGED} was stopped: {result.stopped}."
     if not result.error:
         return ""
-    if reason := syntax_error(source):
-        return reason
+    return syntax_error(source) or f"{NOT_JUDGED} {_raised_in(result)}"
+
+
+def _raised_in(result: CellResult) -> str:
     text = _IN_CELL.sub(r", \1", result.text)
     where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in result.lines[-1:])
-    return f"{NOT_JUDGED} {raised(result.error, text)}{where}"
+    return f"{raised(result.error, text)}{where}"
+
+
+def not_reached(messages: Iterable[str], cells: Iterable[tuple[str, CellResult]]) -> str:
+    """Which of other cells raised before it set a name that these messages miss, in a sentence; empty if none did.
+
+    Such as an import cell that stops at a library that grading does not have.
+    """
+    missing = sorted({name for message in messages for name in _UNDEFINED.findall(message)})
+    for source, result in cells:
+        if result.error and (name := next((name for name in missing if name in _names_after(source, result)), "")):
+            return f"`{name}` is not there because another cell, which would set it, {_raised_in(result)}"
+    return ""
+
+
+def _names_after(source: str, result: CellResult) -> set[str]:
+    """What a cell would have set from the line on in which it raised."""
+    begins = result.lines[0][1] if result.lines else 0
+    try:
+        statements = [one for one in ast.parse(source).body if (one.end_lineno or 0) >= begins]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found = set[str]()
+    for one in statements:
+        if isinstance(one, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in one.names}
+        elif isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(one.name)
+        elif isinstance(one, ast.Assign):
+            found |= {target.id for target in one.targets if isinstance(target, ast.Name)}
+    return found
 
 
 def syntax_error(source: str) -> str:
-    """The syntax error in a cell, in a sentence with a caret before the place; empty if it is plain Python."""
+    """The syntax error in a cell, in a sentence with a caret before the place; empty if it is Python, or has magics."""
+    if _MAGIC.search(source):
+        return ""
     try:
         compile(source, "<cell>", "exec", dont_inherit=True)
     except SyntaxError as error:
@@ -74,5 +111,6 @@ def of_names(names: Iterable[str], sources: Sequence[str], results: Sequence[Cel
     for name in names:
         cells = [cell for cell in zip(sources, results, strict=True) if defines(name, cell[0])]
         if cells and (reason := why(*cells[-1])):
-            found[name] = reason
+            others = (cell for cell in zip(sources, results, strict=True) if cell != cells[-1])
+            found[name] = f"{reason} {not_reached([cells[-1][1].text], others)}".strip()
     return found

@@ -57,8 +57,10 @@ FORBIDDEN = (
     "calls the ready-made {name}. Writing it is the exercise, so this earns no points; "
     "torch.softmax, matmul and einsum are fine. A self-check in another cell may use it."
 )
+# Code that is only slow cannot be told apart from code that never ends.
+ENDLESS = "Does a loop never end, or is far more computed than the task needs?"
 STOPPED = {
-    Why.TOO_SLOW: "{text}. Is there a loop that never ends?",
+    Why.TOO_SLOW: f"{{text}}. {ENDLESS}",
     Why.WAITED: "{text}. Does the code sleep, or wait for something that never comes?",
     Why.GONE: "{text}. Does the code exit, or use far more memory than its input?",
     Why.OVER_LIMIT: "{text}, so it was stopped.",

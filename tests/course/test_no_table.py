@@ -57,6 +57,25 @@ def test_a_table_costs_its_test_alone(sandbox, lines):
 
 
 @pytest.mark.slow
+@pytest.mark.catalogue
+def test_a_table_is_not_taken_for_code_that_stops_at_a_size(sandbox):
+    """Its numbers are right; only the test of memory asks for a size as large."""
+    lines = """
+        scores = np.empty((*Q.shape[:-1], K.shape[-2]), Q.dtype)
+        for i in range(0, Q.shape[-2], 32):
+            scores[..., i : i + 32, :] = Q[..., i : i + 32, :] @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+        scores -= scores.max(-1, keepdims=True)
+        np.exp(scores, out=scores)
+        return scores @ V / scores.sum(-1, keepdims=True)
+    """
+    code = f"{BEGINS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"
+    with define(sandbox, code) as notebook:
+        (result,) = judge(material(A8), notebook, [exercise_of(A8, NAME)])
+    assert [test.name for test in result.tests if test.state != "passed"] == ["test_no_table"]
+    assert "stops-at-a-size" not in {cause.name for cause in result.causes}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("code", WITHOUT.values(), ids=WITHOUT)
 def test_who_holds_no_table_gets_full_marks(sandbox, code):
     assert failed(sandbox, code) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -24,6 +25,7 @@ from autograder.submission import code_cells, read_notebook
 from autograder.testing.comparing import arrays
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
+from tests.helpers.places import checkout, typed
 from tests.helpers.slips import cells
 
 NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in ("multi_head_attention_course", "sandboxed_autograder")]
@@ -75,13 +77,35 @@ def test_the_first_cell_installs_what_is_missing_beside_the_notebook_or_from_its
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize(("kit", "first"), [("", "uninstall"), ("__version__ = '0.0.9'\ndef hint(): ...", "install")])
-def test_an_older_kit_and_an_unrelated_package_of_that_name_are_replaced(tmp_path, kit, first):
-    path = a_kit(tmp_path / "site", kit)
+def test_the_first_cell_updates_an_older_kit(tmp_path):
+    path = a_kit(tmp_path / "site", "__version__ = '0.0.9'\ndef hint(): ...")
     code, said = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
     assert code == 1
-    assert said.splitlines()[0].startswith(f"-m pip {first} --quiet")
+    assert said.splitlines()[0].startswith("-m pip install --quiet --upgrade")
     assert "It is installed now. Choose Kernel, Restart Kernel" in said
+
+
+@pytest.mark.parametrize("text", ["", "import not_here"])
+def test_the_first_cell_leaves_another_package_of_that_name_alone(tmp_path, text):
+    """Somebody else's grader on a hub. If it cannot even be imported, pip would write over its files."""
+    path = a_kit(tmp_path / "site", text)
+    about = path / "autograder-3.7.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: autograder\nVersion: 3.7\n")
+    (about / "RECORD").write_text("autograder/__init__.py,,\n")
+    code, said = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
+    assert code == 1
+    assert said.startswith("Another package named autograder is here: autograder 3.7. ")
+    assert "nothing was changed" in said
+    assert "remove it yourself, restart the kernel, and run this cell again" in said
+
+
+def test_the_first_cell_names_a_folder_that_has_the_kits_name(tmp_path):
+    (tmp_path / "site" / "autograder").mkdir(parents=True)
+    code = f"import sys\nsys.path.insert(0, {str(tmp_path / 'site')!r})\n" + without_pip(first_cell(NAMES, NEEDED))
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Another package named autograder is here: {tmp_path / 'site' / 'autograder'}. ")
 
 
 def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
@@ -113,15 +137,13 @@ def test_engine_and_course_have_one_version():
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """What `make dist` builds, with the notebooks beside it."""
+    """What `make dist` writes, and the course's sdist, which nobody needs."""
     pytest.importorskip("build", reason="make install brings it")
-    folder = tmp_path_factory.mktemp("dist")
-    for what in ([ROOT], ["--wheel", ROOT / "attention_course"], ["--sdist", ROOT / "attention_course"]):
-        build = [sys.executable, "-m", "build", "--outdir", folder, *map(str, what)]
-        done = subprocess.run(build, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    list(write_release(COURSE, folder, ADDRESS))
-    return folder
+    copy = checkout(tmp_path_factory.mktemp("dist") / "checkout")
+    typed(f"make dist ADDRESS={ADDRESS}", copy, PYTHONPATH=str(copy))
+    build = [sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy / "attention_course"]
+    subprocess.run(build, capture_output=True, check=True)
+    return copy / "dist"
 
 
 def unpacked(sdist):
@@ -129,6 +151,25 @@ def unpacked(sdist):
     with tarfile.open(sdist) as archive:
         files = [one for one in archive.getmembers() if one.isfile()]
         return {one.name.partition("/")[2]: archive.extractfile(one).read() for one in files}
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+def test_the_first_cell_installs_what_make_dist_has_written_into_a_fresh_environment(packages, tmp_path):
+    """It gets what the two wheels need from the index."""
+    notebook = packages / ASSIGNMENTS[0].notebook.name
+    shutil.copy(notebook, tmp_path)
+    for name in NAMES:
+        shutil.copy(packages / name, tmp_path)
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    first, *_ = code_cells(read_notebook(notebook))
+    plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    cells = f"{first.source}\nfrom autograder import check\ncheck('softmax')"
+    command = [tmp_path / "venv" / "bin" / "python", "-c", cells]
+    for _ in range(2):  # the second time it is there, and nothing happens
+        done = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "softmax: " in done.stdout
 
 
 @pytest.mark.slow

@@ -86,6 +86,47 @@ def test_grading_says_it_in_json_and_on_the_page(tmp_path):
     assert "'(' was never closed" in found["evidence"]
 
 
+IMPORTS = """import math
+import a_library_of_their_own as own
+from typing import (
+    Optional,
+)
+from functools import partial"""
+MAGIC = '#@title My scores { display-mode: "form" }\n\n%%time\n'
+
+
+@pytest.mark.slow
+def test_cell_that_stops_at_a_library_is_named_and_a_cell_magic_below_a_comment_runs(tmp_path):
+    """In both ways to check, an import cell costs what needs it, and the words say so; Colab runs such a magic."""
+    answers = model_answers(A1)
+    answers["softmax"] = answers["softmax"].replace("axis=-1", "axis: Optional[int] = -1")
+    answers["attention_scores"] = MAGIC + answers["attention_scores"]
+    last = "torch_scaled_dot_product_attention"
+    lines = answers[last].splitlines()
+    at = max(number for number, line in enumerate(lines) if line.lstrip().startswith("return"))
+    answers[last] = "\n".join([*lines[:at], "    partial(print)", *lines[at:]])
+    notebook = fill(RELEASED, answers)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(IMPORTS, id="own"))
+    path = tmp_path / A1.notebook.name
+    nbformat.write(notebook, path)
+    autograder("grade", path, "--json", tmp_path / "marks.json")
+    (report,) = json.loads((tmp_path / "marks.json").read_text())
+    found = {one["name"]: one for one in report["exercises"]}
+    because = (
+        "is not there because another cell, which would set it, raised ModuleNotFoundError: No module named "
+        "'a_library_of_their_own'. In line 2: `import a_library_of_their_own as own`."
+    )
+    assert f"`Optional` {because}" in found["softmax"]["evidence"]
+    assert f"`partial` {because}" in found[last]["evidence"]
+    assert found["attention_scores"]["score"] == found["attention_scores"]["max_score"]
+    assert f"`Optional` {because}" in " ".join(autograder("check", path).stdout.split())
+
+
+def test_magic_in_a_cell_that_raised_is_not_called_a_syntax_error():
+    said = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
+    assert said == "not judged, since its cell raised NameError: name 'npp' is not defined."
+
+
 @pytest.mark.slow
 def test_grading_says_that_a_helper_has_taken_an_exercises_name(tmp_path):
     answers = model_answers(A1)

@@ -69,7 +69,7 @@ def test_what_a_cell_ran_into_is_said_where_its_exercise_is_not_judged(notebook)
     done = autograder("check", notebook(broken))
     text = " ".join(done.stdout.split())
     assert "softmax: not judged, since its cell raised SyntaxError: expected ':', line 1." in text
-    assert "Is there a loop that never ends?" in text
+    assert "Does a loop never end, or is far more computed than the task needs?" in text
     assert "since its cell raised RuntimeError: before the function. In line 1:" in text
     assert "torch_scaled_dot_product_attention: not started yet." in text
     assert "Traceback" not in done.stdout + done.stderr

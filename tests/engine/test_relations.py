@@ -13,7 +13,9 @@ from autograder.diagnosis.differences import ComparedCall, places_of_items
 from autograder.diagnosis.relations import explained_by_relations
 from autograder.errors import CourseError
 from autograder.reports import plain_text
-from autograder.sandbox.protocol.calls import Call
+from autograder.sandbox.protocol.calls import Call, Failure, NoAnswer, Reply
+from autograder.sandbox.protocol.kinds import Kind as FailureKind
+from autograder.sandbox.protocol.kinds import Why
 from autograder.student.check import examine
 from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
@@ -266,3 +268,16 @@ def test_a_visible_check_begins_with_it_too():
 def test_a_visible_check_says_nothing_of_what_it_cannot_tell():
     verdict = examine("attention_scores", {"attention_scores": lambda Q, K: np.sin(Q @ K.swapaxes(-1, -2))})
     assert "looks like" not in repr(verdict)
+
+
+@pytest.mark.parametrize("no_value", [NoAnswer(Why.TOO_SLOW, "no answer"), Failure(FailureKind.MEMORY, "20000000")])
+def test_running_out_of_memory_or_time_is_no_wrong_value(no_value):
+    """The largest input alone is too much, and all values are right: nothing stops at a size."""
+    calls = [Call("f", (np.random.default_rng(rows).normal(size=(rows, 4)),)) for rows in (3, 8, 70)]
+    right = [Reply(call.args[0] * 2) for call in calls]
+    answers = zip(calls, [*right[:2], no_value], right, strict=True)
+    compared = [ComparedCall(*one) for one in answers]
+    assert explained_by_relations(compared, frozenset({2})) == ()
+    wrong = [ComparedCall(one.call, Reply(one.wanted.value * 3), one.wanted) for one in compared[:2]]
+    (found,) = explained_by_relations([*wrong, compared[2]], frozenset({0, 1, 2}))
+    assert found.name == "a-constant-factor"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,26 @@ def packed(entries: Mapping) -> bytes:
         for key, content in entries.items():
             entry, when = key if isinstance(key, tuple) else (key, OLD)
             archive.writestr(zipfile.ZipInfo(entry, when), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+class AsTheFinder(zipfile.ZipInfo):
+    """An entry as macOS packs it: accents beside their letters, in UTF-8, without the flag that says so."""
+
+    encoding = "utf-8"
+
+    def _encodeFilenameFlags(self):
+        return unicodedata.normalize("NFD", self.filename).encode(self.encoding), self.flag_bits
+
+
+def repacked(names: Mapping, kind: type[zipfile.ZipInfo] = zipfile.ZipInfo) -> bytes:
+    """A zip that somebody has packed again, with entries of this kind; a backslash in a name stays one."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in names.items():
+            entry = kind("x", OLD)
+            entry.filename = name
+            archive.writestr(entry, content)
     return out.getvalue()
 
 

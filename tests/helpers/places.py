@@ -13,12 +13,12 @@ from tests.conftest import ROOT
 ORDINARY = 65534
 
 
-def checkout(folder: Path, assignment: str) -> Path:
-    """A copy of the repository, with one assignment, that uses this interpreter's environment as its `.venv`."""
+def checkout(folder: Path, assignment: str = "") -> Path:
+    """A copy of the repository, with all assignments or one, and this interpreter's environment as its `.venv`."""
     # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
     left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
     shutil.copytree(ROOT, folder, ignore=left_out)
-    for place in ("source", "solutions", "assignments"):
+    for place in ("source", "solutions", "assignments") if assignment else ():
         for other in (folder / place).iterdir():
             if other.name != assignment:
                 shutil.rmtree(other)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import stat
+import unicodedata
 import zipfile
 
 import pytest
 
 from autograder.nbgrader import zip_collect
-from autograder.nbgrader.collectors import Moodle
-from tests.helpers.downloads import archive_of, collect, download, files_collected, packed
+from autograder.nbgrader.collectors import Canvas, Moodle
+from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
 CANVAS = {
@@ -53,6 +55,100 @@ def test_a_zip_from_the_system_is_collected(course, collector, names):
     assert len(left) == 3, left
     assert [len(told_of(left, f"submissions/{name}: ")) for name in ("notes.txt", NOTEBOOK)] == [1, 1]
     assert files_collected(course) == {student: [NOTEBOOK, "model.safetensors"] for student in names.values()}
+
+
+PEOPLE = ("Zoë Ünal", "Søren Kjær", "Łukasz Żak", "王 小明", "Ada Lovelace")
+
+
+def moodle_names(between="/"):
+    return [f"{name}_{900 + number}_assignsubmission_file{between}{NOTEBOOK}" for number, name in enumerate(PEOPLE)]
+
+
+def test_zip_that_the_macos_finder_packed_again_has_the_right_names(course):
+    work = released(course).read_text()
+    entries = {f"submissions/{name}": work for name in moodle_names()}
+    entries |= {"__MACOSX/submissions/._Ada Lovelace_904_assignsubmission_file": "x", "submissions/.DS_Store": "x"}
+    (archive_of(course) / "submissions.zip").write_bytes(repacked(entries, AsTheFinder))
+    collect(course, "Moodle")
+    assert files_collected(course).keys() == set(PEOPLE)
+
+
+def test_folder_that_macos_unpacked_has_the_right_names(course):
+    for name in moodle_names():
+        path = archive_of(course) / unicodedata.normalize("NFD", name)
+        path.parent.mkdir()
+        shutil.copy(released(course), path)
+    collect(course, "Moodle")
+    assert files_collected(course).keys() == set(PEOPLE)
+
+
+def test_zip_with_backslashes_is_collected(course):
+    entries = dict.fromkeys(moodle_names("\\"), released(course).read_text())
+    folder = {"Eve_1_assignsubmission_file\\": ""}
+    (archive_of(course) / "submissions.zip").write_bytes(repacked(folder | entries))
+    collect(course, "Moodle")
+    assert files_collected(course).keys() == set(PEOPLE)
+
+
+def test_name_in_an_unknown_encoding_is_left_out_with_a_remedy(course):
+    class AsOldWindows(AsTheFinder):
+        def _encodeFilenameFlags(self):
+            return self.filename.encode("cp850"), self.flag_bits
+
+    names = [name for name in moodle_names() if name.startswith(("Søren", "Ada"))]
+    packed_again = repacked(dict.fromkeys(names, released(course).read_text()), AsOldWindows)
+    (archive_of(course) / "submissions.zip").write_bytes(packed_again)
+    _, left = collect(course, "Moodle", code=1)
+    assert files_collected(course).keys() == {"Ada Lovelace"}
+    assert told_of(left, "a name in an unknown encoding; unpack the zip yourself, and put the folder into archive/")
+
+
+def test_underscores_in_canvas_names_give_nobody_anothers_number(course):
+    work = released(course).read_text()
+    names = {f"{name}{NOTEBOOK}": work for name in ("j_smith_4331_98776_", "smithjohn_22_98001_", "x_LATE_5_6_")}
+    odd = f"jdoe_22_4326_98770_{NOTEBOOK}"
+    download(course, names | {odd: work})
+    _, left = collect(course, "Canvas", code=1)
+    assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5"}
+    (told,) = told_of(left, odd)
+    assert "may be of jdoe_22 or of jdoe_22_4326; enter the class with autograder roster and collect again" in told
+
+    (course.root / "class.csv").write_text("ID;Name\njdoe_22_4326;Jo Doe\nj_smith_4331;J Smith\nsmithjohn_22;John\n")
+    said_by(course, "roster", "class.csv")
+    said, _ = collect(course, "Canvas")
+    assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5", "jdoe_22_4326"}
+    assert "has nobody with these ids; correct wrong names in archive/, or the roster: x_5" in said
+    words = ("return", NAME, "--to", "canvas", "--marks", "m.csv", "--feedback", "p.zip")
+    for student in ("jdoe_22_4326", "j_smith_4331"):
+        page = course.root / "feedback" / student / NAME / "first.html"
+        page.parent.mkdir(parents=True)
+        page.write_text("<p>")
+    said_by(course, *words, code=1)  # nobody is graded
+    rows = {row["Student"]: row["ID"] for row in csv.DictReader((course.root / "m.csv").read_text().splitlines())}
+    assert rows == {"Doe, Jo": "4326", "Smith, J": "4331", "John": "22"}
+    with zipfile.ZipFile(course.root / "p.zip") as pages:  # Canvas takes the first two numbers between underscores
+        found = [re.findall(r"(?<=_)\d+(?=_)", name)[:2] for name in sorted(pages.namelist())]
+    assert found == [["4331", "98776"], ["4326", "98770"]]
+
+
+def test_notebook_whose_own_name_begins_with_a_number_is_no_part_of_a_persons_name(tmp_path):
+    for name in ("doejane_4321_98765_01_first-1.ipynb", "roe_5_98766_2_first.ipynb"):
+        (tmp_path / name).touch()
+    ours = Canvas(extracted=str(tmp_path), notebook="01_first.ipynb")
+    assert {owner.student for owner in ours.sorted_out.taken.values()} == {"doejane_4321"}
+    (told,) = ours.left
+    assert "may be of roe_5 or of roe_5_98766" in told
+
+
+def test_two_students_with_one_number_are_refused_before_anything_is_written(course):
+    work = released(course).read_text()
+    download(course, {f"doejane_4321_98765_{NOTEBOOK}": work, f"smithjane_4321_98799_{NOTEBOOK}": work})
+    collect(course, "Canvas")
+    words = ("return", NAME, "--to", "canvas", "--marks", "m.csv", "--feedback", "p.zip")
+    said = said_by(course, *words, code=2)
+    assert "doejane_4321 and smithjane_4321 would both go back as number 4321, so nothing is written" in said
+    assert not (course.root / "m.csv").exists()
+    assert not (course.root / "p.zip").exists()
 
 
 # ---------------------------------------------------------------- a hand-in that bears another student's name

@@ -16,7 +16,7 @@ import zipfile
 import pytest
 
 from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, nbgrader, released, said_by, submit
 
 FILE = "assignsubmission_file"
 
@@ -96,6 +96,14 @@ def test_a_newer_download_beside_an_older_one_is_what_counts(course):
     assert collected(course) == {"Jane Doe": work}
 
 
+def test_autograde_before_the_assignment_is_generated_says_what_to_run(course):
+    submit(course, "ann")
+    (course.root / "gradebook.db").unlink()
+    said = nbgrader(course, "autograde", NAME, code=1)
+    assert f"{NAME} is not in the gradebook; run: nbgrader generate_assignment {NAME}" in said
+    assert "Traceback" not in said
+
+
 # ---------------------------------------------------------------- groups
 
 GROUPS = {f"Group A_12_{FILE}/{NOTEBOOK}": "right", f"Kea_13_{FILE}/{NOTEBOOK}": "wrong"}
@@ -154,3 +162,45 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     groups.write_text("group,student\nGroup A,Ada L\nKea,Ada L\n")
     said, left = collect(course, "Moodle", code=1)
     assert sum("Ada L is in two groups" in line for line in left) == 2, left
+
+
+def test_list_of_groups_as_spreadsheets_save_it_and_a_folder_left_from_an_earlier_collect(course):
+    """Collected as a student at first, then with the list: the group's folder would be graded as a student."""
+    work = released(course).read_text()
+    download(course, {f"teamrocket_4311_98001_{NOTEBOOK}": work, f"doejane_4321_98002_{NOTEBOOK}": work})
+    submit(course, "gone_5")
+    said, _ = collect(course, "Canvas")
+    assert collected(course).keys() == {"teamrocket_4311", "doejane_4321", "gone_5"}
+    assert "not in this download; remove what should not be graded: gone_5" in said
+
+    groups = archive_of(course).parent / "groups.csv"
+    groups.write_bytes(
+        "\ufeffGroup;Student\r\nTeamRocket;okrikofi_4311\r\nTeamRocket;park_lena_4312\r\nkea;x_9\r\n".encode()
+    )
+    said, _ = collect(course, "Canvas")
+    assert collected(course).keys() == {"okrikofi_4311", "park_lena_4312", "doejane_4321", "gone_5"}
+    assert "teamrocket_4311 is a group of groups.csv now" in said
+    assert "groups.csv has these groups, and nothing was collected for them: kea" in said
+
+    people = "id,name\nokrikofi_4311,Kofi\npark_lena_4312,Lena\ndoejane_4321,Jane\n"
+    (course.root / "class.csv").write_text(people)
+    said_by(course, "roster", "class.csv")
+    said_by(course, "return", NAME, "--to", "canvas", "--marks", "m.csv", code=1)  # nobody is graded
+    rows = {row["Student"]: row["ID"] for row in csv.DictReader((course.root / "m.csv").read_text().splitlines())}
+    assert rows == {"Kofi": "4311", "Lena": "4312", "Jane": "4321"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("team,who\nA,B\n", "no column `group`; its first line should be: group,student"),
+        ("group,student\nA,\n", "line 2: each line needs a group and a student"),
+        ("group,student\nA,Zo\xeb\n", "is not UTF-8 text; save it as `CSV UTF-8`"),
+    ],
+)
+def test_list_of_groups_that_cannot_be_read_is_one_sentence(course, text, why):
+    download(course, {f"doejane_4321_98002_{NOTEBOOK}": "{}"})
+    (archive_of(course).parent / "groups.csv").write_bytes(text.encode("latin-1"))
+    said, _ = collect(course, "Canvas", code=1)
+    assert "Nothing is collected. " in said
+    assert why in said

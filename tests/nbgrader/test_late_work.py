@@ -31,6 +31,12 @@ GRADE = ("grade", "--gradebook", "--quiet")
 EXPORT = ("export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv")
 DUE = datetime(2027, 3, 1, 12)
 TEST = f"test-{EXERCISE}"
+# Half an hour before and after the work is due, as people write it in timestamp.txt.
+WRITTEN_TIMES = {
+    "offset": ("2027-03-01 13:30:00 +0200", 0), "colon": ("2027-03-01 13:30:00 +02:00", 0),
+    "west": ("2027-03-01 07:30:00 -0500", 1), "pst": ("2027-03-01 04:30:00 PST", 1),
+    "cest": ("2027-03-01 13:30:00 CEST", 0), "bom": ("\ufeff2027-03-01T12:30Z\n", 1),
+}  # fmt: skip
 MEMBERS = ("group-ada", "group-ben", "group-chloe")
 # A plugin in a file of its own beside nbgrader_config.py, as nbgrader's documentation has it.
 PLUGIN = """
@@ -66,6 +72,8 @@ def handed_in(tmp_path_factory):
     (course.root / "late_work.py").write_text(PLUGIN)
     for student, hours in {"ann": -1, "ben": 3, "cleo": 48, "very-late": 1000, "extended": 3}.items():
         submit(course, student, when=at(hours))
+    for student, (when, _) in WRITTEN_TIMES.items():
+        submit(course, student, when=when)
     for member in MEMBERS:
         submit(course, member, when=at(0))
     with book_of(course) as book:
@@ -83,6 +91,7 @@ def late(handed_in):
 
 
 RIGHT = dict.fromkeys(("ann", *MEMBERS, "extended"), (3, 0)) | {"ben": (3, 1), "cleo": (3, 2), "very-late": (3, 3)}
+RIGHT |= {student: (3, penalty) for student, (_, penalty) in WRITTEN_TIMES.items()}
 
 
 def test_late_work_loses_what_the_courses_penalty_says_and_a_groups_counts_for_each(late):
@@ -112,6 +121,24 @@ def test_a_plugin_that_cannot_be_used_is_one_sentence_before_anybody_is_graded(l
     assert "no_such_file" in said
 
 
+@pytest.mark.parametrize("when", ["2027-03-01 17:00:00 IST", "02.03.2027 10:00", "03/02/2027 10:00", "gestern"])
+def test_time_that_could_mean_several_things_is_rejected_by_name(course, when):
+    submit(course, "ann", when=when)
+    said = nbgrader(course, "autograde", NAME, code=1)
+    assert f"ann, {NAME} cannot be graded: timestamp.txt: '" in said
+    assert "2027-03-01 12:00:00 +0100" in said, "how to write it"
+    assert "Traceback" not in said
+
+
+def test_due_date_is_read_as_strictly(course):
+    nbgrader(course, "db", "assignment", "add", NAME, "--duedate=2027-03-01 13:00:00 +0200")
+    with book_of(course) as book:
+        assert book.find_assignment(NAME).duedate == datetime(2027, 3, 1, 11)
+    said = nbgrader(course, "db", "assignment", "add", NAME, "--duedate=02.03.2027 10:00", code=1)
+    assert "--duedate: '02.03.2027 10:00' is not a date and time" in said
+    assert "Traceback" not in said
+
+
 def test_penalties_are_in_the_export_and_survive_a_regrade_and_an_extension_alone_is_no_mark(late, tmp_path):
     """nbgrader makes rows for whoever has an extension; nothing was handed in, so no 0 is exported."""
     late = Course(shutil.copytree(late.root, tmp_path / "course"))
@@ -124,7 +151,7 @@ def test_penalties_are_in_the_export_and_survive_a_regrade_and_an_extension_alon
     (row,) = [row for row in csv.DictReader(lines) if (row["student"], row["exercise"]) == ("ben", EXERCISE)]
     assert (float(row["score"]), float(row["max_score"]), row["manual_score"]) == (3, 3, "")
     assert (float(row["late_submission_penalty"]), row["timestamp"]) == (1, "2027-03-01 15:00:00")
-    assert "0 gain, 0 lose, 8 keep" in said_by(late, "regrade", NAME, "--write")
+    assert "0 gain, 0 lose, 14 keep" in said_by(late, "regrade", NAME, "--write")
     assert totals(late) == RIGHT | {"dora": (0, 0)}
 
 

@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from autograder.nbgrader import api
-from autograder.nbgrader.exchange import timestamp_if_plain
 from autograder.nbgrader.files import copy_plain_files
+from autograder.nbgrader.timestamps import existing_timestamp
 from tests.helpers.small_course import EXERCISE, NAME, book_of, graded, nbgrader, released, said_by, submit
 
 COURSE = "links"
@@ -158,7 +158,7 @@ def test_a_time_that_is_a_pipe_or_a_link_is_not_read(begun, tmp_path):
     os.mkfifo(tmp_path / "pipe" / "timestamp.txt")
     (tmp_path / "link" / "timestamp.txt").symlink_to(tmp_path / "time")
     shutil.copy(tmp_path / "time", tmp_path / "file" / "timestamp.txt")
-    assert type(coursedir).get_existing_timestamp is timestamp_if_plain
+    assert type(coursedir).get_existing_timestamp is existing_timestamp
     times = [coursedir.get_existing_timestamp(str(tmp_path / name)) for name in ("pipe", "link", "file")]
     assert times[:2] == [None, None]
     assert times[2].year == 2027

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import bs4
 import nbformat
@@ -43,6 +44,16 @@ def test_what_people_write_is_shown_as_they_mean_it():
     assert page.input.has_attr("checked") or page.input["type"] == "checkbox"
     assert page.find("span", class_="k").text == "def"
     assert [td.text for td in page.find_all("td")] == ["if a<b", "$\\frac{1}{2}$"]
+
+
+@pytest.mark.parametrize(
+    "written", ["Bild%20von%20gestern.png", "Bild%20v%C3%B6n.png", "<attachment:a b (1).png>", "50%.png"]
+)
+def test_pasted_picture_whose_name_needs_quoting_is_shown(written):
+    name = unquote(written.strip("<>").removeprefix("attachment:"))
+    address = written if written[0] == "<" else f"attachment:{written}"
+    page = bs4.BeautifulSoup(shown(f"See ![pic]({address}).", {name: {"image/png": PNG}}), "html.parser")
+    assert page.img["src"] == f"data:image/png;base64,{PNG}", page
 
 
 def test_html_of_a_student_is_there_to_be_read():

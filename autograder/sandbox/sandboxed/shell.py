@@ -6,6 +6,7 @@ import ast
 import contextlib
 import gc
 import importlib
+import re
 import sys
 import traceback
 from collections.abc import Mapping
@@ -72,7 +73,7 @@ def run_cell(shell: Any, source: str) -> None:
         parts = [(shell.compile(tree, name, "exec"), tree.body)]
         parts += [(shell.compile(ast.Interactive([shown]), name, "single"), [shown])] if shown else []
     except Exception:
-        result = shell.run_cell(source, store_history=False)
+        result = shell.run_cell(_ABOVE_MAGIC.sub(_blank, source), store_history=False)
         if error := result.error_before_exec or result.error_in_exec:
             raise error from None
         return
@@ -80,6 +81,14 @@ def run_cell(shell: Any, source: str) -> None:
         for code, body in parts:
             if body:
                 exec(code, shell.user_ns)  # noqa: S102
+
+
+# Colab puts the title of a form there, as a comment, and runs the cell; IPython wants a cell's magic in its first line.
+_ABOVE_MAGIC = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)+(?=%%)")
+
+
+def _blank(lines: re.Match[str]) -> str:
+    return "\n" * lines[0].count("\n")
 
 
 def run_test(shell: Any, source: str) -> tuple[str, bool]:

@@ -14,4 +14,4 @@ def sendable(answer):
     calls.append(1)
     return msgpack.packb(FORMS[len(calls) % len(FORMS)])
 
-sys.modules["autograder.sandbox.sandboxed.notebook"]._sendable = sendable
+sys.modules["autograder.sandbox.sandboxed.notebook"].sendable = sendable
