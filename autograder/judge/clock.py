@@ -31,13 +31,13 @@ class CpuClock:
     def __init__(self, ask: Callable[[], Used]) -> None:
         self._ask = ask
         self.known, self.delayed, self._known_at = 0.0, 0.0, time.monotonic()
-        self.idle = 0.0  # seconds in which long calls and cells were idle
+        self.others = 0.0  # seconds in which long calls and cells were idle, or the reference computed for them
         self.counts_delays = True
 
     @property
     def spent(self) -> float:
-        """Seconds of CPU time and idle, as far as they are known."""
-        return self.known + self.idle
+        """Seconds of CPU time, idle, and of the reference's work for it, as far as they are known."""
+        return self.known + self.others
 
     def used(self) -> float:
         """CPU seconds until now. If the fork server cannot tell, they are counted on the clock."""
@@ -47,6 +47,13 @@ class CpuClock:
         self.counts_delays = found.delayed is not None
         self.delayed = max(self.delayed, found.delayed or 0.0)
         return self.known
+
+    def idle_since(self, began: float, active: float) -> float:
+        """Seconds in which they neither computed nor waited for a processor; none if the kernel does not count those.
+
+        active: the seconds computed and delayed before it began, as far as they are known
+        """
+        return time.monotonic() - began - (self.known + self.delayed - active) if self.counts_delays else 0.0
 
     def limit(self, seconds: float, clock_seconds: float) -> TimeLimit:
         """A limit that begins now: so many seconds of CPU time or idle, and so many on the clock."""
@@ -73,12 +80,13 @@ class TimeLimit:
 
     def wait(self, sock: socket.socket) -> None:
         """Wait until there is something to read. Raises `CpuSpent` or `Deadline`."""
+        began, active = time.monotonic(), self.clock.known + self.clock.delayed
         try:
             self._wait(sock)
         finally:
-            if time.monotonic() - self.began > EXACT:
+            if time.monotonic() - began > EXACT:
                 self.clock.used()
-                self.clock.idle += max(0.0, self._idle())
+                self.clock.others += max(0.0, self.clock.idle_since(began, active))
 
     def _wait(self, sock: socket.socket) -> None:
         pause = self.seconds  # nothing that has one processor can have used more in less time
@@ -86,13 +94,7 @@ class TimeLimit:
             used = self.clock.used()
             if used >= self.until:
                 raise CpuSpent
-            idle = self._idle()
+            idle = self.clock.idle_since(self.began, self.active)
             if time.monotonic() >= self.ends_at or idle >= self.seconds:
                 raise frames.Deadline
             pause = max(min(self.until - used, self.seconds - idle), LOOK)
-
-    def _idle(self) -> float:
-        """Seconds in which it neither computed nor waited for a processor; none if the kernel does not count those."""
-        if not self.clock.counts_delays:
-            return 0.0
-        return time.monotonic() - self.began - (self.clock.known + self.clock.delayed - self.active)

@@ -33,6 +33,7 @@ ATTEMPTS = 2  # what is lost, and not through the student's code, is done once m
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
 # libraries' own code, which count as soon as they are used.
 MEASURED = 16 * 2**20
+ON_ITS_WAY = 5.0  # seconds for the rest of a message that has begun; 32 MiB take milliseconds of CPU time
 MAX_STOPPED = 2  # stopped calls of an exercise, after which each one gets very little time
 USED_UP = "the whole notebook had used up its time before this call"
 GONE_IN_CALL = "the Python process ended during the call"
@@ -132,9 +133,11 @@ class SandboxedCalls:
             for call, body in calls:
                 if body is not None:
                     self.questions.begin(call)
+                computed = 0.0
                 while (got := self._receive(limit, allowance)).startswith(QUESTION):
-                    answer = self.questions.answer(_question(got))
-                    frames.send(self._sock, {"answer": answer_bytes(answer)}, limit.ends_at)
+                    computed += self._answer(got, limit)
+                    if computed > seconds:
+                        raise CpuSpent
                 notebook.slowest = max(notebook.slowest, time.monotonic() - began)
                 yield self._forbidden() or (self._too_much_memory(call) if measured else None) or got
                 seconds, began = self._patience(), time.monotonic()
@@ -174,7 +177,17 @@ class SandboxedCalls:
     def _receive(self, limit: TimeLimit, allowance: frames.Allowance) -> bytes:
         assert self._sock is not None
         limit.wait(self._sock)
-        return frames.receive_body(self._sock, limit.ends_at, allowance)
+        return frames.receive_body(self._sock, min(limit.ends_at, time.monotonic() + ON_ITS_WAY), allowance)
+
+    def _answer(self, question: bytes, limit: TimeLimit) -> float:
+        """Answer a question to the reference. Returns the CPU seconds that it took, which count as the submission's."""
+        assert self._sock is not None
+        began = time.process_time()
+        answer = answer_bytes(self.questions.answer(_question(question)))
+        seconds = time.process_time() - began
+        self._notebook.clock.others += seconds
+        frames.send(self._sock, {"answer": answer}, limit.ends_at)
+        return seconds
 
     def _forbidden(self) -> Failure | None:
         """A call of something forbidden is known on this side, whatever the process answers."""

@@ -26,7 +26,7 @@ from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.testing.callbacks import Questions
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
-FORK_SECONDS = 60.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
+FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
 CUT = 100  # characters for the sentence that the rest was cut
 OUT_OF_TIME = "it ran out of time and was stopped"
 HOW_ENDED = {  # by what is raised here if a cell ends its process
