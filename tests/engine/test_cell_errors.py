@@ -128,7 +128,7 @@ def test_magic_in_a_cell_that_raised_is_not_called_a_syntax_error():
 
 
 @pytest.mark.slow
-def test_grading_says_that_a_helper_has_taken_an_exercises_name(tmp_path):
+def test_a_helper_that_takes_an_exercises_name_costs_nothing(tmp_path):
     answers = model_answers(A1)
     helper = "def softmax(t, dim=-1):\n    return torch.softmax(t, dim)\n\n\n"
     last = "torch_scaled_dot_product_attention"
@@ -136,9 +136,9 @@ def test_grading_says_that_a_helper_has_taken_an_exercises_name(tmp_path):
     nbformat.write(fill(RELEASED, answers | {last: helper + answers[last]}), path)
     autograder("grade", path, "--json", tmp_path / "marks.json")
     (report,) = json.loads((tmp_path / "marks.json").read_text())
-    told = {one["name"]: one["evidence"] for one in report["exercises"] if one["score"] < one["max_score"]}
-    assert [*told] == ["softmax"]
-    assert "defined in 2 cells. The last one counts, which has `def softmax(t, dim=-1):`" in told["softmax"]
+    assert report["score"] == report["max_score"]
+    told = next(one["evidence"] for one in report["exercises"] if one["name"] == "softmax")
+    assert "def softmax(t, dim=-1):" in told
 
 
 def test_the_summary_of_a_result_says_that_the_cell_does_not_run():

@@ -106,7 +106,7 @@ class Opened(Notebook):
 
 def answered(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Answer:
     """The answer to one call in a process of its own."""
-    exercise = notebook.begin(Questions({}))
+    exercise = notebook.begin(Questions({}), "a_call")
     if seconds is not None:
         exercise._patience = lambda: seconds
     with contextlib.closing(exercise):

@@ -54,7 +54,10 @@ HIDES = """
 
 @everywhere
 def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
-    with define(sandbox, HIDES, PATIENT) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+    with (
+        define(sandbox, HIDES, PATIENT) as notebook,
+        contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
+    ):
         student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
         student.a_peak(12_000_000)  # 96 MB, gone when it returns: they hide nothing that comes later
         assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
@@ -69,6 +72,9 @@ def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
 
 def test_what_cells_have_held_does_not_count(sandbox):
     code = HIDES + "\n    kept = np.ones(9_000_000); a_peak(12_000_000)\n"
-    with define(sandbox, code, PATIENT) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+    with (
+        define(sandbox, code, PATIENT) as notebook,
+        contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
+    ):
         student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
         assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
