@@ -51,6 +51,7 @@ KEYS = {
         "hint": "the question that goes with the diagnosis; empty without one",
         "causes": "if the diagnosis is of two: the `name` and the `hint` of each",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
+        "not_produced": "what the grader could not produce, and why; the mark does not depend on it; only if there is any",
         "withdrawn": "true if the course has withdrawn it, so that everybody gets its points; else not there",
         "tests": "a list, in the suite's order",
     },
@@ -256,7 +257,10 @@ def json_reference() -> str:
     two = structs.replace(exercise, causes=(Cause("no-scaling", ""), Cause("softmax-twice", "")))
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
     failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
-    submission, exercise = structs.replace(failed, extra="..."), structs.replace(two, withdrawn=True)
+    submission, exercise = (
+        structs.replace(failed, extra="..."),
+        structs.replace(two, withdrawn=True, not_produced=("...",)),
+    )
     whole: dict[str, Any] = {"A submission": submission, "An exercise": exercise, "A test": test}
     parts = [JSON_HEAD, MADE]
     for title, value in whole.items():
