@@ -51,7 +51,7 @@ KEYS = {
         "hint": "the question that goes with the diagnosis; empty without one",
         "causes": "if the diagnosis is of two: the `name` and the `hint` of each",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
-        "not_produced": "what the grader could not produce, and why; the mark does not depend on it; only if there is any",
+        "not_produced": "what the grader could not produce, and why; only if there is any. The mark stands",
         "withdrawn": "true if the course has withdrawn it, so that everybody gets its points; else not there",
         "tests": "a list, in the suite's order",
     },
