@@ -55,24 +55,27 @@ class CpuClock:
         """
         return time.monotonic() - began - (self.known + self.delayed - active) if self.counts_delays else 0.0
 
-    def limit(self, seconds: float, clock_seconds: float) -> TimeLimit:
-        """A limit that begins now: so many seconds of CPU time or idle, and so many on the clock."""
+    def limit(self, seconds: float, idle_seconds: float, clock_seconds: float) -> TimeLimit:
+        """A limit that begins now: so many seconds of CPU time, so many idle, and so many on the clock."""
         if time.monotonic() - self._known_at > EXACT:
             self.used()
         now = time.monotonic()
         until = self.known + (now - self._known_at) + seconds
-        return TimeLimit(self, seconds, until, now + clock_seconds, now, self.known + self.delayed)
+        return TimeLimit(
+            self, seconds, min(seconds, idle_seconds), until, now + clock_seconds, now, self.known + self.delayed
+        )
 
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """Ends when the clock's CPU time reaches `until`, at `ends_at` (`time.monotonic`), or after `seconds` idle.
+    """Ends when the clock's CPU time reaches `until`, after `idle_seconds`, or at `ends_at` (`time.monotonic`).
 
     began: when it began (`time.monotonic`); active: the seconds computed and delayed before that, as far as known
     """
 
     clock: CpuClock
     seconds: float
+    idle_seconds: float
     until: float
     ends_at: float
     began: float
@@ -89,12 +92,12 @@ class TimeLimit:
                 self.clock.others += max(0.0, self.clock.idle_since(began, active))
 
     def _wait(self, sock: socket.socket) -> None:
-        pause = self.seconds  # nothing that has one processor can have used more in less time
+        pause = self.idle_seconds  # nothing that has one processor can have used more in less time
         while not frames.readable(sock, min(pause, max(0.0, self.ends_at - time.monotonic()))):
             used = self.clock.used()
             if used >= self.until:
                 raise CpuSpent
             idle = self.clock.idle_since(self.began, self.active)
-            if time.monotonic() >= self.ends_at or idle >= self.seconds:
+            if time.monotonic() >= self.ends_at or idle >= self.idle_seconds:
                 raise frames.Deadline
-            pause = max(min(self.until - used, self.seconds - idle), LOOK)
+            pause = max(min(self.until - used, self.idle_seconds - idle), LOOK)

@@ -172,7 +172,7 @@ class SandboxedCalls:
 
     def _limit(self, seconds: float) -> TimeLimit:
         notebook = self._notebook
-        return notebook.clock.limit(seconds, notebook.on_the_clock(seconds))
+        return notebook.clock.limit(seconds, notebook.limits.idle_seconds, notebook.on_the_clock(seconds))
 
     def _receive(self, limit: TimeLimit, allowance: frames.Allowance) -> bytes:
         assert self._sock is not None

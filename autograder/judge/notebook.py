@@ -355,7 +355,7 @@ class Notebook:
     def _run_cell(self, number: int, seconds: float) -> CellResult | Exception:
         """Run one cell; the exception if it ended its process, or could not be interrupted."""
         # The sandbox interrupts an ordinary loop one second earlier, and keeps what the cell had defined.
-        limit = self.clock.limit(seconds + 1, self.on_the_clock(seconds) + 1)
+        limit = self.clock.limit(seconds + 1, seconds + 1, self.on_the_clock(seconds) + 1)
         message: Any = self._order(number, seconds)
         try:
             while True:

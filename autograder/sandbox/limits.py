@@ -17,7 +17,7 @@ MIB = 2**20
 class Limits:
     """What one submission may use. Sizes are bytes; seconds are CPU time of its processes unless they are on the clock.
 
-    CPU time, because a busy machine must not cost marks: a process that has to wait for its turn uses none. Code that
+    CPU time, because a busy machine must not cost marks: a process that has to wait for its turn uses none. A cell that
     sleeps or waits for something else may do so for as many seconds as it may compute.
     """
 
@@ -35,6 +35,8 @@ class Limits:
     call_seconds_again: float = 0.3
     # After two such calls: most likely all calls run into the same loop.
     call_seconds_at_last: float = 0.05
+    # How long a call may be idle, as in `time.sleep`. Then it is made once more, so it takes twice as long in all.
+    idle_seconds: float = 2.0
     # A looping exercise takes 4 s, then 0.3 s, then 0.05 s a test. A whole looping notebook must still end.
     submission_seconds: float = 180.0
     # A call or a cell is stopped after this many times its CPU seconds on the clock, whatever it did meanwhile: ten,
