@@ -61,9 +61,8 @@ class CpuClock:
             self.used()
         now = time.monotonic()
         until = self.known + (now - self._known_at) + seconds
-        return TimeLimit(
-            self, seconds, min(seconds, idle_seconds), until, now + clock_seconds, now, self.known + self.delayed
-        )
+        active = self.known + self.delayed
+        return TimeLimit(self, until, min(seconds, idle_seconds), now + clock_seconds, now, active)
 
 
 @dataclass(frozen=True)
@@ -74,9 +73,8 @@ class TimeLimit:
     """
 
     clock: CpuClock
-    seconds: float
-    idle_seconds: float
     until: float
+    idle_seconds: float
     ends_at: float
     began: float
     active: float
