@@ -15,8 +15,9 @@ from functools import partial
 from msgspec import structs
 
 from autograder.course import Exercise
+from autograder.judge.container_slips import InRightContainers, with_cost
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
-from autograder.judge.format_errors import Answering, Deductions
+from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
@@ -57,8 +58,8 @@ class Attempt:
 
     @property
     def earned(self) -> float:
-        """The sum of the weights of the tests that passed."""
-        return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
+        """The sum of the tests' weights, as far as they passed."""
+        return sum(outcome.test.weight * outcome.share for outcome in self.outcomes)
 
     @property
     def untouched(self) -> bool:
@@ -96,7 +97,7 @@ def attempt(
     with contextlib.closing(names.begin(questions, which.name)) as exercise:
         planned = _ask_planned(exercise, material.recording, tests)
         runs = list(_judge_tests(material, tests, parameter_names, exercise, planned))
-        passed = [run for run in runs if run.outcome.error is None]
+        passed = [run for run in runs if run.outcome.share]
         errors = _repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
         wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
         non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or any(
@@ -113,7 +114,7 @@ def attempt(
 
 
 def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
-    return replace(outcome, error=error, call=outcome.test.exercise) if error else outcome
+    return replace(outcome, error=error, call=outcome.test.exercise, kept=0.0) if error else outcome
 
 
 class _TestRun:
@@ -218,10 +219,20 @@ def _judge_tests(
             run.outcome = Outcome(test, as_exception(call.name, stub), as_written(call, parameter_names))
             run.calls = [Recorded(call, stub)]
         else:
-            run.outcome, run.calls = outcome, made = execute(run, run.answer)
-            if reference is not None:
-                run.outcome, run.corrected = deductions.judge(outcome, made, run.answer, partial(execute, run))
+            if reference is None:
+                run.outcome, run.calls = execute(run, run.answer)
+            else:
+                _judge_by_values(run, right, deductions, partial(execute, run))
         yield run
+
+
+def _judge_by_values(run: _TestRun, right: Answering, deductions: Deductions, execute: Rerun) -> None:
+    """Judge a test by the values of the student's answers, whatever their containers are."""
+    answers = InRightContainers(run.answer, right)
+    outcome, made = execute(answers)
+    run.calls = tuple(answers.given)
+    outcome, corrected = deductions.judge(outcome, made, answers, execute)
+    run.outcome, run.corrected = with_cost(outcome, answers), corrected or (made if answers.slip else ())
 
 
 def _untouched_stub(got: Unread | None) -> Failure | None:

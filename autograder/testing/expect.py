@@ -15,6 +15,7 @@ import numpy as np
 
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.scalars import WRITERS, Generated
+from autograder.sandbox.protocol.values import layout
 from autograder.testing import tables
 from autograder.testing.comparing import float_of, not_close, same_value
 from autograder.testing.effects import text as text
@@ -181,7 +182,7 @@ def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
 
 
 def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
-    """The arguments hold what they held before the call."""
+    """The arguments are as they were before the call: their values, shapes, dtypes and layouts in memory."""
     if len(after) != len(before):
         fail("the arguments could not be compared before and after the call.")
     for index, (now, then) in enumerate(zip(after, before, strict=True)):
@@ -190,8 +191,10 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
             if not same_value(tables.as_table(now), table_before):
                 fail(f"{name} holds something else after the call than before.", hint)
         elif not isinstance(now, Other) and hasattr(then, "shape") and hasattr(now, "shape"):
-            same = now.shape == then.shape and np.array_equal(numbers(now), numbers(then), equal_nan=True)
-            if not same:
+            now, then = np.asarray(numbers(now)), np.asarray(numbers(then))
+            if now.shape != then.shape or now.dtype != then.dtype or layout(now) != layout(then):
+                fail(f"{name} has another shape, dtype or layout in memory after the call than before.", hint)
+            if not np.array_equal(now, then, equal_nan=now.dtype.kind in "fc"):
                 fail(f"{name} holds other values after the call than before.", hint)
 
 
