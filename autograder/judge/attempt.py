@@ -15,6 +15,7 @@ from functools import partial
 from msgspec import structs
 
 from autograder.course import Exercise
+from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, with_cost
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
 from autograder.judge.format_errors import Answering, Deductions, Rerun
@@ -25,7 +26,7 @@ from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer, same_value
-from autograder.testing.expect import Mismatch
+from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
 from autograder.testing.redaction import redacted, with_quote
@@ -97,6 +98,8 @@ def attempt(
     with contextlib.closing(names.begin(questions, which.name)) as exercise:
         planned = _ask_planned(exercise, material.recording, tests)
         runs = list(_judge_tests(material, tests, parameter_names, exercise, planned))
+        if material.reference:
+            _deduct_changed_argument(runs, material.recording.answering(material.reference), parameter_names)
         passed = [run for run in runs if run.outcome.share]
         errors = _repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
         wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
@@ -111,6 +114,17 @@ def attempt(
         [call for run in runs for call in run.corrected],
         non_deterministic,
     )
+
+
+def _deduct_changed_argument(runs: Sequence[_TestRun], right: Answering, parameter_names: ParameterNames) -> None:
+    """If no test has failed for a changed argument, the cheapest one fails of those whose calls change one."""
+    if any(getattr(run.outcome.error, "cause", "") == CHANGED_ARGUMENT for run in runs):
+        return
+    found = [(run, changed_argument(run.calls, right)) for run in runs if run.outcome.share]
+    changing = [(run, *change) for run, change in found if change is not None]
+    if changing:
+        run, call, error = min(changing, key=lambda one: one[0].outcome.test.weight)
+        run.outcome = replace(run.outcome, error=error, call=as_written(call, parameter_names), kept=0.0)
 
 
 def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
