@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,7 +16,7 @@ from msgspec import structs
 
 from autograder.course import Exercise
 from autograder.judge.changed_arguments import changed_argument
-from autograder.judge.container_slips import InRightContainers, with_cost
+from autograder.judge.container_slips import InRightContainers, Slip, with_cost
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
 from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
@@ -97,7 +97,7 @@ def attempt(
     questions = Questions(material.reference, substituted, material.recording.array_functions)
     with contextlib.closing(names.begin(questions, which.name)) as exercise:
         planned = _ask_planned(exercise, material.recording, tests)
-        runs = list(_judge_tests(material, tests, parameter_names, exercise, planned))
+        runs = _judge_tests(material, tests, parameter_names, exercise, planned)
         if material.reference:
             _deduct_changed_argument(runs, material.recording.answering(material.reference), parameter_names)
         passed = [run for run in runs if run.outcome.share]
@@ -137,6 +137,7 @@ class _TestRun:
     corrected: its calls with corrected answers if there was a format error
     first: the first call with its answer; one that only builds a module counts only if there is no other
     reply: the first call that returned a value, with its reply
+    slip: the first container slip in its answers; None if there is none
     forbidden: set if an answer says that the code called something forbidden
     """
 
@@ -146,6 +147,7 @@ class _TestRun:
         self.corrected: Sequence[Recorded] = ()
         self.first: tuple[Call, Unread] | None = None
         self.reply: tuple[Call, Reply] | None = None
+        self.slip: Slip | None = None
         self.forbidden: Forbidden | None = None
         self._exercise, self._planned, self._quoted = exercise, planned, quoted
         self.made: Counter[bytes] = Counter()  # how often the test has made each call
@@ -209,9 +211,9 @@ def _judge_tests(
     parameter_names: ParameterNames,
     exercise: ExerciseCalls,
     planned: Planned,
-) -> Iterator[_TestRun]:
-    """Judge each test in order; a format error is deducted where it occurs first."""
-    recording, quoted = material.recording, set[object]()
+) -> list[_TestRun]:
+    """Judge each test in order; a format error is deducted where it occurs first, and a container slip in the end."""
+    recording, quoted, runs = material.recording, set[object](), list[_TestRun]()
     right = recording.answering(material.reference)
     reference = Student(right, parameter_names) if material.reference else None
     deductions = Deductions(right, sum(test.weight for test in tests))
@@ -237,7 +239,9 @@ def _judge_tests(
                 run.outcome, run.calls = execute(run, run.answer)
             else:
                 _judge_by_values(run, right, deductions, partial(execute, run))
-        yield run
+        runs.append(run)
+    _deduct_container_slip(runs, execute)
+    return runs
 
 
 def _judge_by_values(run: _TestRun, right: Answering, deductions: Deductions, execute: Rerun) -> None:
@@ -246,7 +250,18 @@ def _judge_by_values(run: _TestRun, right: Answering, deductions: Deductions, ex
     outcome, made = execute(answers)
     run.calls = tuple(answers.given)
     outcome, corrected = deductions.judge(outcome, made, answers, execute)
-    run.outcome, run.corrected = with_cost(outcome, answers), corrected or (made if answers.slip else ())
+    run.outcome, run.slip = outcome, answers.slip
+    run.corrected = corrected or (made if answers.slip else ())
+
+
+def _deduct_container_slip(
+    runs: Sequence[_TestRun], execute: Callable[[_TestRun, Answering], tuple[Outcome, list[Recorded]]]
+) -> None:
+    """A slip costs something if a test does not accept it. Then it costs the same share of all tests that met it."""
+    slipped = [(run, run.slip) for run in runs if run.slip is not None and run.outcome.error is None]
+    if any(execute(run, run.answer)[0].error is not None for run, _ in slipped):
+        for run, slip in slipped:
+            run.outcome = with_cost(run.outcome, slip)
 
 
 def _untouched_stub(got: Unread | None) -> Failure | None:

@@ -1,21 +1,22 @@
 """Container slips: the values of an answer are judged in the right containers, and the slip costs one fifth, once.
 
-A test that passes that way, and in which a call has such an answer, fails with four fifths of its points. So a slip in
-every answer costs about a fifth of the exercise, whatever its tests look at, and whatever else is wrong costs its own
-share. A fifth is more than fine print such as a dtype, because no code that uses the answer would run. It is less than
-a mistake about the subject, because the numbers are right.
+It costs something if one of the exercise's tests fails on the answers as they came: a suite may accept a list and an
+array alike. Then each test whose calls have such an answer, and that passes in the right containers, fails and keeps
+four fifths of its points. So a slip in every answer costs about a fifth of the exercise, whatever its tests look at,
+and whatever else is wrong costs its own share. A fifth is more than fine print such as a dtype, because other code
+could not use the answer as it is. It is less than a mistake about the subject, because the numbers are right.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from msgspec import structs
 
 from autograder.judge.format_errors import Answering
 from autograder.sandbox.protocol.calls import Answer, Call, Gives, Reply
 from autograder.testing.callbacks import passes_functions
-from autograder.testing.containers import NUMBER, in_containers_of, order_in, slip
+from autograder.testing.containers import NUMBER, in_containers_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
 from autograder.testing.session import Outcome
 from autograder.testing.student import Recorded
@@ -25,17 +26,25 @@ COSTS = "gave back {slip}. The values are right, so this costs a fifth of the po
 CAUSE = "container"
 
 
+@dataclass(frozen=True)
+class Slip:
+    """A container slip in words, and its value in the right container."""
+
+    text: str
+    value: object
+
+
 class InRightContainers:
     """A student's answers in the containers of the reference's.
 
     given: the calls with the answers as they came
-    slip: the first container slip, in words, and the call with its converted value; None if there is none
+    slip: the first container slip; None if there is none
     """
 
     def __init__(self, answers: Answering, right: Answering) -> None:
         self._answers, self._right = answers, right
         self.given: list[Recorded] = []
-        self.slip: tuple[str, object] | None = None
+        self.slip: Slip | None = None
 
     def __call__(self, call: Call) -> Answer:
         """The answer to a call."""
@@ -54,7 +63,7 @@ class InRightContainers:
         if call.seeds is not None:
             answer = self._with_gradients(call, answer, expected)
         if self.slip is None:
-            self.slip = slip(expected.value, answer.value), value
+            self.slip = Slip(slip_in(answer.value, expected.value), value)
         return structs.replace(answer, value=value)
 
     def _with_gradients(self, call: Call, answer: Reply, expected: Reply) -> Reply:
@@ -74,10 +83,7 @@ def _is_plain(value: object) -> bool:
     return all(type(part) in NUMBER for part in parts)
 
 
-def with_cost(outcome: Outcome, answers: InRightContainers) -> Outcome:
-    """The outcome of a test that ran on these answers: if it passed, and there was a slip, it costs a fifth."""
-    if outcome.error is not None or answers.slip is None:
-        return outcome
-    words, value = answers.slip
-    error = Mismatch(COSTS.format(slip=words), cause=CAUSE, got=value, symptom="kind")
+def with_cost(outcome: Outcome, slip: Slip) -> Outcome:
+    """The outcome of a test that passed in the right containers, with the cost of the slip."""
+    error = Mismatch(COSTS.format(slip=slip.text), cause=CAUSE, got=slip.value, symptom="kind")
     return replace(outcome, error=error, kept=KEPT)

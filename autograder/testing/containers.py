@@ -40,14 +40,14 @@ def in_containers_of(expected: Any, actual: Any) -> Any:
     return actual
 
 
-def slip(expected: Any, actual: Any) -> str:
+def slip_in(actual: Any, expected: Any) -> str:
     """What came back in which place, in words; empty if the containers are right."""
     if in_containers_of(expected, actual) is actual:
         return ""
     if type(actual) is type(expected) and isinstance(actual, list | tuple) and len(actual) == len(expected):
-        return next(filter(None, map(slip, expected, actual)), "")
+        return next(filter(None, map(slip_in, actual, expected)), "")
     if isinstance(actual, dict) and isinstance(expected, dict):
-        return next(filter(None, (slip(expected[key], actual[key]) for key in actual if key in expected)), "")
+        return next(filter(None, (slip_in(actual[key], expected[key]) for key in actual if key in expected)), "")
     return f"{kind_of(actual)}, where {_named(expected)} belongs"
 
 
