@@ -159,7 +159,7 @@ def _as_sequence(expected: list[Any] | tuple[Any, ...], actual: Any) -> Any:
     wanted: Sequence[Any] = (expected[:1] * len(parts)) if has_any_length else expected
     if len(parts) == len(wanted):
         parts = [parts[place] for place in order_in(wanted, actual)]
-    elif not 1 < len(wanted) < len(parts):
+    elif not 1 < len(wanted) < len(parts) or any(isinstance(part, NUMBER) for part in wanted):
         return actual
     found = [*map(in_containers_of, wanted, parts)]
     if len(parts) > len(wanted) and [*map(_shape, found)] != [*map(_shape, wanted)]:

@@ -39,6 +39,7 @@ import numpy as np, torch
 
 class _Array(np.ndarray): ...
 class _Tensor(torch.Tensor): ...
+_changed = [False]
 
 def _put(v, leaves, form):
     if leaves and type(v) in (tuple, list):
@@ -48,34 +49,37 @@ def _put(v, leaves, form):
     array, tensor = isinstance(v, np.ndarray), isinstance(v, torch.Tensor)
     is_float = array and v.dtype.kind == "f" or tensor and v.is_floating_point()
     number = isinstance(v, bool | int | float | np.generic)
-    return eval(form, globals() | dict(v=v, array=array, tensor=tensor, is_float=is_float, number=number))
-
-
-def _slip(function, leaves, form):
-    def slipped(*args, **kwargs):
-        return _put(function(*args, **kwargs), leaves, form)
-
-    return slipped
-
-
-def _slipped(code, leaves, form):
-    if not isinstance(code, type):
-        return _slip(code, leaves, form)
-    methods = ["forward"] if hasattr(code, "forward") else [m for m in vars(code) if not m.startswith("__")]
-    return type(code.__name__, (code,), {name: _slip(getattr(code, name), leaves, form) for name in methods})
+    changed = eval(form, globals() | dict(v=v, array=array, tensor=tensor, is_float=is_float, number=number))
+    _changed[0] |= changed is not v
+    return changed
 """
 FORMS = {name: (True, form) for name, form in LEAVES.items()} | {name: (False, form) for name, form in WHOLE.items()}
 AS_GOOD = {name: (True, form) for name, form in ACCEPTED.items()}
 
 
 def slipped(code: Any, name: str) -> Any:
-    """A function or class that answers as `code` does, in another container."""
-    names: dict[str, Any] = {"__name__": "notebook"}
-    exec(HELPER, names)
-    return names["_slipped"](code, *(FORMS | AS_GOOD)[name])
+    """A function or class that answers as `code` does, in another container.
+
+    Its attribute `changed` is a list of one value: whether that changed any answer so far.
+    """
+    names: dict[str, Any] = {"__name__": "notebook", code.__name__: code}
+    exec(cell(code, name), names)
+    made = names[code.__name__]
+    made.changed = names["_changed"]
+    return made
 
 
-def cell(exercise: str, name: str) -> str:
-    """Source that does the same to an exercise that the notebook has defined."""
+def cell(code: Any, name: str) -> str:
+    """The cell that does so below the cell of the exercise `code`. What it uses can be seen in its text."""
     leaves, form = (FORMS | AS_GOOD)[name]
-    return f"{HELPER}\n{exercise} = _slipped({exercise}, {leaves}, {form!r})"
+    exercise, own = code.__name__, f"_own_{code.__name__}"
+    if not isinstance(code, type):
+        body = f"def {exercise}(*args, **kwargs):\n    return _put({own}(*args, **kwargs), {leaves}, {form!r})"
+    else:
+        methods = ["forward"] if hasattr(code, "forward") else [m for m in vars(code) if not m.startswith("__")]
+        body = f"class {exercise}({own}):" + "".join(
+            f"\n    def {method}(self, *args, **kwargs):"
+            f"\n        return _put({own}.{method}(self, *args, **kwargs), {leaves}, {form!r})"
+            for method in methods
+        )
+    return f"{HELPER}\n{own} = {exercise}\n{body}"
