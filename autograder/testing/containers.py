@@ -79,9 +79,11 @@ def _as_array(expected: Any, actual: Any) -> Any:
     arrays = [part for part in parts if _is_array(part)]
     if stacked is not None and (not arrays or stacked.shape == tuple(expected.shape)):
         return _of_kind(expected, stacked)
-    if len(arrays) == 1 and not any(isinstance(part, (*SEQUENCE, dict)) for part in parts):
-        return in_containers_of(expected, arrays[0])
-    return in_containers_of(expected, parts[0]) if isinstance(actual, dict) and len(parts) == 1 else actual
+    if len(parts) == 1 and (arrays or isinstance(actual, dict)):
+        return in_containers_of(expected, parts[0])
+    # One array beside numbers. Beside lists or another array there would be several answers, and none is chosen.
+    is_lone = len(arrays) == 1 and expected.ndim and not any(isinstance(part, (*SEQUENCE, dict)) for part in parts)
+    return in_containers_of(expected, arrays[0]) if is_lone else actual
 
 
 def _of_kind(expected: Any, array: np.ndarray) -> Any:
@@ -171,9 +173,9 @@ def _as_sequence(expected: list[Any] | tuple[Any, ...], actual: Any) -> Any:
 def _rows(expected: Sequence[Any], actual: Any) -> list[Any]:
     """What lies along the first axis of an array, if it can be the expected parts; else nothing."""
     array = numbers(actual)
-    if not array.ndim or not expected:
+    if not array.ndim:
         return []
-    if all(map(_is_array, expected)):
+    if expected and all(map(_is_array, expected)):
         fits = [row.shape for row in array] == [tuple(part.shape) for part in expected]
         return list(actual) if fits else []
     return list(array) if array.ndim == 1 else [row.tolist() for row in array]
