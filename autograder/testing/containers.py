@@ -176,7 +176,8 @@ def _rows(expected: Sequence[Any], actual: Any) -> list[Any]:
     if not array.ndim:
         return []
     if expected and all(map(_is_array, expected)):
-        fits = [row.shape for row in array] == [tuple(part.shape) for part in expected]
+        has_length = len(array) == len(expected)
+        fits = has_length and [row.shape for row in array] == [tuple(part.shape) for part in expected]
         return list(actual) if fits else []
     return list(array) if array.ndim == 1 else [row.tolist() for row in array]
 
