@@ -70,9 +70,8 @@ def _is_array(value: Any) -> bool:
 
 def _as_array(expected: Any, actual: Any) -> Any:
     if _is_array(actual):
-        return (
-            actual if hasattr(actual, "detach") == hasattr(expected, "detach") else _of_kind(expected, numbers(actual))
-        )
+        is_same = hasattr(actual, "detach") == hasattr(expected, "detach")
+        return actual if is_same else _of_kind(expected, numbers(actual))
     if isinstance(actual, NUMBER) and (expected.ndim or not hasattr(expected, "detach")):
         return actual
     stacked, parts = _stacked(expected, actual), _parts(actual)

@@ -18,9 +18,9 @@ WHOLE = {
     "list for a tuple": "list(v) if isinstance(v, tuple) else v",
     "dict for a tuple": "{f'part {n}': part for n, part in enumerate(v)} if isinstance(v, tuple) else v",
     "one more value": "(*v, v[-1]) if isinstance(v, tuple) and v else v",
-    "tuple of one": "v if isinstance(v, tuple | list | dict) else (v,)",
-    "list of one": "v if isinstance(v, tuple | list | dict) else [v]",
-    "dict of one": "v if isinstance(v, tuple | list | dict) else {'result': v}",
+    "tuple of one": "v if v is None or isinstance(v, tuple | list | dict) else (v,)",
+    "list of one": "v if v is None or isinstance(v, tuple | list | dict) else [v]",
+    "dict of one": "v if v is None or isinstance(v, tuple | list | dict) else {'result': v}",
     "array for a list": "np.array(v) if isinstance(v, list) else v",
 }
 # Containers as good as the right one.
@@ -60,12 +60,12 @@ AS_GOOD = {name: (True, form) for name, form in ACCEPTED.items()}
 def slipped(code: Any, name: str) -> Any:
     """A function or class that answers as `code` does, in another container.
 
-    Its attribute `changed` is a list of one value: whether that changed any answer so far.
+    Its attribute `is_changed` is a function: whether that has changed any answer so far.
     """
     names: dict[str, Any] = {"__name__": "notebook", code.__name__: code}
     exec(cell(code, name), names)
     made = names[code.__name__]
-    made.changed = names["_changed"]
+    made.is_changed = lambda: names["_changed"][0]
     return made
 
 
