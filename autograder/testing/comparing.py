@@ -97,7 +97,7 @@ def numbers(value: Any) -> np.ndarray:
 
 def change_of(before: Any, after: Any) -> str:
     """What a call has changed in an array or tensor that was its argument, in words; empty if nothing."""
-    if not hasattr(after, "shape") or hasattr(after, "detach") != hasattr(before, "detach"):
+    if not hasattr(after, "shape"):
         return "" if encode(before)[0] == "other" else "is of another kind"  # it may not be able to cross the boundary
     then, now = numbers(before), numbers(after)
     if now.shape != then.shape or now.dtype != then.dtype or layout(now) != layout(then):

@@ -76,7 +76,7 @@ def cell(code: Any, name: str) -> str:
     if not isinstance(code, type):
         body = f"def {exercise}(*args, **kwargs):\n    return _put({own}(*args, **kwargs), {leaves}, {form!r})"
     else:
-        methods = ["forward"] if hasattr(code, "forward") else [m for m in vars(code) if not m.startswith("__")]
+        methods = ["forward"] if hasattr(code, "forward") else [m for m in vars(code) if not m.startswith("_")]
         body = f"class {exercise}({own}):" + "".join(
             f"\n    def {method}(self, *args, **kwargs):"
             f"\n        return _put({own}.{method}(self, *args, **kwargs), {leaves}, {form!r})"
