@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from msgspec import structs
 
 from autograder.course import Exercise
+from autograder.judge.changed_arguments import changed_argument
+from autograder.judge.container_slips import InRightContainers, Slip, with_cost
 from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
-from autograder.judge.format_errors import Answering, Deductions
+from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
@@ -24,7 +26,7 @@ from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer, same_value
-from autograder.testing.expect import Mismatch
+from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
 from autograder.testing.redaction import redacted, with_quote
@@ -57,8 +59,8 @@ class Attempt:
 
     @property
     def earned(self) -> float:
-        """The sum of the weights of the tests that passed."""
-        return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
+        """The sum of the tests' weights, as far as they passed."""
+        return sum(outcome.test.weight * outcome.share for outcome in self.outcomes)
 
     @property
     def untouched(self) -> bool:
@@ -95,8 +97,10 @@ def attempt(
     questions = Questions(material.reference, substituted, material.recording.array_functions)
     with contextlib.closing(names.begin(questions, which.name)) as exercise:
         planned = _ask_planned(exercise, material.recording, tests)
-        runs = list(_judge_tests(material, tests, parameter_names, exercise, planned))
-        passed = [run for run in runs if run.outcome.error is None]
+        runs = _judge_tests(material, tests, parameter_names, exercise, planned)
+        if material.reference:
+            _deduct_changed_argument(runs, material.recording.answering(material.reference), parameter_names)
+        passed = [run for run in runs if run.outcome.share]
         errors = _repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
         wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
         non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or any(
@@ -112,8 +116,19 @@ def attempt(
     )
 
 
+def _deduct_changed_argument(runs: Sequence[_TestRun], right: Answering, parameter_names: ParameterNames) -> None:
+    """If no test has failed for a changed argument, the cheapest one fails of those whose calls change one."""
+    if any(getattr(run.outcome.error, "cause", "") == CHANGED_ARGUMENT for run in runs):
+        return
+    found = [(run, changed_argument(run.calls, right)) for run in runs if run.outcome.share]
+    changing = [(run, *change) for run, change in found if change is not None]
+    if changing:
+        run, call, error = min(changing, key=lambda one: one[0].outcome.test.weight)
+        run.outcome = replace(run.outcome, error=error, call=as_written(call, parameter_names), kept=0.0)
+
+
 def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
-    return replace(outcome, error=error, call=outcome.test.exercise) if error else outcome
+    return replace(outcome, error=error, call=outcome.test.exercise, kept=0.0) if error else outcome
 
 
 class _TestRun:
@@ -122,6 +137,7 @@ class _TestRun:
     corrected: its calls with corrected answers if there was a format error
     first: the first call with its answer; one that only builds a module counts only if there is no other
     reply: the first call that returned a value, with its reply
+    slip: the first container slip in its answers; None if there is none
     forbidden: set if an answer says that the code called something forbidden
     """
 
@@ -131,6 +147,7 @@ class _TestRun:
         self.corrected: Sequence[Recorded] = ()
         self.first: tuple[Call, Unread] | None = None
         self.reply: tuple[Call, Reply] | None = None
+        self.slip: Slip | None = None
         self.forbidden: Forbidden | None = None
         self._exercise, self._planned, self._quoted = exercise, planned, quoted
         self.made: Counter[bytes] = Counter()  # how often the test has made each call
@@ -194,9 +211,9 @@ def _judge_tests(
     parameter_names: ParameterNames,
     exercise: ExerciseCalls,
     planned: Planned,
-) -> Iterator[_TestRun]:
-    """Judge each test in order; a format error is deducted where it occurs first."""
-    recording, quoted = material.recording, set[object]()
+) -> list[_TestRun]:
+    """Judge each test in order; a format error is deducted where it occurs first, and a container slip in the end."""
+    recording, quoted, runs = material.recording, set[object](), list[_TestRun]()
     right = recording.answering(material.reference)
     reference = Student(right, parameter_names) if material.reference else None
     deductions = Deductions(right, sum(test.weight for test in tests))
@@ -218,10 +235,33 @@ def _judge_tests(
             run.outcome = Outcome(test, as_exception(call.name, stub), as_written(call, parameter_names))
             run.calls = [Recorded(call, stub)]
         else:
-            run.outcome, run.calls = outcome, made = execute(run, run.answer)
-            if reference is not None:
-                run.outcome, run.corrected = deductions.judge(outcome, made, run.answer, partial(execute, run))
-        yield run
+            if reference is None:
+                run.outcome, run.calls = execute(run, run.answer)
+            else:
+                _judge_by_values(run, right, deductions, partial(execute, run))
+        runs.append(run)
+    _deduct_container_slip(runs, execute)
+    return runs
+
+
+def _judge_by_values(run: _TestRun, right: Answering, deductions: Deductions, execute: Rerun) -> None:
+    """Judge a test by the values of the student's answers, whatever their containers are."""
+    answers = InRightContainers(run.answer, right)
+    outcome, made = execute(answers)
+    run.calls = tuple(answers.given)
+    outcome, corrected = deductions.judge(outcome, made, answers, execute)
+    run.outcome, run.slip = outcome, answers.slip
+    run.corrected = corrected or (made if answers.slip else ())
+
+
+def _deduct_container_slip(
+    runs: Sequence[_TestRun], execute: Callable[[_TestRun, Answering], tuple[Outcome, list[Recorded]]]
+) -> None:
+    """A slip costs something if a test does not accept it. Then it costs the same share of all tests that met it."""
+    slipped = [(run, run.slip) for run in runs if run.slip is not None and run.outcome.error is None]
+    if any(execute(run, run.answer)[0].error is not None for run, _ in slipped):
+        for run, slip in slipped:
+            run.outcome = with_cost(run.outcome, slip)
 
 
 def _untouched_stub(got: Unread | None) -> Failure | None:

@@ -3,8 +3,10 @@
 A format error shows in an answer, and the answer is corrected if it is clear how. The first test with a format error
 fails. Further tests fail until the share in `FormatError` is used up. All others are judged by the corrected answers.
 
-- `FORM`: a tuple in another order, a dict, a list, a value too many. The arrays of the answer are matched by shape to
-  those of the reference's answer, in the reference's order. A missing array becomes an array of NaN.
+- `FORM`: the parts of a tuple in another order. The arrays of the answer are matched by shape to those of the
+  reference's answer, in the reference's order. A missing array becomes an array of NaN. An answer of more values than
+  are asked for is not corrected: nobody could tell which of them is meant. (A list or a dict in place of a tuple is a
+  container slip, see `container_slips`.)
 - `VIEW`: a `.view` of numbers that are not contiguous in memory. It continues as `.reshape`, as PyTorch's own message
   advises.
 - `DROPOUT`: a dropout is on and should be off. The call is made once more without it.
@@ -163,7 +165,7 @@ def _is_view(answer: Answer) -> bool:
 def _arrangement(actual: Any, expected: Any) -> Places | None:
     """Where the arrays of `expected` are in `actual`; None if the form is right already, or the meaning is unclear."""
     returned, wanted = _arrays(actual), _arrays(expected)
-    if not returned or not wanted or len(wanted) < len(parts_of(expected)):
+    if not returned or not len(parts_of(actual)) <= len(wanted) == len(parts_of(expected)):
         return None
     places, left = _by_shape(returned, wanted)
     if _has_form_of(actual, expected, len(wanted)) and (None in places or places == sorted(places)):  # type: ignore[type-var]

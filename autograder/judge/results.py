@@ -45,7 +45,7 @@ def _counted(exercise: Exercise, best: Attempt) -> Sequence[Outcome]:
     """
     if not best.forbidden:
         return best.outcomes
-    return [replace(outcome, error=best.forbidden, call=exercise.name) for outcome in best.outcomes]
+    return [replace(outcome, error=best.forbidden, call=exercise.name, kept=0.0) for outcome in best.outcomes]
 
 
 def _result(
@@ -67,7 +67,7 @@ def _result(
 
 def _as_test_result(outcome: Outcome, points: float, message: str | Message) -> TestResult:
     state: State = "not known" if outcome.untouched else "passed" if outcome.error is None else "failed"
-    score = points if state == "passed" else 0.0
+    score = points if state == "passed" else round(points * outcome.kept, 4)
     stopped, test = isinstance(outcome.error, Stopped), outcome.test
     parts = message if isinstance(message, Message) else None
     return TestResult(test.name, test.sentence, state, score, points, str(message), stopped, parts)

@@ -11,6 +11,7 @@ from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
 from autograder.sandbox.protocol.objects import Other, Record
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.sandbox.protocol.tables import Table
+from autograder.sandbox.protocol.values import encode, layout
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.
@@ -92,3 +93,13 @@ def arrays(value: Any) -> list[np.ndarray]:
 def numbers(value: Any) -> np.ndarray:
     """An array or a tensor as an array."""
     return np.asarray(value.detach() if hasattr(value, "detach") else value)
+
+
+def change_of(before: Any, after: Any) -> str:
+    """What a call has changed in an array or tensor that was its argument, in words; empty if nothing."""
+    if not hasattr(after, "shape"):
+        return "" if encode(before)[0] == "other" else "is of another kind"  # it may not be able to cross the boundary
+    then, now = numbers(before), numbers(after)
+    if now.shape != then.shape or now.dtype != then.dtype or layout(now) != layout(then):
+        return "has another shape, dtype or layout in memory"
+    return "" if np.array_equal(now, then, equal_nan=now.dtype.kind in "fc") else "holds other values"

@@ -16,7 +16,7 @@ import numpy as np
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.scalars import WRITERS, Generated
 from autograder.testing import tables
-from autograder.testing.comparing import float_of, not_close, same_value
+from autograder.testing.comparing import change_of, float_of, not_close, same_value
 from autograder.testing.effects import text as text
 from autograder.testing.figures import figure as figure
 from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_of, place_of
@@ -33,6 +33,7 @@ RARE = (complex, Decimal, Fraction)
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 NO_ARRAY = ", where an array belongs"
+CHANGED_ARGUMENT = "argument"  # a cause
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
@@ -181,7 +182,7 @@ def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
 
 
 def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
-    """The arguments hold what they held before the call."""
+    """The arguments are as they were before the call: their values, shapes, dtypes and layouts in memory."""
     if len(after) != len(before):
         fail("the arguments could not be compared before and after the call.")
     for index, (now, then) in enumerate(zip(after, before, strict=True)):
@@ -189,10 +190,8 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
         if (table_before := tables.as_table(then)) is not None:
             if not same_value(tables.as_table(now), table_before):
                 fail(f"{name} holds something else after the call than before.", hint)
-        elif not isinstance(now, Other) and hasattr(then, "shape") and hasattr(now, "shape"):
-            same = now.shape == then.shape and np.array_equal(numbers(now), numbers(then), equal_nan=True)
-            if not same:
-                fail(f"{name} holds other values after the call than before.", hint)
+        elif hasattr(then, "shape") and (how := change_of(then, now)):
+            fail(f"{name} {how} after the call than before.", hint, CHANGED_ARGUMENT)
 
 
 def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:

@@ -63,6 +63,7 @@ class Outcome:
     """The outcome of one test.
 
     error: None if it passed
+    kept: the share of its points that a failed test earns all the same
     call: the call that the error is about, in words; reproduce: code that makes its arguments
     where: the suite's line that failed, for authors
     """
@@ -72,6 +73,12 @@ class Outcome:
     call: str = ""
     reproduce: str = ""
     where: str = ""
+    kept: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of its points that the test earns."""
+        return 1.0 if self.error is None else self.kept
 
     def message(self, question: bool = True) -> str:
         """The message for the student, with or without the test's own question; empty if the test passed."""

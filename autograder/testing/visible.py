@@ -19,6 +19,7 @@ import numpy as np
 from autograder.report import Message
 from autograder.testing import expect, tables
 from autograder.testing.comparing import not_close, same_value
+from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import Raised
@@ -85,6 +86,8 @@ def equal(got: Any, wanted: Any, what: str = "the result") -> None:
         name = type(wanted).__name__
         article = "an" if name[0] in "aeiou" else "a"
         expect.fail(f"{what} is {expect.kind_of(got)}, wanted {article} {name}.", symptom="kind")
+    if slip := slip_in(got, wanted):
+        expect.fail(f"{what} holds {slip}.", symptom="kind")
     if got != wanted and not same_value(got, wanted):
         expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
 

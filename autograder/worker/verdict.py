@@ -114,7 +114,7 @@ def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
         raise BadVerdict(f"the tests of {expected.name} do not add up to its points")
     return ExerciseResult(
         expected.name,
-        tuple(_test(test, in_part=len(found.tests) == 1) for test in found.tests),
+        tuple(map(_test, found.tests)),
         expected.points,
         found.started,
         tuple(Cause(cause.name[:MAX_NAME], _sentence(cause.hint)) for cause in found.causes),
@@ -126,9 +126,8 @@ def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
     )
 
 
-def _test(found: _Test, in_part: bool) -> TestResult:
-    """in_part: whether a failed test may earn some of its points, as a cell of plain asserts may"""
-    is_partial = in_part and found.state == "failed" and found.score < found.max_score
+def _test(found: _Test) -> TestResult:
+    is_partial = found.state == "failed" and found.score < found.max_score
     if not is_partial and found.score != (found.max_score if found.state == "passed" else 0):
         raise BadVerdict("a test's points do not go with its state")
     name, sentence, message = found.name[:MAX_NAME], _sentence(found.sentence), _sentence(found.message)

@@ -217,9 +217,18 @@ def test_unchanged():
     assert said(expect.unchanged, [x, query + 1], [x, query], ["x"]) == (
         "argument 2 holds other values after the call than before."
     )
-    assert said(expect.unchanged, [np.ones((1, 2))], [np.ones(2)], ["x"]) == (
-        "x holds other values after the call than before."
+    other_form = "x has another shape, dtype or layout in memory after the call than before."
+    plain = np.arange(6.0).reshape(2, 3)
+    turned = np.asfortranarray(plain)
+    for after in (plain.reshape(3, 2), plain.astype(np.float32), turned, np.repeat(plain, 2, axis=1)[:, ::2]):
+        assert said(expect.unchanged, [after], [plain], ["x"]) == other_form
+    assert said(expect.unchanged, [torch.from_numpy(turned)], [torch.from_numpy(plain)], ["x"]) == other_form
+    assert said(expect.unchanged, [Other("complex128", Form.ARRAY)], [plain], ["x"]) == (
+        "x is of another kind after the call than before."
     )
+    expect.unchanged([plain[:, None].copy()], [plain[:, None]], ["x"])  # an axis of length 1 lies nowhere
+    dates = np.array(["2027-01-01"], dtype="datetime64[D]")
+    expect.unchanged([Other("datetime64[D]", Form.ARRAY)], [dates], ["x"])  # it cannot cross the boundary
     assert said(expect.unchanged, [], [x], ["x"]) == "the arguments could not be compared before and after the call."
 
 

@@ -71,7 +71,6 @@ PAIRS = {
     "MultiHeadAttention": ("self.W_O(heads.flatten(-2))", "weights"),
 }
 FORMS = {
-    "swapped": "{1}, {0}",
     "dict": "{{'output': {0}, 'weights': {1}}}",
     "dict, weights first": "{{'weights': {1}, 'output': {0}}}",
     "list": "[{0}, {1}]",
@@ -82,15 +81,30 @@ FORMS = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", one_in(3, PAIRS))
+def test_parts_in_another_order_cost_one_test_and_a_tenth_at_most(name):
+    output, weights = PAIRS[name]
+    result = handed_in(name, (f"return {output}, {weights}", f"return {weights}, {output}"), names_causes=False)
+    assert [test.name for test in failed(result)] == ["test_shape"]
+    assert result.max_score * 0.9 <= result.score < result.max_score
+
+
+def costs_a_fifth(result):
+    first, *others = failed(result)
+    assert 2 / 3 * result.max_score <= result.score <= 0.9 * result.max_score
+    assert "The values are right, so this costs a fifth of the points." in first.message
+    assert {test.message for test in others} == {ABOVE}
+    assert all(test.score == pytest.approx(0.8 * test.max_score) for test in failed(result))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), one_in(3, product(PAIRS, FORMS)))
-def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form):
+def test_another_container_costs_a_fifth_and_is_told_once(name, form):
     right = ", ".join(PAIRS[name])
     code = FORMS[form].format(*PAIRS[name])
     if name == "scaled_dot_product_attention":
         code = code.replace("scores", "attention_scores(Q, K)")
-    result = handed_in(name, (f"return {right}", f"return {code}"), names_causes=False)
-    assert [test.name for test in failed(result)] == ["test_shape"]
-    assert result.max_score * 0.9 <= result.score < result.max_score
+    costs_a_fifth(handed_in(name, (f"return {right}", f"return {code}"), names_causes=False))
 
 
 TENSORS = {"DecoderBlock": "x + self.feed_forward(self.norm_2(x))", "TransformerDecoder": "self.output(self.norm(x))"}
@@ -98,10 +112,9 @@ TENSORS = {"DecoderBlock": "x + self.feed_forward(self.norm_2(x))", "Transformer
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), one_in(3, product(TENSORS, ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])))
-def test_nor_does_one_tensor_in_something(name, form):
+def test_so_does_one_tensor_in_something(name, form):
     right = TENSORS[name]
-    result = handed_in(name, (f"return {right}", f"return {form.format(right)}"), names_causes=False)
-    assert [test.name for test in failed(result)] == ["test_shape"]
+    costs_a_fifth(handed_in(name, (f"return {right}", f"return {form.format(right)}"), names_causes=False))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -152,7 +165,7 @@ def test_a_form_of_its_own_hides_no_wrong_number():
 def test_nor_does_it_hide_a_known_mistake():
     form = ("return weights @ value, weights", "return {'output': weights @ value, 'weights': weights}")
     result = handed_in("torch_scaled_dot_product_attention", form, (" / math.sqrt(d_k)", ""))
-    assert result.diagnosis == "no-scaling"
+    assert result.diagnosis == "no-scaling" and result.score < 0.5 * result.max_score
     assert handed_in("torch_scaled_dot_product_attention", form).diagnosis == "another-kind"
 
 

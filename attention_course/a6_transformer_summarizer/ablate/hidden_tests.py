@@ -27,11 +27,16 @@ NUMBERS, OTHERS = numbers_of_a_model(60), numbers_of_a_model(90)
 
 @pytest.mark.exercise("ablate")
 class TestAblate:
-    def numbers(self, student, *args, **kwargs):
-        """The answer's arrays by name."""
+    def answer(self, student, *args, **kwargs):
+        """The answer, which has to be a dict."""
         got = student.ablate(*args, **kwargs)
         if not isinstance(got, dict):
             expect.fail(f"gave back {expect.kind_of(got)}, not a dict.", "Under which names is a model to find them?")
+        return got
+
+    def numbers(self, student, *args, **kwargs):
+        """The answer's arrays by name. `test_form` judges whether they are tensors."""
+        got = self.answer(student, *args, **kwargs)
         return {name: np.asarray(expect.numbers(value)) for name, value in got.items()}
 
     def W_O(self, student, layer, head, weights=NUMBERS, num_heads=HEADS):
@@ -59,13 +64,13 @@ class TestAblate:
 
     @pytest.mark.weight(0.25)
     def test_form(self, student):
-        """A dict with the names and the shapes that came in."""
-        got = self.numbers(student, NUMBERS, 1, 2, HEADS)
+        """A dict of tensors with the names and the shapes that came in."""
+        got = self.answer(student, NUMBERS, 1, 2, HEADS)
         missing = sorted(NUMBERS.keys() - got.keys())
         if missing or got.keys() - NUMBERS.keys():
             expect.fail(f"the dict has {len(got)} names, and {len(NUMBERS)} came in.", "What of all the others?")
         for name, value in got.items():
-            expect.shape(value, tuple(NUMBERS[name].shape), what=name)
+            expect.shape(expect.tensor(value, what=name), tuple(NUMBERS[name].shape), what=name)
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):

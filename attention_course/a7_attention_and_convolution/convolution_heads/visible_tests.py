@@ -25,6 +25,9 @@ class TestConvolutionHeads:
         expect.shape(W_O, (taps * d_v, out), "Each head has d_v rows in it.", "W_O")
         if not isinstance(offsets, list | tuple | np.ndarray):
             expect.fail(f"the offsets are {expect.kind_of(offsets)}, not a list of ints.")
+        for offset in offsets:
+            if not isinstance(offset, int | float | np.number):
+                expect.fail(f"an offset is {expect.kind_of(offset)}, not an int.", symptom="kind")
         for matrix, what in ((W_V, "W_V"), (W_O, "W_O")):
             expect.dtype(matrix, kernel.dtype, what=what)
         return [int(offset) for offset in offsets], W_V @ W_O.reshape(taps, d_v, out)

@@ -75,8 +75,8 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
     kind = type(value)
     if depth > MAX_DEPTH:
         return _other(Form.TOO_DEEP)
-    if kind is np.ndarray:
-        return _encode_array("array", value)
+    if isinstance(value, np.ndarray):
+        return _encode_array("array", value if kind is np.ndarray else _plain(value))
     if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
         return value[:MAX_TEXT] if kind is str else value
     if isinstance(value, np.generic) and value.dtype in NAMES:
@@ -147,14 +147,36 @@ def _encode_object(value: Any, encoded: Callable[[Iterable[Any]], list[Any]], ob
     return ["record", [name[:NAME], fields]]
 
 
+def _plain(array: np.ndarray) -> np.ndarray:
+    """An array of a derived class as one of NumPy's own class. What `np.ma` hides becomes NaN."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return np.asarray(array)
+    numbers = np.ma.getdata(array)
+    hidden = np.ma.getmaskarray(array)
+    if not hidden.any():
+        return np.asarray(numbers)
+    return np.where(hidden, np.nan, numbers)
+
+
 def _array_fields(array: np.ndarray) -> list[Any]:
     """The items of an `_ArrayFields`."""
     if array.flags.c_contiguous:
         return [NAMES[array.dtype], list(array.shape), list(range(array.ndim)), False, array.tobytes()]
-    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    order, gaps = _in_memory(array)
     packed = np.ascontiguousarray(array.transpose(order))
-    gaps = array.size > 0 and not array.transpose(order).flags.c_contiguous
-    return [NAMES[array.dtype], list(array.shape), order, bool(gaps), packed.tobytes()]
+    return [NAMES[array.dtype], list(array.shape), order, gaps, packed.tobytes()]
+
+
+def _in_memory(array: np.ndarray) -> tuple[list[int], bool]:
+    """The axes as they lie in memory, and whether there are gaps between the numbers."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    return order, array.size > 0 and not array.transpose(order).flags.c_contiguous
+
+
+def layout(array: np.ndarray) -> tuple[list[int], bool]:
+    """How an array lies in memory, as far as that crosses the boundary. Axes of length 1 have no place of their own."""
+    order, gaps = _in_memory(array)
+    return [axis for axis in order if array.shape[axis] > 1], gaps
 
 
 def _encode_array(tag: str, array: np.ndarray) -> list[Any]:
@@ -167,9 +189,14 @@ def _encode_array(tag: str, array: np.ndarray) -> list[Any]:
 
 def _encode_tensor(tensor: Any) -> list[Any]:
     if not _is_plain(tensor.layout, tensor.dtype):
-        layout = str(tensor.layout).removeprefix("torch.")
-        return _other(Form.TENSOR, f"{tensor.dtype}" + (f" ({layout})" if layout != "strided" else ""))
-    return _encode_array("tensor", tensor.detach().cpu().numpy())
+        kind = str(tensor.layout).removeprefix("torch.")
+        return _other(Form.TENSOR, f"{tensor.dtype}" + (f" ({kind})" if kind != "strided" else ""))
+    if tensor.is_meta:
+        return _other(Form.TENSOR, f"{tensor.dtype} without values (on `meta`)")
+    torch = sys.modules["torch"]
+    plain = tensor.detach().as_subclass(torch.Tensor)
+    # A bit of the tensor may say that each number is to be read as its negative, or as its conjugate.
+    return _encode_array("tensor", plain.resolve_conj().resolve_neg().cpu().numpy())
 
 
 @functools.cache

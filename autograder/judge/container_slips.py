@@ -1,0 +1,89 @@
+"""Container slips: the values of an answer are judged in the right containers, and the slip costs one fifth, once.
+
+It costs something if one of the exercise's tests fails on the answers as they came: a suite may accept a list and an
+array alike. Then each test whose calls have such an answer, and that passes in the right containers, fails and keeps
+four fifths of its points. So a slip in every answer costs about a fifth of the exercise, whatever its tests look at,
+and whatever else is wrong costs its own share. A fifth is more than fine print such as a dtype, because other code
+could not use the answer as it is. It is less than a mistake about the subject, because the numbers are right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from autograder.judge.format_errors import Answering
+from autograder.sandbox.protocol.calls import Answer, Call, Gives, Reply
+from autograder.testing.callbacks import passes_functions
+from autograder.testing.containers import NUMBER, in_containers_of, order_in, slip_in
+from autograder.testing.expect import Mismatch
+from autograder.testing.session import Outcome
+from autograder.testing.student import Recorded
+
+KEPT = 0.8  # of a test's points
+COSTS = "gave back {slip}. The values are right, so this costs a fifth of the points."
+CAUSE = "container"
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A container slip in words, and its value in the right container."""
+
+    text: str
+    value: object
+
+
+class InRightContainers:
+    """A student's answers in the containers of the reference's.
+
+    given: the calls with the answers as they came
+    slip: the first container slip; None if there is none
+    """
+
+    def __init__(self, answers: Answering, right: Answering) -> None:
+        self._answers, self._right = answers, right
+        self.given: list[Recorded] = []
+        self.slip: Slip | None = None
+
+    def __call__(self, call: Call) -> Answer:
+        """The answer to a call."""
+        answer = self._answers(call)
+        self.given.append(Recorded(call, answer))
+        if not isinstance(answer, Reply) or call.build or call.chance is not None or call.gives is not Gives.VALUE:
+            return answer
+        if passes_functions(call) and _is_plain(answer.value):
+            return answer  # the reference would call them, too, and a test may count their calls
+        expected = self._right(call)
+        if not isinstance(expected, Reply):
+            return answer
+        value = in_containers_of(expected.value, answer.value)
+        if value is answer.value:
+            return answer
+        if call.seeds is not None:
+            answer = self._with_gradients(call, answer, expected)
+        if self.slip is None:
+            self.slip = Slip(slip_in(answer.value, expected.value), value)
+        return structs.replace(answer, value=value)
+
+    def _with_gradients(self, call: Call, answer: Reply, expected: Reply) -> Reply:
+        """The reply with each seed at the value that it is for. In a dict, the values may stand in another order."""
+        parts = expected.value if isinstance(expected.value, tuple | list) else [expected.value]
+        order = order_in(parts, answer.value) if isinstance(answer.value, dict) else []
+        if order == sorted(order) or call.seeds is None:
+            return answer
+        seeds = [call.seeds[order.index(place)] for place in range(len(order))]
+        again = self._answers(structs.replace(call, seeds=seeds))
+        return again if isinstance(again, Reply) else answer
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is a number of Python's, or a list of several."""
+    parts = value if type(value) is list and len(value) != 1 else [value]
+    return all(type(part) in NUMBER for part in parts)
+
+
+def with_cost(outcome: Outcome, slip: Slip) -> Outcome:
+    """The outcome of a test that passed in the right containers, with the cost of the slip."""
+    error = Mismatch(COSTS.format(slip=slip.text), cause=CAUSE, got=slip.value, symptom="kind")
+    return replace(outcome, error=error, kept=KEPT)
