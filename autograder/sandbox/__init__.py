@@ -45,14 +45,14 @@ Landlock is a sandbox that a process builds around itself. It needs no namespace
 it also works in containers. bubblewrap is used if it works, with Landlock inside it. Else Landlock
 is the sandbox. Both use seccomp.
 
-Limits. The trusted side limits CPU time, idle time and, further out, time on the clock (of a call, a
-cell, a submission), and the size of replies and printed text. These limits hold everywhere. The kernel
-limits each process: CPU, memory, files, scratch. With a control group (`cgroup`: root, a systemd
-user session, a container with one of its own), the limits on memory, the number of processes and
-one processor hold for the whole submission. Without one, memory is limited for each process, and
-fewer processes are allowed, so the worst case is some gigabytes. If neither backend works
-(`--sandbox process`, a kernel before 5.13), there are limits and no sandbox: student code can read
-what the user can read, and use the network.
+Limits. The trusted side limits CPU time, idle time and, further out, time on the clock (of a call,
+a cell, a submission), and the size of replies and printed text. These limits hold everywhere. The
+kernel limits each process: CPU, memory, files, scratch. With a control group (`cgroup`: root, a
+systemd user session, a container with one of its own), the limits on memory, the number of
+processes and one processor hold for the whole submission. Without one, memory is limited for each
+process, and fewer processes are allowed, so the worst case is some gigabytes. If neither backend
+works (`--sandbox process`, a kernel before 5.13), there are limits and no sandbox: student code can
+read what the user can read, and use the network.
 
 If Landlock is the whole sandbox, some things differ:
 

@@ -183,7 +183,7 @@ def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_
     spying = filled(A1, model_answers(A1) | {"softmax": SPY})
     script = gradescope / "run_autograder"
     kept = script.read_text()
-    no_sandbox = re.sub(r'^if ! "\$python" -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
+    no_sandbox = re.sub(r'^if ! "\$python" -P -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
     assert no_sandbox != kept
     try:
         script.write_text(no_sandbox)
