@@ -160,7 +160,7 @@ def test_several_answers_are_no_right_answer(name, form):
 
 @pytest.mark.slow
 def test_both_orders_of_a_product_are_no_right_answer(sandbox):
-    """Behind the wall, too, where two answers in one tuple once earned 4.75 of 5 points."""
+    """In the sandbox, too, where two answers in one tuple once earned 4.75 of 5 points."""
     assignment = COURSE.of_exercise("attention_scores")
     cells = [*model_answers(assignment).values(), BOTH_ORDERS]
     with Marker(assignment, sandbox) as marker:
