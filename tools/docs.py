@@ -190,7 +190,6 @@ this table with a student's text. Each row takes linear time, and has the bound 
 | `nbgrader.zip_collect`, `collectors` | names in an archive, Gradescope's submitters | 100,000 entries, 500 MB |
 | `nbgrader.return_marks` | Moodle's worksheet; the kit's tables in an autograded copy | 100 MB |
 | `reports.class_report` | a sample of code | 5,000 characters, 30 lines, 5 notebooks of a student |
-| `reports.similar` | the code of each exercise, and lines that many share | 100,000 characters of an exercise |
 | `reports.written` | words of an answer, and answers that are alike | 20,000 characters; 400 words are compared |
 | `reports.export`, `rubric` | a report's texts, escaped | those of `worker.verdict` |
 

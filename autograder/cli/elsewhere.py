@@ -1,4 +1,4 @@
-"""Commands from and to other systems: `export`, `bundle`, `similar` and `return`."""
+"""Commands from and to other systems: `export`, `bundle` and `return`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Marks, Roster, System, Visibility, ids_in, must_be_writable, say_written
 from autograder.course import find_course
-from autograder.discovery import find_submissions
-from autograder.errors import AutograderError
 from autograder.text import alike, printable, shown_name
 
 
 def export(
     marks: Marks,
     csv: Annotated[Path | None, Option(help="Write a table, one row for each exercise.")] = None,
-    junit: Annotated[Path | None, Option(help="Write JUnit XML, one test suite a submission.")] = None,
     gradescope: Annotated[
         Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
     ] = None,
@@ -38,15 +35,13 @@ def export(
     from autograder.reports.marks_file import read_marks, write
     from autograder.reports.roster import with_absent
 
-    if csv is None and junit is None and gradescope is None and classroom50 is None:
-        raise BadParameter("name at least one of --csv, --junit, --gradescope and --classroom50")
+    if csv is None and gradescope is None and classroom50 is None:
+        raise BadParameter("name at least one of --csv, --gradescope and --classroom50")
     reports = with_absent(read_marks(marks), ids_in(roster))
     for names in alike(report.student for report in reports):
         print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
     if csv is not None:
         write(csv, forms.exercises_as_csv(reports))
-    if junit is not None:
-        write(junit, forms.as_junit(reports))
     if gradescope is not None:
         for path, text in forms.gradescope_files(reports, gradescope, visibility, messages):
             write(path, text)
@@ -55,7 +50,7 @@ def export(
             raise BadParameter("--classroom50 is for one submission")
         found = reports[0] if reports else None
         write(classroom50, forms.as_classroom50(found, forms.read_points(points), os.environ))
-    say_written(path for path in (csv, junit, gradescope, classroom50) if path is not None)
+    say_written(path for path in (csv, gradescope, classroom50) if path is not None)
 
 
 def bundle(
@@ -93,33 +88,6 @@ def bundle(
         print(f"wrote {gradescope}")
     if classroom50 is not None:
         print(f"wrote {write_classroom50(found, classroom50, requirement or ())}")
-
-
-def similar(
-    assignment: Annotated[str, Argument(help="The assignment whose code is exported.")],
-    folder: Annotated[Path, Argument(help="Where it goes; a new folder.")],
-    anonymous: Annotated[
-        bool, Option("--anonymous", help="Files have no names; who is who is written beside the folder.")
-    ] = False,
-) -> None:
-    """Each exercise as a .py for each student, for JPlag, Dolos and compare50; nothing is compared here.
-
-    EXERCISE/students/ has the code, EXERCISE/base/base.py what is nobody's own: the stub, and lines that more than half
-    have. Comments stay as students wrote them.
-    """
-    from autograder.reports.marks_file import write
-    from autograder.reports.similar import files
-
-    if folder.exists():
-        raise AutograderError(f"{folder} is there already; name a new folder")
-    course = find_course()
-    found = course.assignment(assignment)
-    handed_in = find_submissions([course.root / "submitted"], course, assignment)
-    count = 0
-    for path, text in files(found, handed_in, folder, anonymous):
-        write(path, text)
-        count += path.parent.name == "students"
-    print(f"wrote {count} files for {len(handed_in)} submissions into {folder}")
 
 
 def return_(

@@ -219,7 +219,7 @@ for heading, command, short, example in (
         ELSEWHERE,
         elsewhere.export,
         "Marks in the forms that other programs read.",
-        "export marks.json --csv exercises.csv --junit marks.xml",
+        "export marks.json --csv exercises.csv --gradescope gradescope",
     ),
     (
         ELSEWHERE,
@@ -232,7 +232,6 @@ for heading, command, short, example in (
     (TERM, instructors.extend, "Give one student more time.", "extend ada a1_first --days 3"),
     (TERM, instructors.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
     (TERM, instructors.forget, "Delete a student's history.", "forget ada"),
-    (ELSEWHERE, elsewhere.similar, "Code for JPlag, Dolos and compare50.", "similar a1_first code"),
     (ELSEWHERE, elsewhere.return_, "Marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
 ):
     name, epilog = example.split()[0], f"Example: autograder {example}"

@@ -1,8 +1,6 @@
 """`autograder export`: marks in the formats of other programs.
 
 - CSV, with a row for each exercise. nbgrader's own export has totals only.
-- JUnit XML, as pytest writes it and Jenkins, GitLab and GitHub read it (junit-10.xsd of Jenkins' xUnit plugin): a test
-  suite is one submission; a test that could not be judged is skipped, a submission that could not be graded an error.
 - Gradescope's results.json, https://gradescope-autograders.readthedocs.io/en/latest/specs/
 - Classroom 50's result.json, in the schema `classroom50/result/v1`, "The result.json contract" of
   https://github.com/foundation50/classroom50/wiki/Advanced-Autograding. Scores are integers, so points are scaled. The
@@ -13,21 +11,17 @@ from __future__ import annotations
 
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.errors import AutograderError
-from autograder.report import ExerciseResult, Report, TestResult
+from autograder.report import ExerciseResult, Report
 from autograder.reports import plain_text
 from autograder.reports.marks_file import as_csv
-from autograder.reports.roster import NOTHING
 from autograder.text import printable
 
 CSV_HEAD = ("student", "assignment", "exercise", "score", "max_score", "started", "diagnosis", "problem")
-# Characters that XML 1.0 (section 2.2) forbids even escaped; a student's message may contain them.
-NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SCHEMA = "classroom50/result/v1"
 # The runner's environment variable for each key of the result.
 KEYS = {
@@ -52,64 +46,6 @@ def _rows(report: Report) -> Iterator[tuple[object, ...]]:
     for e in report.exercises:
         started = "yes" if e.started else "no"
         yield report.student, report.assignment, e.name, e.score, e.max_score, started, e.diagnosis or "", ""
-
-
-def as_junit(reports: Sequence[Report]) -> str:
-    """One JUnit XML document, with the points in each suite's properties."""
-    root = ElementTree.Element("testsuites")
-    for report in reports:
-        root.append(_suite(report))
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _suite(report: Report) -> ElementTree.Element:
-    tests = [test for exercise in report.exercises for test in exercise.tests]
-    states = [test.state for test in tests]
-    counts = {
-        "tests": len(tests) or 1,
-        "failures": states.count("failed"),
-        "errors": int(report.status == "failed" and report.reason != NOTHING),
-        "skipped": states.count("not known") + (report.reason == NOTHING),
-    }
-    name = _xml(f"{report.student}: {report.assignment}")
-    suite = ElementTree.Element("testsuite", {"name": name} | {key: str(value) for key, value in counts.items()})
-    properties = ElementTree.SubElement(suite, "properties")
-    for key, value in _properties(report):
-        ElementTree.SubElement(properties, "property", {"name": key, "value": _xml(value)})
-    for exercise in report.exercises:
-        for test in exercise.tests:
-            suite.append(_case(report.assignment, exercise, test))
-    if report.reason:
-        case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(report.assignment), "name": "grading"})
-        kind = "skipped" if report.reason == NOTHING else "error"
-        ElementTree.SubElement(case, kind, {"message": _xml(report.reason)})
-    return suite
-
-
-def _properties(report: Report) -> Iterator[tuple[str, str]]:
-    yield "student", report.student
-    yield "assignment", report.assignment
-    yield "score", plain_text.points(report.score)
-    yield "max_score", plain_text.points(report.max_score)
-    for exercise in report.exercises:
-        yield f"{exercise.name}.score", plain_text.points(exercise.score)
-        yield f"{exercise.name}.max_score", plain_text.points(exercise.max_score)
-        if exercise.diagnosis:
-            yield f"{exercise.name}.diagnosis", exercise.diagnosis
-
-
-def _case(assignment: str, exercise: ExerciseResult, test: TestResult) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", {"classname": _xml(f"{assignment}.{exercise.name}"), "name": test.name})
-    if test.state != "passed":
-        kind = "failure" if test.state == "failed" else "skipped"
-        reason = ElementTree.SubElement(case, kind, {"message": _xml(test.message)})
-        reason.text = _xml(f"{test.sentence}\n{test.message}")
-    return case
-
-
-def _xml(text: str) -> str:
-    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, object]:

@@ -10,7 +10,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 import zipfile
 from pathlib import Path
 
@@ -18,10 +17,9 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import hand_in, mistake, model_answers
-from autograder.report import ExerciseResult, Report, TestResult
+from autograder.report import Report
 from autograder.reports import export
 from autograder.reports.marks_file import read_marks
-from autograder.reports.roster import NOTHING, with_absent
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled
 from tests.helpers.terminal import autograder, autograder_here
@@ -32,7 +30,7 @@ A1 = ASSIGNMENTS[0]
 @pytest.fixture(scope="module")
 def exported(marks, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported")
-    words = ("--csv", folder / "e.csv", "--junit", folder / "j.xml", "--gradescope", folder / "gradescope")
+    words = ("--csv", folder / "e.csv", "--gradescope", folder / "gradescope")
     done = autograder("export", marks, *words)
     assert done.returncode == 0, done.stderr
     return folder, read_marks([marks])
@@ -53,44 +51,6 @@ def test_a_spreadsheet_reads_every_exercise(exported):
         ]
         assert [r["diagnosis"] for r in mine] == [e.diagnosis or "" for e in report.exercises]
         assert [r["started"] == "yes" for r in mine] == [e.started for e in report.exercises]
-
-
-def test_junit_xml_counts_and_names_every_test(exported):
-    folder, reports = exported
-    suites = ElementTree.parse(folder / "j.xml").getroot()
-    assert suites.tag == "testsuites"
-    for suite, report in zip(suites, with_absent(reports), strict=True):
-        cases = suite.findall("testcase")
-        found = {kind: len(suite.findall(f"testcase/{kind}")) for kind in ("failure", "error", "skipped")}
-        assert int(suite.get("tests")) == len(cases)
-        assert (int(suite.get("failures")), int(suite.get("errors")), int(suite.get("skipped"))) == tuple(
-            found.values()
-        )
-        said = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
-        assert said["student"] == report.student
-        assert float(said["score"]) == report.score
-        if report.reason == NOTHING:
-            assert suite.find("testcase/skipped").get("message") == NOTHING
-            continue
-        if report.reason:
-            assert suite.find("testcase/error").get("message") == report.reason
-            continue
-        tests = [(e.name, t) for e in report.exercises for t in e.tests]
-        assert [(c.get("classname"), c.get("name")) for c in cases] == [
-            (f"{report.assignment}.{name}", test.name) for name, test in tests
-        ]
-        failed = [c.find("failure").get("message") for c in cases if c.find("failure") is not None]
-        assert failed == [test.message for _, test in tests if test.state == "failed"]
-        for exercise in report.exercises:
-            assert float(said[f"{exercise.name}.score"]) == pytest.approx(exercise.score, abs=0.005)
-
-
-def test_junit_xml_survives_what_xml_cannot_hold():
-    test = TestResult("test_x", "A sentence.", "failed", 0, 1, "got \x00\x1b[31m ]]> \ud800 <b>&")
-    report = Report("ada\x07", "a1", (ExerciseResult("softmax", (test,), 1),), 1)
-    suite = ElementTree.fromstring(export.as_junit([report]).split("\n", 1)[1])
-    message = suite.find("testsuite/testcase/failure").get("message")
-    assert message == "got \ufffd\ufffd[31m ]]> \ufffd <b>&"
 
 
 def test_gradescope_results_keep_to_the_specification(exported):
@@ -124,7 +84,7 @@ def test_a_students_name_leads_nowhere_else(tmp_path):
 
 
 def test_a_call_without_a_form_says_which_there_are(marks):
-    for words, form in ((("export", marks), "--junit"), (("bundle", A1.name), "--classroom50")):
+    for words, form in ((("export", marks), "--gradescope"), (("bundle", A1.name), "--classroom50")):
         done = autograder_here(*words)
         assert done.returncode == 2
         assert form in done.stderr

@@ -2,7 +2,6 @@
 
 - Gradescope's `results.json`: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 - Classroom 50's `result.json`: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
-- JUnit XML: junit-10.xsd of https://github.com/jenkinsci/xunit-plugin
 
 To accept a change on purpose, remove `expected/` and run this test twice.
 """

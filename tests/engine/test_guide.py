@@ -19,17 +19,11 @@ from tools.docs import pages
 A1 = "a1_scaled_dot_product"
 READERS = ("student", "instructor", "canvas-moodle-gradescope", "large-classes", "term", "your-own-course",
            "contributor", "security")  # fmt: skip
-WORDS = {"student": 640, "security": 3500, "instructor": 1200}  # what somebody reads in one go; security is looked up
 
 
 def test_made_pages_are_what_the_code_says():
     for path, text in pages().items():
         assert path.read_text() == text, "run `make sync`"
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_page_can_be_read_in_one_go(name):
-    assert len((ROOT / "docs" / f"{name}.md").read_text().split()) <= WORDS.get(name, 900)
 
 
 def test_links_lead_to_files_that_are_there():

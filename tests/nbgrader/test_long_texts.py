@@ -197,7 +197,6 @@ def graded(folder: Path, names: list[str], size: int, change: Callable[[Notebook
     found.run("grade", lambda: said_by(course, *grade))
     report = ("report", "marks.json", "--html", "class.html", "--submitted", "submitted")
     found.run("report", lambda: said_by(course, *report))
-    found.run("similar", lambda: said_by(course, "similar", NAME, "code"))
     found.run("written", lambda: said_by(course, "written", NAME, "--page", "written.html"))
     exporter = "autograder.nbgrader.gradebook_export.Exercises"
     found.run("export", lambda: nbgrader(course, "export", f"--exporter={exporter}", "--to=exercises.csv"))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 
-import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.course import Course
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (
-    BUILT,
     EXERCISE,
     NAME,
     NOTEBOOK,
@@ -99,35 +96,3 @@ def test_out_of_the_total_it_counts_for_nobody(course):
     said_by(course, *GRADE)
     said_by(course, "withdraw", EXERCISE, "--back", "--write")
     assert totals(course) == before
-
-
-# ---------------------------------------------------------------- code for other programs
-
-
-def test_code_of_each_exercise_goes_out_with_its_stub_and_without_names(course):
-    shared = "    X = np.asarray(X)  # from the lecture"
-    for number in range(4):
-        submit(course, f"zed-{number}", {EXERCISE: f"def {EXERCISE}(X):\n{shared}\n    return X - {number}"})
-    path = submit(course, "yan", {EXERCISE: f"def {EXERCISE}(X):\n    return X"})
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        cell.metadata.clear()
-    nbformat.write(notebook, path)
-    said_by(course, "similar", NAME, "code")
-    students = course.root / "code" / EXERCISE / "students"
-    assert {one.stem for one in students.iterdir()} == {"ann", "ben", "yan", *(f"zed-{n}" for n in range(4))}
-    assert (students / "yan.py").read_text() == f"def {EXERCISE}(X):\n    return X\n"  # found by what it defines
-    base = (course.root / "code" / EXERCISE / "base" / "base.py").read_text()
-    assert "raise NotImplementedError()" in base
-    assert shared in base.splitlines()
-    assert "return X - 1" not in base
-    assert {one.stem for one in (course.root / "code" / BUILT / "students").iterdir()} == {"ann", "ben"}
-
-    said_by(course, "similar", NAME, "plain", "--anonymous")
-    names = [one.stem for one in (course.root / "plain" / EXERCISE / "students").iterdir()]
-    assert len(names) == 7
-    assert all(re.fullmatch(r"student-[0-9a-f]{8}", name) for name in names)
-    who = dict(row.split(",") for row in (course.root / "plain.names.csv").read_text().splitlines()[1:])
-    assert set(names) < who.keys()
-    assert {"ann", "yan"} < set(who.values())
-    said_by(course, "similar", NAME, "plain", code=2)
