@@ -108,6 +108,7 @@ def return_(
     wrong.
     """
     from autograder.nbgrader import api, return_marks
+    from autograder.nbgrader.gradebook_rows import assign_penalties
     from autograder.reports.marks_file import write
 
     if marks is None and feedback is None:
@@ -125,6 +126,7 @@ def return_(
         )
         left += unknown
     return_marks.check_numbers(handed)
+    assign_penalties(nbgrader, found)
     grades = return_marks.marks(nbgrader, found)
     missing = [*left, *return_marks.without_marks(grades, handed)]
     notices = list(return_marks.to_know(grades, handed))

@@ -10,9 +10,11 @@ from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
+from autograder.course import course_at
 from autograder.discovery import ACTS
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
+from autograder.nbgrader.gradebook_rows import assign_penalty
 from autograder.nbgrader.pages import Page
 from autograder.text import REPLACEMENT
 
@@ -76,8 +78,11 @@ def exporter(self: Any) -> Page:
 
 
 def record_manual_grade(self: Any, grade_id: str) -> None:
-    """formgrader's own, and a history entry with the name of who has given the grade."""
+    """formgrader's own; then a penalty is computed again, and a history entry names who has given the grade."""
     _put(self, grade_id)
     grade = self.gradebook.find_grade_by_id(grade_id)
+    with contextlib.suppress(AutograderError):
+        course = course_at(Path(self.coursedir.root))
+        assign_penalty(self.api, grade.student.id, course.assignment(grade.assignment.name))
     with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it
         history.record(self.coursedir, grade.assignment.name, grade.student.id, history.BY_HAND, {})

@@ -20,7 +20,7 @@ from autograder.course import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.gradebook_rows import autograded_folder, page_stamps
+from autograder.nbgrader.gradebook_rows import assign_penalties, autograded_folder, page_stamps
 from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
 from autograder.text import one_line
 from autograder.worker.pool import OnWait, not_waiting
@@ -83,6 +83,7 @@ def grade_into_gradebook(
                 for notice in converter.notices:
                     on_notice(notice)
                 found = converter.outcomes
+                assign_penalties(nbgrader, assignment)
                 outcomes += with_pages(nbgrader, assignment.name, found, on_page) if feedback else found
     if errors and len(errors) == len(assignments):
         raise errors[0]

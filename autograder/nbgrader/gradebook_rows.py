@@ -180,11 +180,28 @@ def students_late(coursedir: Any, assignment: str) -> set[str]:
         }
 
 
-def assign_penalty(converter: Any, student: str, assignment: Assignment) -> None:
-    """Compute nbgrader's penalty for late work again, from the present due date and marks."""
+def assign_penalty(configured: Any, student: str, assignment: Assignment) -> None:
+    """Compute nbgrader's penalty for late work again, from the present due date and marks.
+
+    configured: a part of nbgrader that has the course's settings, such as a converter or its interface
+    """
     names = {"student": student, "assignment": assignment.name, "notebook": assignment.notebook.stem}
-    resources = {"nbgrader": names | {"db_url": converter.coursedir.db_url}}
-    AssignLatePenalties(parent=converter).preprocess(new_notebook(), resources)
+    resources = {"nbgrader": names | {"db_url": configured.coursedir.db_url}}
+    AssignLatePenalties(parent=configured).preprocess(new_notebook(), resources)
+
+
+def assign_penalties(configured: Any, assignment: Assignment) -> None:
+    """Compute all penalties again before totals are shown: a person may have changed marks since.
+
+    A penalty may depend on the marks, and it is never more than they are.
+    """
+    for student in sorted(students_late(configured.coursedir, assignment.name)):
+        assign_penalty(configured, student, assignment)
+
+
+def total(score: float, penalty: float | None) -> float:
+    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
+    return round(max(0.0, score - (penalty or 0.0)), 2)
 
 
 def check_penalty_plugin(converter: Any) -> None:

@@ -22,7 +22,7 @@ from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup
 from autograder.nbgrader.files import remove_tree
-from autograder.nbgrader.gradebook_rows import rows_of
+from autograder.nbgrader.gradebook_rows import rows_of, total
 from autograder.reading import read_bytes
 from autograder.report import Report
 from autograder.submission import MAX_BYTES, Submission
@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def score(self) -> float:
         """The sum of all scores, less the penalty."""
-        return round(sum(score for score, _ in self.points.values()) - self.penalty, 2)
+        return total(sum(score for score, _ in self.points.values()), self.penalty)
 
     @property
     def max_score(self) -> float:

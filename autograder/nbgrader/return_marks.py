@@ -38,7 +38,7 @@ from autograder.course import CHECK, Assignment
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of
+from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of, total
 from autograder.nbgrader.system_collector import GROUPS, Owner, collected_as
 from autograder.reading import parse_json, read_bytes
 from autograder.reports.marks_file import as_csv
@@ -111,7 +111,7 @@ def _marks(status: GradingStatus) -> StudentMarks:
     if status.submission is None:
         return StudentMarks(person.id, name, None, status.max_score, problem)
     notebooks = status.submission.notebooks
-    score = round(sum(n.score - (n.late_submission_penalty or 0.0) for n in notebooks), 2)
+    score = round(sum(total(n.score, n.late_submission_penalty) for n in notebooks), 2)
     waits = sum(grade.needs_manual_grade for n in notebooks for grade in n.grades)
     if waits and not problem:
         problem = f"{waits} of the cells wait for a person; this is the sum without them"
@@ -294,7 +294,7 @@ def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> 
     late = f"{points(penalty)} points less, since it was late." if penalty else ""
     waits = "What waits for a person counts 0 so far." if any(g.needs_manual_grade for g in notebook.grades) else ""
     return {
-        "score": round(notebook.score - penalty, 2),
+        "score": total(notebook.score, penalty),
         "output": " ".join(filter(None, (late, waits))),
         "visibility": "after_published",
         "stdout_visibility": "hidden",

@@ -14,7 +14,7 @@ from nbgrader.api import MissingEntry
 from autograder.course import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
-from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_with_points
+from autograder.nbgrader.gradebook_rows import assign_penalties, course_cells, points_of, task_with_points
 from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
 from autograder.report import Report
@@ -33,6 +33,7 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     Raises `AutograderError` if there is no history of the student.
     """
     coursedir, root = nbgrader.coursedir, Path(nbgrader.coursedir.root)
+    assign_penalties(nbgrader, assignment)
     history.record(coursedir, assignment.name, student, history.BY_HAND, {})  # what was entered in some other way
     known = history.entries(root, student, assignment.name)
     if not known:

@@ -158,7 +158,7 @@ def test_formgrader_writes_the_history(course, monkeypatch):
     with book_of(course) as book:
         grade = book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada")
         handler = GradeHandler.__new__(GradeHandler)
-        for name, value in {"gradebook": book, "coursedir": nbgrader.coursedir}.items():
+        for name, value in {"gradebook": book, "coursedir": nbgrader.coursedir, "api": nbgrader}.items():
             monkeypatch.setattr(GradeHandler, name, value, raising=False)
         monkeypatch.setattr(GradeHandler, "get_json_body", lambda self: {"manual_score": 2.5, "extra_credit": None})
         monkeypatch.setattr(GradeHandler, "write", lambda self, text: json.loads(text))

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.course import CONFIG, Course
 from autograder.nbgrader import api
+from autograder.nbgrader.gradebook_rows import total
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
@@ -153,6 +154,28 @@ def test_penalties_are_in_the_export_and_survive_a_regrade_and_an_extension_alon
     assert (float(row["late_submission_penalty"]), row["timestamp"]) == (1, "2027-03-01 15:00:00")
     assert "0 gain, 0 lose, 14 keep" in said_by(late, "regrade", NAME, "--write")
     assert totals(late) == RIGHT | {"dora": (0, 0)}
+
+
+def test_late_work_that_a_person_gives_fewer_points_than_its_penalty_has_0_everywhere(late, tmp_path):
+    """The penalty is computed again, whether or not `grade` runs between formgrader and what shows the total."""
+    late = Course(shutil.copytree(late.root, tmp_path / "course"))
+    grade_by_hand(late, "cleo", TEST, 1.0)
+    assert said_by(late, "why", "cleo", NAME).startswith(f"cleo, {NAME}: 0 of ")
+    assert totals(late)["cleo"] == (1, 1)
+    nbgrader(late, "export", "--to=totals.csv")
+    (row,) = [
+        row
+        for row in csv.DictReader((late.root / "totals.csv").read_text().splitlines())
+        if row["student_id"] == "cleo"
+    ]
+    assert (float(row["raw_score"]), float(row["late_submission_penalty"]), float(row["score"])) == (1, 1, 0)
+    grade_by_hand(late, "cleo", TEST, 0.5)
+    said_by(late, *GRADE, "--feedback")
+    page = " ".join((late.root / "feedback" / "cleo" / NAME / "first.html").read_text().split())
+    assert "(Score: 0.0 /" in page and "-1.5" not in page
+    grade_by_hand(late, "cleo", TEST, 3.0)
+    assert said_by(late, "why", "cleo", NAME).startswith(f"cleo, {NAME}: 1 of ")
+    assert total(0.5, 2.0) == 0.0
 
 
 def test_an_extension_takes_the_penalty_away_and_students_see_the_dates(late):
