@@ -29,6 +29,7 @@ READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it re
 FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
 CUT = 100  # characters for the sentence that the rest was cut
 OUT_OF_TIME = "it ran out of time and was stopped"
+LOOPS = "it did not run, because it calls a function that ran out of time"
 HOW_ENDED = {  # by what is raised here if a cell ends its process
     CpuSpent: OUT_OF_TIME,
     frames.Deadline: OUT_OF_TIME,
@@ -171,6 +172,9 @@ class Notebook:
     def show(self) -> None:
         """Run the deferred display cells in the final state, in a fork that ends afterwards."""
         deferred = sorted(self._deferred or ())
+        self._skip |= {
+            number: CellResult(stopped=LOOPS, ran_out_of_time=True) for number in filter(self._loops, deferred)
+        }
         self._self_checks.was_asked = False  # all marks are fixed, so answers can no longer help anybody
         while deferred:
             self.at(None)
@@ -181,6 +185,14 @@ class Notebook:
                     self._ask(messages.EndFork(), time.monotonic() + FORK_SECONDS, messages.Begun)
                     return
             self.close()
+
+    def _loops(self, number: int) -> bool:
+        """Whether a display cell calls an exercise that is known to loop, itself or through another exercise."""
+        if not self.looping:
+            return False
+        used = self._display_cells[self.cells[number]].uses
+        through = (self.uses(name, ()) for name in used & self.checks.keys())
+        return any(not names.isdisjoint(self.looping) for names in (used, *through))
 
     def _find_deferred(self) -> bool:
         """Find the cells that run last, in a process that has run none. False if it is lost; then none is deferred."""
