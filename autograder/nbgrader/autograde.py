@@ -29,14 +29,11 @@ from autograder.errors import AutograderError, CourseError, SubmissionError, in_
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
-    assign_penalty,
-    check_penalty_plugin,
     course_cells,
     enter_student,
     marks_preserved,
     points_of,
     points_that_differ,
-    students_late,
     task_with_points,
 )
 from autograder.nbgrader.outcomes import (
@@ -49,6 +46,7 @@ from autograder.nbgrader.outcomes import (
     marks_now,
     moves,
     report_failures,
+    set_aside_in,
     stored_with_marks,
     suite_digest,
     unchanged_cells,
@@ -57,6 +55,7 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
+from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import Submission, read_notebook, stamp
@@ -204,8 +203,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
         unchanged = unchanged_cells(stored.get(CELLS), self.graded_by)
+        known = metadata, digests, unchanged, set_aside_in(target / self.course_assignment.notebook.name)
         self.context = GradingContext(
-            self.course_assignment, submission, self.cells, task, marked, metadata, digests, unchanged, self.notices
+            self.course_assignment, submission, self.cells, task, marked, *known, self.notices
         )
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
         source = self._format_source(assignment, student)

@@ -16,7 +16,7 @@ from autograder.course import Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.outcomes import STORED
+from autograder.nbgrader.outcomes import STORED, SetAside
 from autograder.report import CellResult
 from autograder.reports import rubric
 from autograder.submission import MODEL, NotebookFile, Submission, code_cells, grade_id
@@ -37,6 +37,7 @@ class GradingContext:
     metadata: goes into the autograded notebook: what was graded, and by which tests
     digests: of hidden tests and submission, for the history
     unchanged: graded cells whose question is the same as when this submission was last graded
+    set_aside: what cells of withdrawn exercises had before
     notices: sentences for the instructor; preprocessors append to it
     """
 
@@ -48,6 +49,7 @@ class GradingContext:
     metadata: Mapping[str, object]
     digests: Mapping[str, str]
     unchanged: Collection[str]
+    set_aside: Mapping[str, SetAside]
     notices: list[str]
 
 
