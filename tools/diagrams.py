@@ -133,6 +133,7 @@ PACKAGES = {
     "source_notebook": "cells and points",
     "owners": "who else can write to a folder",
     "secret": "chooses inputs",
+    "withdrawals": "exercises that count for nobody, or for all",
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",
     "png": "pictures as PNG",
