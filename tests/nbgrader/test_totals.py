@@ -130,12 +130,12 @@ WAYS = (on_the_page, by_why, in_nbgraders_export, in_our_export, in_canvas, in_t
 def test_total_of_late_work_is_the_same_wherever_it_is_shown_and_never_below_0(course):
     """Each is shown right after a person has changed the marks: no run of `grade` comes between."""
     for way in WAYS:
-        for by_hand, wanted in ((3.0, 1.3), (1.0, 0.0)):
+        for by_hand, penalty_before, wanted in ((3.0, None, 1.3), (1.0, 2.0, 0.0)):
             grade_by_hand(course, ADA, WRITTEN, by_hand)
-            assert float(way(course)) == pytest.approx(wanted), way.__name__
-            with book_of(course) as book:  # as it was when the tests alone had given points
-                book.find_submission_notebook("first", NAME, ADA).late_submission_penalty = 2.0
+            with book_of(course) as book:
+                book.find_submission_notebook("first", NAME, ADA).late_submission_penalty = penalty_before
                 book.db.commit()
+            assert float(way(course)) == pytest.approx(wanted), way.__name__
     grade_by_hand(course, ADA, WRITTEN, 3.0)
     (row,) = [line.split() for line in said_by(course, "withdraw", EXERCISE).splitlines() if ADA in line]
     assert row[1:4] == ["1.3", "4", "+2.7"]
