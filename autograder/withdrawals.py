@@ -24,8 +24,8 @@ Withdrawal = Literal["full points", "out of total"]  # for everybody who handed 
 FULL_POINTS, OUT_OF_TOTAL = get_args(Withdrawal)
 Withdrawn = Mapping[str, Mapping[str, Withdrawal]]  # by assignment and exercise
 TABLE = "withdrawn"
-# The table, with an empty line above it, up to the next table.
-_TABLE = re.compile(rf"(?:(?<=\n)\r?\n)?^\[{TABLE}\](?:(?!\n\[).)*\n?", re.MULTILINE | re.DOTALL)
+# The table, with an empty line above it: its head, and the lines up to an empty one, a comment or another table.
+_TABLE = re.compile(rf"(?:(?<=\n)\r?\n)?^\[{TABLE}\][^\n]*\n?(?:[^\s#\[][^\n]*\n?)*", re.MULTILINE)
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 

@@ -83,6 +83,7 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
             return
         yield from notebook_checks.cells_in_order(assignment, source)
         yield from notebook_checks.rubrics(assignment)
+        yield from notebook_checks.withdrawn(assignment)
         yield from notebook_checks.headings(assignment, source)
         yield from notebook_checks.left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:

@@ -11,12 +11,13 @@ from typing import Any
 
 from autograder.authoring.generated_files import copies, paired_script, visible_files
 from autograder.authoring.skeletons import EXERCISE_FILES
-from autograder.content import Hint
+from autograder.content import COURSE, Hint
 from autograder.course import CHECK, Assignment, rubrics_in
 from autograder.course_version import RUBRIC
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import MODEL, grade_id
+from autograder.withdrawals import TABLE
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
 PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
@@ -97,7 +98,7 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
         if name in OWN_NAMES:
             what = f"`student.{name}` means something else in tests"
             yield Finding(path, check_id, what, "Give the exercise another name.")
-        if exercise.points <= 0:
+        if exercise.points <= 0 and not exercise.withdrawn:
             yield Finding(path, check_id, f"it is worth {exercise.points:g} points", "Give it some.")
         if not check.source.rstrip().endswith(f'check("{name}")'):
             yield Finding(path, check_id, "it checks something else", f'Let it end in check("{name}").')
@@ -110,6 +111,13 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     for name in assignment.written:
         if assignment.graded_cells[name] <= 0:
             yield Finding(path, name, "a question graded by hand is worth nothing", "Give it points.")
+
+
+def withdrawn(assignment: Assignment) -> Iterator[Finding]:
+    """Each withdrawn exercise is one of the assignment's."""
+    for name in sorted(assignment.withdrawn.keys() - {exercise.name for exercise in assignment.exercises}):
+        path = assignment.course_folder / COURSE
+        yield Finding(path, name, f"[{TABLE}] names no exercise of {assignment.name}", "Is it a name's typo?")
 
 
 def rubrics(assignment: Assignment) -> Iterator[Finding]:

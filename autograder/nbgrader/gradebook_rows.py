@@ -244,7 +244,10 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
     rows: dict[str, list[str]] = defaultdict(list)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for table, *columns in (
-            (Grade, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.cell_id),
+            (
+                Grade,
+                *(Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade, Grade.cell_id),
+            ),
             (Comment, Comment.auto_comment, Comment.manual_comment, Comment.cell_id),
         ):
             columns = [SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty, *columns]

@@ -109,6 +109,7 @@ PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
             "[forbidden.where_watched.rnn]\nkernels = []\n[forbidden.where_watched.conv]\nkernels = [1]",
             "forbidden.where_watched.conv.kernels[0]: expected str, got int",
         ),
+        ("course.toml", "[withdrawn]\nb1.mean = 'gone'", "withdrawn.b1.mean: invalid enum value 'gone'"),
         ("b1/rubric.toml", "why = [[1, 'names it'], ['one', 'says why']]", "why[1][0]: expected float, got str"),
         ("b1/rubric.toml", "why = 'names it'", "why: expected array, got str"),
         ("b1/not_shown.toml", "stops = 'A size.'", "stops: expected object, got str"),

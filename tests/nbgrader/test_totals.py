@@ -165,6 +165,13 @@ def test_a_persons_marks_wait_for_another_look_if_the_answer_changed(course):
     assert "without them" not in said
     assert BEN not in said
 
+    for cell, score in ((TEST, 2.5), (WRITTEN, 3.0)):  # somebody looks, and gives the same
+        grade_by_hand(course, ADA, cell, score)
+    said_by(course, *GRADE, "--feedback")
+    page = " ".join((course.root / "feedback" / ADA / NAME / "first.html").read_text().split())
+    assert "(Score: 3.5 / 7.0)" in page
+    assert "another look" not in page
+
 
 # ---------------------------------------------------------------- the gradebook decides what has been graded
 

@@ -1,0 +1,49 @@
+"""The table of withdrawn exercises in a `course.toml`, whose other lines stay as their author wrote them."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.errors import CourseError
+from autograder.withdrawals import edited, withdrawn_in
+
+BEFORE = '# Ours.\nearly = ["numpy.ma"]  # slow\n\n[names]\nnp = "numpy"\n'
+OTHERS = '\n[withdrawn]\nb2.sum = "full points"\n'
+WITHDRAWN = {"mean": "full points", "größe": "out of total"}
+TEXTS = {
+    "plain": BEFORE,
+    "no line end": BEFORE.rstrip("\n"),
+    "Windows": BEFORE.replace("\n", "\r\n"),
+    "empty": "",
+    "others at its end": BEFORE + OTHERS,
+    "others at its beginning": OTHERS + "# Names.\n[names]\n",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
+def test_other_lines_stay_and_ending_all_withdrawals_brings_the_file_back(tmp_path, text):
+    path = tmp_path / "course.toml"
+    path.write_bytes(text.encode())
+    others = withdrawn_in(path)
+    for withdrawn in (WITHDRAWN, {}):
+        for name in ("b1", "b3"):
+            _, changed = edited(path, name, withdrawn)
+            path.write_bytes(changed.encode())
+            assert withdrawn_in(path).get(name, {}) == withdrawn
+    assert withdrawn_in(path) == others
+    assert sorted(filter(None, changed.splitlines())) == sorted(filter(None, text.splitlines()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'withdrawn = {b2 = {sum = "full points"}}\n',
+        '[withdrawn.b2]\nsum = "full points"\n',
+        '[withdrawn]\n# since\nb2.sum = "full points"\n',
+    ],
+)
+def test_a_table_that_is_written_in_another_way_is_left_alone_with_a_reason(tmp_path, text):
+    path = tmp_path / "course.toml"
+    path.write_text(text)
+    with pytest.raises(CourseError, match=r"course\.toml: \[withdrawn\] cannot be written there"):
+        edited(path, "b1", WITHDRAWN)
