@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -12,6 +14,7 @@ import nbformat
 from jupyter_core.application import NoStart
 from nbgrader.api import Gradebook
 from nbgrader.apps.nbgraderapp import NbGraderApp
+from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from typer.testing import CliRunner
 
 from autograder.authoring.generated_files import sync
@@ -20,7 +23,7 @@ from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.cli.main import app
 from autograder.course import CONFIG, Course
 from autograder.errors import AutograderError
-from autograder.nbgrader import api
+from autograder.nbgrader import api, formgrader
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
 
@@ -140,6 +143,21 @@ def grade_by_hand(course: Course, student: str, cell: str, score: float | None, 
         grade = book.find_grade(cell, "first", NAME, student)
         grade.manual_score, grade.needs_manual_grade = score, waits
         book.db.commit()
+
+
+def grade_in_formgrader(course: Course, monkeypatch, student: str, cell: str, score: float) -> None:
+    """What formgrader's handler does with a score that the browser sends."""
+    nbgrader = api(course.root)
+    with book_of(course) as book:
+        grade = book.find_grade(cell, "first", NAME, student)
+        sent = {"manual_score": score, "extra_credit": grade.extra_credit}
+        for name, value in {"gradebook": book, "coursedir": nbgrader.coursedir, "api": nbgrader}.items():
+            monkeypatch.setattr(GradeHandler, name, value, raising=False)
+        monkeypatch.setattr(GradeHandler, "get_json_body", lambda self: sent)
+        monkeypatch.setattr(GradeHandler, "write", lambda self, text: json.loads(text))
+        # nbgrader's own, without its look at who is logged in.
+        monkeypatch.setattr(formgrader, "_put", inspect.unwrap(formgrader._put))
+        GradeHandler.__new__(GradeHandler).put(grade.id)
 
 
 def set_points(course: Course, points: float) -> None:

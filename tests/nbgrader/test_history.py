@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-import json
 import shutil
 from datetime import datetime
 
 import pytest
 
 from autograder.course import Course
-from autograder.nbgrader import api, formgrader, history
+from autograder.nbgrader import history
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
     EXERCISE,
@@ -20,6 +18,7 @@ from tests.helpers.small_course import (
     WRONG,
     book_of,
     grade_by_hand,
+    grade_in_formgrader,
     said_by,
     small_course,
     submit,
@@ -151,20 +150,7 @@ def test_a_students_history_can_be_deleted_and_what_is_elsewhere_is_told(course)
 
 
 def test_formgrader_writes_the_history(course, monkeypatch):
-    """As formgrader's handler does with what the browser sends."""
-    from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
-
-    nbgrader = api(course.root)
-    with book_of(course) as book:
-        grade = book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada")
-        handler = GradeHandler.__new__(GradeHandler)
-        for name, value in {"gradebook": book, "coursedir": nbgrader.coursedir, "api": nbgrader}.items():
-            monkeypatch.setattr(GradeHandler, name, value, raising=False)
-        monkeypatch.setattr(GradeHandler, "get_json_body", lambda self: {"manual_score": 2.5, "extra_credit": None})
-        monkeypatch.setattr(GradeHandler, "write", lambda self, text: json.loads(text))
-        # nbgrader's own, without its look at who is logged in.
-        monkeypatch.setattr(formgrader, "_put", inspect.unwrap(formgrader._put))
-        handler.put(grade.id)
+    grade_in_formgrader(course, monkeypatch, "ada", f"test-{EXERCISE}", 2.5)
     assert told(course)[-1] == ("manual grade", 2.5, "")
 
 

@@ -18,6 +18,7 @@ from tests.helpers.small_course import (
     WRONG,
     book_of,
     grade_by_hand,
+    grade_in_formgrader,
     nbgrader,
     said_by,
     small_course,
@@ -115,13 +116,14 @@ def test_the_pages_commands_do_in_order_what_it_says(course):
     assert not list(todo)
 
 
-def test_out_of_the_total_it_counts_for_nobody(course):
+def test_out_of_the_total_it_counts_for_nobody(course, monkeypatch):
     before = totals(course)
     said_by(course, "withdraw", EXERCISE, "--out-of-total", "--write")
     without = {"ann": (3, 3), "ben": (3, 3), "cleo": (0, 3), "hal": (3, 3), "ida": (3, 3)}
     assert totals(course) == without, "what a person gave does not count either"
     assert api(course.root).generate_assignment(NAME)["success"]
     said_by(course, *GRADE)
+    grade_in_formgrader(course, monkeypatch, "hal", f"test-{EXERCISE}", 2.0)
     assert totals(course) == without
     said_by(course, "withdraw", EXERCISE, "--back", "--write")
-    assert totals(course) == before
+    assert totals(course) == before | {"hal": (before["hal"][0] + 1, 6)}, "what was given meanwhile counts, too"
