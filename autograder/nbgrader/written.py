@@ -118,6 +118,6 @@ def _enter(book: Gradebook, coursedir: Any, assignment: Assignment, decision: De
     if grade.manual_score not in (decision.before, decision.score):
         return "somebody has graded it since; it is left as it is"
     grade.manual_score, grade.needs_manual_grade = decision.score, False
-    if decision.comment:
-        comment.manual_comment = decision.comment
+    if decision.comment is not None:
+        comment.manual_comment = decision.comment or None
     return ""

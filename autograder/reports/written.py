@@ -203,6 +203,7 @@ class Decision:
     """A student's points for one question.
 
     answer: the digest of the graded answer
+    comment: what the student reads; None leaves an earlier comment as it is
     before: the previous score
     """
 
@@ -210,7 +211,7 @@ class Decision:
     student: str
     answer: str
     score: float
-    comment: str
+    comment: str | None
     before: float | None
 
 

@@ -255,10 +255,12 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
 
     assert said_by(six, "written", NAME, "--apply", "decisions.json").strip() == "entered 5 decisions"
     assert scores(six) == {"ann": 3, "bob": 3, "cy": 3, "dee": 4, "eve": 0, "fay": None}
-    assert comment_on(six, "ann") == ("- ✗ names the mean of a row\n- ✓ says why it is the row's own\n\nWell said.")
+    assert comment_on(six, "ann") == "- ✓ says why it is the row's own\n\nWell said."
+    assert comment_on(six, "eve") is None, "no line was clicked"
     graded(six, feedback=True)
     shown = (six.root / "feedback" / "ann" / NAME / "first.html").read_text()
     assert "✓ says why it is the row" in shown
+    assert "names the mean of a row" not in shown, "students read only the lines that were clicked"
     assert "(Score: 6.0 / 7.0)" in shown
     said_by(six, "written", NAME, "--page", "again.html")
     assert "Graded already: 2 groups" in " ".join((six.root / "again.html").read_text().split())
@@ -288,7 +290,7 @@ def test_what_has_changed_since_is_left_out_and_named(six):
         ({"score": True}, "Expected `float`, got `bool` - at `$.decisions[0].score`"),
         ({"score": float("nan")}, "JSON is malformed"),
         ({"question": "written-what"}, "no written question 'written-what'"),
-        ({"comment": ["x"]}, "Expected `str`, got `array` - at `$.decisions[0].comment`"),
+        ({"comment": ["x"]}, "Expected `str | null`, got `array` - at `$.decisions[0].comment`"),
     ],
 )
 def test_a_decision_that_cannot_be_is_said_and_nothing_is_entered(class_of_six, changes, said):

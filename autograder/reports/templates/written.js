@@ -20,12 +20,13 @@ function who(article) {
   return [...article.querySelectorAll(".wording")].flatMap((wording) => JSON.parse(wording.dataset.who));
 }
 
-// What the student will read: the lines, if they were used, and then the grader's own words.
+// What the student will read: the clicked lines, and then the grader's own words; null leaves an earlier comment.
+// Lines that were not clicked are the model answer's points, which a student who hands in again must not read.
 function comment(article) {
   const { lines, comment } = parts(article);
-  const used = article.dataset.byLines === "yes" ? lines : [];
-  const told = used.map((line) => `- ${line.checked ? "✓" : "✗"} ${line.dataset.text}`).join("\n");
-  return [told, comment.value.trim()].filter(Boolean).join("\n\n");
+  const told = lines.filter((line) => line.checked).map((line) => `- ✓ ${line.dataset.text}`).join("\n");
+  const text = [told, comment.value.trim()].filter(Boolean).join("\n\n");
+  return text || article.dataset.byLines === "yes" ? text : null;
 }
 
 function show(article) {
