@@ -1,12 +1,13 @@
 """Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells.
 
-What is too long to show is cut. `pages` turns the rest into HTML.
+Nothing that a student wrote is dropped. If a written answer may be in another place than its cell, the cell gets a
+sentence that says where, and a person grades it. `pages` turns all text into HTML.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -15,16 +16,17 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.preprocessor import context_in
-from autograder.submission import grade_id, is_plain_check
-from autograder.text import shown_name
+from autograder.nbgrader.preprocessor import GradingContext, context_in
+from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
+from autograder.text import one_line, printable, shown_name
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
-# Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
-_LONG_RUN = re.compile(r"([^\w\s])\1{200,}")
-MAX_MARKDOWN = 20_000  # characters of a cell that are shown, some ten pages
-MAX_SHOWN = 100_000  # characters of all Markdown cells together
+ELSEWHERE = "*This cell is as it was released. The answer may be in another place; a person looks at it:*"
+# A picture as Colab pastes it. The name ends where base64 does, so the pattern takes linear time.
+_PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
+MAX_QUOTED = 20_000  # characters of other cells that are repeated in the cell of an answer; six sentences have 800
+FIRST_WORDS = 60  # characters by which a notice names a cell
 MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -38,20 +40,28 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
         context = context_in(resources)
-        course_texts = context.assignment.markdown()
-        sanitise(nb, course_texts)
+        course_texts = _course_texts(context)
+        nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+        student = context.submission.student
+        if moved := sum(_set_pictures_aside(cell) for cell in nb.cells if cell.cell_type == "markdown"):
+            context.set_aside[student] = moved
         submitted = {grade_id(cell): cell for cell in nb.cells}
         restored: set[str] = set()
         nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored)]
-        texts = [cell for cell in nb.cells if _is_students_text(cell, course_texts)]
+        texts = [found for found in enumerate(nb.cells, 1) if _is_students_text(found[1], course_texts)]
         for name, cell in context.cells.items():
-            if name in restored or not cell.grade or (cell.is_answer and _name_untouched(nb, cell)):
+            if not cell.grade:
+                continue
+            if name in restored or (cell.is_answer and _name_untouched(nb, cell)):
+                if cell.is_answer:
+                    _look_elsewhere(next(c for c in nb.cells if grade_id(c) == name), texts, context)
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
             if cell.is_answer:
-                nb.cells.append(_answer(cell, [submitted[name]] if name in submitted else texts))
+                found = [submitted[name]] if name in submitted else [text for _, text in texts]
+                nb.cells.append(_answer(cell, found))
                 context.notices.append(
-                    f"{shown_name(context.submission.student)}, {context.assignment.name}: "
+                    f"{shown_name(student)}, {context.assignment.name}: "
                     f"the answer to '{name}' had lost nbgrader's name for its cell; it waits for a person"
                 )
             else:
@@ -59,10 +69,90 @@ class RestoreCells(NbGraderPreprocessor):
         return nb, resources
 
 
+def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext) -> None:
+    """If an answer is as released, say in its cell where the student's own texts are: then a person has to read it."""
+    name = grade_id(answer)
+    if _squeezed(answer.source) != _squeezed(context.cells[name].source):
+        return
+    places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
+    quoted = [cell.source for _, cell in texts]
+    for notebook, cells in context.others.items():
+        if found := list(_answers_in(cells, name, context)):
+            places.append(f'{printable(notebook)}, "{_first_words(found[0])}"')
+            quoted += found
+    if not places:
+        return
+    where = "; ".join(places[:5]) + ("; ..." if len(places) > 5 else "")
+    words = "\n\n".join(quoted)
+    answer.source = "\n\n".join([ELSEWHERE, _as_plain(where), *([words] if len(words) <= MAX_QUOTED else [])])
+    pictures = {key: data for _, text in texts for key, data in text.get("attachments", {}).items()}
+    if pictures:
+        answer.attachments = pictures
+    context.notices.append(
+        f"{shown_name(context.submission.student)}, {context.assignment.name}: the cell of '{name}' is as it was "
+        f"released, and the answer may be in another place: {where}. It waits for a person"
+    )
+
+
+def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContext) -> Iterator[str]:
+    """What may answer a question in another notebook of the same student."""
+    released = _course_texts(context)
+    for cell in cells:
+        own = cell.cell_type != "code" and cell.source.strip() and _squeezed(cell.source) not in released
+        if own and (cell.grade_id == name or cell.grade_id not in context.cells):
+            yield cell.source
+
+
+def _course_texts(context: GradingContext) -> set[str]:
+    """The course's own texts and those of the released cells, without differences that no reader sees."""
+    released = (cell.source for cell in context.cells.values())
+    return {_squeezed(text) for text in (*context.assignment.markdown(), *released)}
+
+
+def _squeezed(text: str) -> str:
+    """A text without differences that no reader sees: of white space, as editors leave them."""
+    return " ".join(text.split())
+
+
+def _first_words(text: str) -> str:
+    words = one_line(text[: 4 * FIRST_WORDS])
+    return words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}..."
+
+
+def _as_plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#!|$~])", r"\\\1", text)
+
+
+def _set_pictures_aside(cell: NotebookNode) -> int:
+    """Move pictures that stand in a text as base64 to the cell's attachments. Returns how many."""
+    pictures = dict(cell.get("attachments", {}))
+
+    def moved(found: re.Match[str]) -> str:
+        name = f"in-text-{len(pictures) + 1}.{found[1].removeprefix('image/')}"
+        pictures[name] = {found[1]: found[2]}
+        return f"attachment:{name}"
+
+    cell.source, count = _PASTED.subn(moved, cell.source)
+    if count:
+        cell.attachments = pictures
+    return count
+
+
 def _is_students_text(cell: NotebookNode, course_texts: Collection[str]) -> bool:
-    """True for text that has no nbgrader name and is not the course's."""
-    named = cell.cell_type == "code" or "nbgrader" in cell.metadata
-    return not named and bool(cell.source.strip()) and cell.source not in course_texts
+    """True for text that has no nbgrader name and is not the course's. Comments in a code cell are text, too."""
+    if "nbgrader" in cell.metadata or not cell.source.strip():
+        return False
+    if cell.cell_type == "code":
+        return _is_comment(cell.source)
+    return _squeezed(cell.source) not in course_texts
+
+
+def _is_comment(code: str) -> bool:
+    """True for code of comments only, or one string of several lines."""
+    lines = [line.strip() for line in code.splitlines() if line.strip()]
+    quoted = lines[0].startswith(('"""', "'''")) and lines[-1].endswith(lines[0][:3])
+    return quoted or all(line.startswith("#") for line in lines)
 
 
 def _name_untouched(nb: NotebookNode, wanted: CourseCell) -> bool:
@@ -111,20 +201,6 @@ def _new_cell(cell: CourseCell) -> NotebookNode:
     return make(source=cell.source, metadata={"nbgrader": cell.metadata()})
 
 
-def sanitise(notebook: Any, trusted: Collection[str]) -> None:
-    """Shorten a notebook's texts in place to what a page can show, and set its metadata.
-
-    Nothing else has to be removed: of a submission only texts, names of cells and pasted pictures are read.
-    trusted: sources of the course's own Markdown cells, which are not changed
-    """
-    notebook.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
-    left = MAX_SHOWN
-    for cell in notebook.cells:
-        if cell.cell_type != "code" and cell.source not in trusted:
-            cell.source = shortened(cell.source, left)
-            left = max(0, left - len(cell.source))
-
-
 def shorten_code(cells: Iterable[Any]) -> None:
     """Shorten code in place to what a page can show, after it has run. What was handed in stays as it is."""
     left = MAX_ALL_CODE
@@ -134,11 +210,3 @@ def shorten_code(cells: Iterable[Any]) -> None:
             left -= min(most, len(cell.source))
             if len(cell.source) > most:
                 cell.source = f"{cell.source[:most]}\n# ... (the rest of this cell is not shown)"
-
-
-def shortened(source: str, left: int = MAX_SHOWN) -> str:
-    """At most `left` characters of Markdown, without the long runs that make parsers slow."""
-    most = min(left, MAX_MARKDOWN)
-    if len(source) > most:
-        source = source[:most] + "\n\n... (the rest of this cell is not shown)"
-    return _LONG_RUN.sub(lambda run: run[1] * 200, source)
