@@ -121,15 +121,16 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
 def other_notebooks(path: Path, assignment: Assignment) -> dict[str, tuple[NotebookCell, ...]]:
     """Further notebooks beside `path` with the assignment's cells, such as JupyterLab's `first-Copy1.ipynb`: cells by
     file name. One with the same cells as `path` is left out."""
-    names = sorted(p.name for p in path.parent.iterdir() if p.suffix == ".ipynb" and p.name != path.name)
-    if not names:
-        return {}
-    own, found = read_notebook(path).cells, {}
-    for name in names[:MAX_NOTEBOOKS]:
-        other = path.with_name(name)
-        if _has_cells_of(other, assignment) and (cells := read_notebook(other).cells) != own:
-            found[name] = cells
-    return found
+    others = notebooks_beside(path)
+    own = read_notebook(path).cells if others else ()
+    found = {other.name: read_notebook(other).cells for other in others if _has_cells_of(other, assignment)}
+    return {name: cells for name, cells in found.items() if cells != own}
+
+
+def notebooks_beside(path: Path) -> list[Path]:
+    """Other notebooks in the folder of `path`."""
+    found = sorted(one for one in path.parent.iterdir() if one.suffix == ".ipynb" and one.name != path.name)
+    return found[:MAX_NOTEBOOKS]
 
 
 def _has_cells_of(path: Path, assignment: Assignment) -> bool:

@@ -24,7 +24,7 @@ from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course import course_at
-from autograder.discovery import closed_folders, of_assignment, other_notebooks
+from autograder.discovery import closed_folders, notebooks_beside, of_assignment, other_notebooks
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
@@ -351,8 +351,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _metadata(self, submission: Submission) -> dict[str, object]:
         """What is stored with the marks: digests of the submission, of it with the course, and of each cell."""
         source = self._format_source(submission.assignment, submission.student)
+        beside = [f"{path.name} {path.lstat().st_size}" for path in notebooks_beside(submission.path)]
         return {
-            GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source))),
+            GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source)), *beside),
             SUBMISSION: stamp(submission),
             CELLS: self.graded_by,
         }

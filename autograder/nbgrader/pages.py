@@ -31,9 +31,9 @@ from autograder.assert_cells import released
 from autograder.course import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
+from autograder.nbgrader.restore import ATTACHMENT
 from autograder.submission import PICTURES, grade_id
 
-ATTACHMENT = "attachment:"  # begins the address of a pasted picture, which lies in its cell
 TAGS = {
     "a", "b", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6",
     "hr", "i", "img", "input", "kbd", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup",

@@ -25,6 +25,7 @@ NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no 
 ELSEWHERE = "*This cell is as it was released. The answer may be in another place; a person looks at it:*"
 # A picture as Colab pastes it. The name ends where base64 does, so the pattern takes linear time.
 _PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
+ATTACHMENT = "attachment:"  # begins the address of a picture that lies in its cell
 MAX_QUOTED = 20_000  # characters of other cells that are repeated in the cell of an answer; six sentences have 800
 FIRST_WORDS = 60  # characters by which a notice names a cell
 MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
@@ -43,7 +44,7 @@ class RestoreCells(NbGraderPreprocessor):
         course_texts = _course_texts(context)
         nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
         student = context.submission.student
-        if moved := sum(_set_pictures_aside(cell) for cell in nb.cells if cell.cell_type == "markdown"):
+        if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
             context.set_aside[student] = moved
         submitted = {grade_id(cell): cell for cell in nb.cells}
         restored: set[str] = set()
@@ -124,18 +125,26 @@ def _as_plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#!|$~])", r"\\\1", text)
 
 
-def _set_pictures_aside(cell: NotebookNode) -> int:
-    """Move pictures that stand in a text as base64 to the cell's attachments. Returns how many."""
-    pictures = dict(cell.get("attachments", {}))
+def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
+    """Move pictures that stand in a text as base64 to the cell's attachments. Returns how many.
+
+    number: the cell's position, so that no two cells use the same name for a picture
+    """
+    if cell.cell_type != "markdown":
+        return 0
+    pictures, as_html = dict(cell.get("attachments", {})), []
 
     def moved(found: re.Match[str]) -> str:
-        name = f"in-text-{len(pictures) + 1}.{found[1].removeprefix('image/')}"
+        name = f"in-text-{number}-{len(pictures) + 1}.{found[1].removeprefix('image/')}"
         pictures[name] = {found[1]: found[2]}
-        return f"attachment:{name}"
+        if found.string[max(0, found.start() - 1) : found.start()] in ('"', "'"):
+            as_html.append(f"![{name}]({ATTACHMENT}{name})")
+        return ATTACHMENT + name
 
-    cell.source, count = _PASTED.subn(moved, cell.source)
+    text, count = _PASTED.subn(moved, cell.source)
     if count:
-        cell.attachments = pictures
+        # Pages show a student's HTML as text, so a picture in it is shown below.
+        cell.source, cell.attachments = "\n\n".join([text, *as_html]), pictures
     return count
 
 

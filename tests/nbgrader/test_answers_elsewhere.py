@@ -37,6 +37,10 @@ def picture(notebook):
     answer_of(notebook).source = f"![sketch](data:image/png;base64,{PICTURE})\n\n{WORDS}"
 
 
+def picture_as_html(notebook):
+    answer_of(notebook).source = f"<img src='data:image/png;base64,{PICTURE}' width=400>\n\n{WORDS}"
+
+
 def long(notebook):
     answer_of(notebook).source = LONG
 
@@ -74,7 +78,7 @@ def nothing(notebook):
 
 
 ELSEWHERE = [copied, below, above, raw, comment, in_the_question]
-IN_PLACE = [picture, long]
+IN_PLACE = [picture, picture_as_html, long]
 
 
 @pytest.fixture(scope="module")
@@ -137,14 +141,15 @@ def test_untouched_answer_still_gets_zero_without_a_person(run):
     assert f"nothing, {NAME}" not in said
 
 
-def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
+@pytest.mark.parametrize("change", [picture, picture_as_html])
+def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run, change):
     course, said = run
-    assert grade(course, "picture") == (None, True)
-    assert field(course, "picture").attachments == {"in-text-1.png": {"image/png": PICTURE}}
-    shown = page(course, "picture")
+    assert grade(course, change.__name__) == (None, True)
+    assert list(field(course, change.__name__).attachments.values()) == [{"image/png": PICTURE}]
+    shown = page(course, change.__name__)
     assert WORDS in shown.text
-    assert [one["src"] for one in shown.find_all("img", alt="sketch")] == [f"data:image/png;base64,{PICTURE}"]
-    assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1" in said
+    assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
+    assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1, picture_as_html 1" in said
 
 
 def test_long_answer_is_kept_whole(run):
