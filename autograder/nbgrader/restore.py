@@ -23,6 +23,7 @@ from autograder.text import one_line, printable, shown_name
 LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
 ELSEWHERE = "*This cell is as it was released. The answer may be in another place; a person looks at it:*"
+COPIED = "*A copy of this cell has other words:*"
 # A picture as Colab pastes it. The name ends where base64 does, so the pattern takes linear time.
 _PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
 ATTACHMENT = "attachment:"  # begins the address of a picture that lies in its cell
@@ -46,7 +47,8 @@ class RestoreCells(NbGraderPreprocessor):
         student = context.submission.student
         if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
             context.set_aside[student] = moved
-        submitted = {grade_id(cell): cell for cell in nb.cells}
+        named = [(grade_id(cell), number, cell) for number, cell in enumerate(nb.cells, 1) if grade_id(cell)]
+        submitted = {name: cell for name, _, cell in named}
         restored: set[str] = set()
         nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored)]
         texts = [found for found in enumerate(nb.cells, 1) if _is_students_text(found[1], course_texts)]
@@ -55,7 +57,10 @@ class RestoreCells(NbGraderPreprocessor):
                 continue
             if name in restored or (cell.is_answer and _name_untouched(nb, cell)):
                 if cell.is_answer:
-                    _look_elsewhere(next(c for c in nb.cells if grade_id(c) == name), texts, context)
+                    answer = next(c for c in nb.cells if grade_id(c) == name)
+                    copies = [(number, c) for other, number, c in named if other == name and c is not answer]
+                    _look_elsewhere(answer, texts, context)
+                    _name_copies(answer, name, copies, context)
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
             if cell.is_answer:
@@ -93,6 +98,23 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
         f"{shown_name(context.submission.student)}, {context.assignment.name}: the cell of '{name}' is as it was "
         f"released, and the answer may be in another place: {where}. It waits for a person"
     )
+
+
+def _name_copies(
+    answer: NotebookNode, name: str, copies: Sequence[tuple[int, NotebookNode]], context: GradingContext
+) -> None:
+    """If an answer has words, and a copy of its cell has others, say where the copy is."""
+    if answer.source.startswith(ELSEWHERE):
+        return
+    known = _course_texts(context) | {_squeezed(answer.source)}
+    for number, copy in copies:
+        if _squeezed(copy.source) not in known:
+            where = f'cell {number}, "{_first_words(copy.source)}"'
+            answer.source += f"\n\n{COPIED} {_as_plain(where)}"
+            context.notices.append(
+                f"{shown_name(context.submission.student)}, {context.assignment.name}: "
+                f"a copy of the cell of '{name}' has other words: {where}. Grade both as one answer"
+            )
 
 
 def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContext) -> Iterator[str]:

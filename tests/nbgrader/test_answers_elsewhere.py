@@ -41,6 +41,12 @@ def picture_as_html(notebook):
     answer_of(notebook).source = f"<img src='data:image/png;base64,{PICTURE}' width=400>\n\n{WORDS}"
 
 
+def answered_twice(notebook):
+    first, second = answer_of(notebook), copy.deepcopy(answer_of(notebook))
+    first.source, second.source = WORDS, "Or: the row's own mean."
+    notebook.cells.append(second)
+
+
 def long(notebook):
     answer_of(notebook).source = LONG
 
@@ -78,7 +84,7 @@ def nothing(notebook):
 
 
 ELSEWHERE = [copied, below, above, raw, comment, in_the_question]
-IN_PLACE = [picture, picture_as_html, long]
+IN_PLACE = [picture, picture_as_html, answered_twice, long]
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +156,12 @@ def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run, change):
     assert WORDS in shown.text
     assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
     assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1, picture_as_html 1" in said
+
+
+def test_answers_in_two_cells_of_one_name_are_both_read(run):
+    course, said = run
+    assert "Or: the row's own mean." in field(course, "answered_twice").source
+    assert f"answered_twice, {NAME}: a copy of the cell of '{WRITTEN}' has other words: cell " in said
 
 
 def test_long_answer_is_kept_whole(run):
