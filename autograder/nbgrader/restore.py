@@ -1,7 +1,7 @@
 """Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells.
 
-Nothing that a student wrote is dropped. If a written answer may be in another place than its cell, the cell gets a
-sentence that says where, and a person grades it. `pages` turns all text into HTML.
+Nothing that a student wrote is dropped, unless it is longer than a book. If a written answer may be in another place
+than its cell, the cell gets a sentence that says where, and a person grades it. `pages` turns all text into HTML.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ COPIED = "*A copy of this cell has other words:*"
 _PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
 ATTACHMENT = "attachment:"  # begins the address of a picture that lies in its cell
 MAX_QUOTED = 20_000  # characters of other cells that are repeated in the cell of an answer; six sentences have 800
+MAX_SHOWN = 1_000_000  # characters of all texts together: a thick book. Graded copies then stay readable for the kit
+GOES_ON = "*(This text goes on in the notebook that was handed in.)*"
 FIRST_WORDS = 60  # characters by which a notice names a cell
 MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -47,6 +49,11 @@ class RestoreCells(NbGraderPreprocessor):
         student = context.submission.student
         if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
             context.set_aside[student] = moved
+        if _fit(nb.cells, context):
+            context.notices.append(
+                f"{shown_name(student)}, {context.assignment.name}: texts beyond {MAX_SHOWN:,} characters are only in "
+                f"{printable(str(context.submission.path))}; its cells say where"
+            )
         named = [(grade_id(cell), number, cell) for number, cell in enumerate(nb.cells, 1) if grade_id(cell)]
         submitted = {name: cell for name, _, cell in named}
         restored: set[str] = set()
@@ -145,6 +152,17 @@ def _first_words(text: str) -> str:
 def _as_plain(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]<>#!|$~])", r"\\\1", text)
+
+
+def _fit(cells: Sequence[NotebookNode], context: GradingContext) -> bool:
+    """Bound the text of all Markdown and raw cells together, answers first. True if something had to go."""
+    left, cut = MAX_SHOWN, False
+    texts = [cell for cell in cells if cell.cell_type != "code"]
+    for cell in sorted(texts, key=lambda cell: grade_id(cell) not in context.cells):
+        if len(cell.source) > left:
+            cell.source, cut = f"{cell.source[:left]}\n\n{GOES_ON}", True
+        left = max(0, left - len(cell.source))
+    return cut
 
 
 def _set_pictures_aside(number: int, cell: NotebookNode) -> int:

@@ -78,13 +78,18 @@ def in_the_question(notebook):
     cell.source += f"\n\n{WORDS}"
 
 
+def after_a_book(notebook):
+    notebook.cells.insert(0, new_markdown_cell("word " * 250_000))
+    answer_of(notebook).source = WORDS
+
+
 def nothing(notebook):
     """Left as released, with a copy that says nothing either."""
     beside(notebook, copy.deepcopy(answer_of(notebook)), below=True)
 
 
 ELSEWHERE = [copied, below, above, raw, comment, in_the_question]
-IN_PLACE = [picture, picture_as_html, answered_twice, long]
+IN_PLACE = [picture, picture_as_html, answered_twice, long, after_a_book]
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +173,13 @@ def test_long_answer_is_kept_whole(run):
     course, _ = run
     assert field(course, "long").source == LONG
     assert LONG in page(course, "long").text
+
+
+def test_what_is_longer_than_a_book_is_named_and_costs_no_answer(run):
+    course, said = run
+    assert field(course, "after_a_book").source == WORDS
+    (notice,) = (line for line in said.splitlines() if f"after_a_book, {NAME}: texts beyond 1,000,000" in line)
+    assert f"submitted/after_a_book/{NAME}/{NOTEBOOK}" in notice
 
 
 def test_run_says_how_many_answers_wait(run):
