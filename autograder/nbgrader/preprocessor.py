@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.outcomes import STORED
 from autograder.report import CellResult
 from autograder.reports import rubric
-from autograder.submission import MODEL, NotebookFile, Submission, code_cells, grade_id
+from autograder.submission import MODEL, NotebookCell, NotebookFile, Submission, code_cells, grade_id
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Marked, Task
@@ -38,6 +38,8 @@ class GradingContext:
     digests: of hidden tests and submission, for the history
     unchanged: graded cells whose question is the same as when this submission was last graded
     notices: sentences for the instructor; preprocessors append to it
+    others: cells of further notebooks of the assignment in the student's folder, by file name
+    set_aside: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
 
     assignment: Assignment
@@ -49,6 +51,8 @@ class GradingContext:
     digests: Mapping[str, str]
     unchanged: Collection[str]
     notices: list[str]
+    others: Mapping[str, Sequence[NotebookCell]]
+    set_aside: dict[str, int]
 
 
 def context_in(resources: Mapping[str, Any]) -> GradingContext:
