@@ -40,6 +40,7 @@ from autograder.errors import AutograderError, CourseError
 from autograder.owners import other_writer
 from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
+from autograder.withdrawals import Withdrawal
 
 COURSE = "course.toml"  # in the course's folder: names that graded notebooks find, and names that they must not use
 INSTALLED = "autograder.courses"  # entry points: installed packages that are courses' folders
@@ -101,12 +102,14 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: names defined before the first cell, each with its module
     early: modules that are imported once a run
     words: the course's own words for things, by the engine's word
+    withdrawn: see `autograder.withdrawals`, which reads it again after each change
     """
 
     names: dict[str, str] = {}
     early: list[str] = []
     forbidden: Forbidden = Forbidden()
     words: dict[str, str] = {}
+    withdrawn: dict[str, dict[str, Withdrawal]] = {}
 
 
 def course_folder(root: Path | None = None) -> Path:

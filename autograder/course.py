@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +26,7 @@ from autograder.source_notebook import (
     notebook_at,
     settings_in,
 )
+from autograder.withdrawals import OUT_OF_TOTAL, Withdrawal, withdrawn_in
 
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
@@ -36,10 +37,14 @@ DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is lef
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded function or class, with the points of its check cell."""
+    """One graded function or class, with the points of its check cell: none if it is out of the total.
+
+    withdrawn: it is judged, since others may build on it, and everybody gets its points
+    """
 
     name: str
     points: float
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,16 @@ class Written:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One assignment: a folder in `source/` that holds one notebook."""
+    """One assignment: a folder in `source/` that holds one notebook.
+
+    withdrawals: withdrawn exercises in place of those in the course's `course.toml`, to see what they would change
+    """
 
     name: str
     notebook: Path
     root: Path
     course_folder: Path
+    withdrawals: Mapping[str, Withdrawal] | None = field(default=None, compare=False)
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -73,8 +82,13 @@ class Assignment:
                 raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
             if any(other.grade_id == CHECK + cell.grade_id for other in cells):
                 raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; name one of them anew")
-            found.append(Exercise(cell.grade_id.removeprefix(CHECK), cell.nbgrader.points))
+            name = cell.grade_id.removeprefix(CHECK)
+            found.append(Exercise(name, self._points_of(cell), name in self.withdrawn))
         return tuple(found)
+
+    def _points_of(self, cell: Cell) -> float:
+        is_out = self.withdrawn.get(cell.grade_id.removeprefix(CHECK)) == OUT_OF_TOTAL
+        return 0.0 if is_out else cell.nbgrader.points or 0.0
 
     @property
     def assert_cells(self) -> dict[str, AssertCell]:
@@ -117,9 +131,11 @@ class Assignment:
         return settings_in(self.notebook).limits
 
     @property
-    def withdrawn(self) -> frozenset[str]:
-        """Exercises that `autograder withdraw` withdrew: everybody who submitted gets full points for them."""
-        return frozenset(settings_in(self.notebook).withdrawn)
+    def withdrawn(self) -> Mapping[str, Withdrawal]:
+        """Exercises that `autograder withdraw` withdrew. Raises `CourseError` if `course.toml` is invalid."""
+        if self.withdrawals is not None:
+            return self.withdrawals
+        return withdrawn_in(self.course_folder / content.COURSE).get(self.name, {})
 
     @property
     def saved_model(self) -> ModelPlan | None:
@@ -135,7 +151,7 @@ class Assignment:
     def graded_cells(self) -> dict[str, float]:
         """Points of every graded cell by grade_id, including written questions."""
         graded = [cell for cell in self._cells if cell.nbgrader.grade and cell.grade_id]
-        return {cell.grade_id: cell.nbgrader.points or 0.0 for cell in graded}
+        return {cell.grade_id: self._points_of(cell) for cell in graded}
 
     @property
     def written(self) -> dict[str, Written]:
@@ -195,7 +211,8 @@ class Assignment:
         """
         others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
         files = [self.notebook.parent / name for name in self.beside]
-        return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",))
+        withdrawn = repr(sorted(self.withdrawn.items()))
+        return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",), withdrawn)
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells."""

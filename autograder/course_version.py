@@ -7,22 +7,30 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from autograder.withdrawals import text_without
+
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
 RUBRIC = "rubric.toml"  # for people who grade; no test's mark depends on it
 
 
-def digest_of(files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",)) -> str:
+def digest_of(
+    files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",), withdrawn: str = ""
+) -> str:
     """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
 
     others: names of the other assignments, whose own content does not count
     parts: the engine's folders that count; "" is all of it
+    withdrawn: the assignment's withdrawn exercises; those of the others do not count
     """
-    digest = hashlib.sha256("".join(map(_kit_version, parts)).encode())
+    digest = hashlib.sha256("".join(map(_kit_version, parts)).encode() + withdrawn.encode())
     of_others = {folder.parent / name for name in others}
     shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
     for path in sorted([*files, *filter(is_stamped, shared)]):
         name = f"{path.parent.name}/{path.name}"
-        digest.update(name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
+        data = path.read_bytes() if path.is_file() else b""
+        if path.suffix == ".toml":
+            data = text_without(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        digest.update(name.encode() + b"\0" + data)
     return digest.hexdigest()
 
 

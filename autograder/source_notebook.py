@@ -30,14 +30,10 @@ class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An assignment's settings: the notebook's metadata under `autograder`.
-
-    withdrawn: withdrawn exercises, each with the points it had before; everybody gets full points for them
-    """
+    """An assignment's settings: the notebook's metadata under `autograder`."""
 
     limits: dict[str, float] = {}
     saved_model: ModelPlan | None = None
-    withdrawn: dict[str, float] = {}
 
 
 class _OfNbgrader(msgspec.Struct, frozen=True):

@@ -108,7 +108,7 @@ def return_(
     wrong.
     """
     from autograder.nbgrader import api, return_marks
-    from autograder.nbgrader.gradebook_rows import assign_penalties
+    from autograder.nbgrader.totals import assign_penalties
     from autograder.reports.marks_file import write
 
     if marks is None and feedback is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +14,10 @@ from rich.console import Console
 from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
-from autograder.course import Assignment, check_cell, find_course
-from autograder.submission import grade_id
+from autograder.content import COURSE
+from autograder.course import Assignment, find_course
 from autograder.text import printable, shown_name
-
-SETTINGS = "autograder"  # the key of a notebook's metadata that holds its settings
+from autograder.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed, edited
 
 
 def regrade(
@@ -45,7 +44,7 @@ def regrade(
         undo_last(course, assignment, Console())
         return
     warn(sandbox, course)
-    run(course, assignment, Console(), jobs, sandbox, write, student, note)
+    run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
 
 
 def roster(file: Annotated[Path, Argument(help="A CSV file with the columns id, name and email.")]) -> None:
@@ -128,8 +127,9 @@ def withdraw(
 ) -> None:
     """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
 
-    It is judged as before, so an early mistake is still paid for once. Without --write, who gains and loses is shown,
-    and nothing is written. `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
+    That goes for what a person gave for it, too. It is judged as before, so an early mistake is still paid for once.
+    Without --write, it shows who gains and loses, and writes nothing. --write notes the withdrawal in course.toml.
+    `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
     """
     from autograder.cli import regrade
 
@@ -137,39 +137,30 @@ def withdraw(
         raise BadParameter("--back and --out-of-total are two different things")
     course = find_course()
     assignment = course.of_exercise(exercise)
+    how = None if back else OUT_OF_TOTAL if out_of_total else FULL_POINTS
+    then = replace(assignment, withdrawals=changed(assignment.withdrawn, exercise, how))
     warn(sandbox, course)
     again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
     reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
-    with _withdrawn(assignment, exercise, out_of_total, back, keep=write):
-        regrade.run(course, assignment.name, Console(), jobs, sandbox, write, "", note, again, reason)
+    writing = _withdrawn(then)
+    regrade.run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, writing)
     if write:
-        print("The source notebook says so, too; autograder dev sync takes that over into the release.")
+        print(f"{then.course_folder / COURSE} says so, too.")
 
 
 @contextmanager
-def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: bool, keep: bool) -> Iterator[None]:
-    """Withdraw an exercise in the source notebook inside the `with` block, and afterwards if `keep` is set."""
-    path = assignment.notebook
-    before = path.read_bytes()
-    notebook = json.loads(before)
-    settings = notebook["metadata"].setdefault(SETTINGS, {})
-    withdrawn = settings.setdefault("withdrawn", {})  # exercises with the points that they had before
-    name = check_cell(exercise, assignment.graded_cells)
-    (cell,) = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell) == name]
-    points = withdrawn.pop(exercise, cell["points"])
-    cell["points"] = 0 if out_of_total else points
-    if not back:
-        withdrawn[exercise] = points
-    if not withdrawn:
-        del settings["withdrawn"]
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    done = False
+def _withdrawn(assignment: Assignment) -> Iterator[None]:
+    """Write an assignment's withdrawn exercises into `course.toml`, and take that back if what is done inside fails."""
+    from autograder.worker.run_log import write_whole
+
+    path = assignment.course_folder / COURSE
+    before, after = edited(path, assignment.name, assignment.withdrawn)
+    write_whole(path, after)
     try:
         yield
-        done = keep
-    finally:
-        if not done:
-            path.write_bytes(before)
+    except BaseException:
+        write_whole(path, before)
+        raise
 
 
 def extend(

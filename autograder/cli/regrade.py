@@ -6,7 +6,9 @@ Manual grades and comments stay, and cells whose automatic score stays do not wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,12 @@ from typer import Exit
 from autograder.cli.options import say
 from autograder.course import CHECK, Assignment, Course, check_cell
 from autograder.discovery import of_assignment
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import api, gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.nbgrader.outcomes import SetAside, set_aside_in
+from autograder.nbgrader.totals import assign_penalties, extra_credit, penalty_of, take_over_points, total
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.text import printable, shown_name
@@ -51,17 +56,30 @@ Change = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The marks of one student before and after. `problem` says why they could not be graded anew."""
+    """The marks of one student before and after, and the penalties for late work.
+
+    problem: why they could not be graded anew
+    withdrawn: cells of exercises that are withdrawn afterwards: what a person gave there does not count
+    """
 
     student: str
     before: Marks
     after: Marks
     problem: str | None = None
+    penalties: tuple[float, float] = (0.0, 0.0)
+    withdrawn: Collection[str] = ()
+
+    @property
+    def totals(self) -> tuple[float, float]:
+        """The points that count, before and after."""
+        before, after = self.penalties
+        return total(_sum(self.before), before), total(_sum(self.after), after)
 
     @property
     def gain(self) -> float:
         """The points gained; negative if points are lost."""
-        return round(_total(self.after) - _total(self.before), 2)
+        before, after = self.totals
+        return round(after - before, 2)
 
     @property
     def changes(self) -> list[Change]:
@@ -78,7 +96,7 @@ class Comparison:
         return any(before.max_score != after.max_score for _, before, after in self.changes)
 
 
-def _total(marks: Marks) -> float:
+def _sum(marks: Marks) -> float:
     return sum(mark.score for mark in marks.values())
 
 
@@ -97,11 +115,24 @@ def _compare(
     for student in students:
         folder = coursedir.format_path(coursedir.submitted_directory, student, assignment.name)
         submissions.append(next(of_assignment(student, Path(folder), assignment)))
+    with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
+        assign_penalties(nbgrader, assignment)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        before = [_marks(book.find_submission(assignment.name, student)) for student in students]
-    reports = grade_many(submissions, course.root, jobs, kind, on_wait=still_marking(print))
-    cells = assignment.graded_cells
-    return [_comparison(*each, cells) for each in zip(students, before, reports, strict=True)]
+        found = [book.find_submission(assignment.name, student) for student in students]
+        before = [_marks(submission) for submission in found]
+        late = [submission.total_seconds_late for submission in found]
+        penalties = [sum(n.late_submission_penalty or 0.0 for n in submission.notebooks) for submission in found]
+    wait = still_marking(print)
+    reports = grade_many(submissions, course.root, jobs, kind, on_wait=wait, exercises=assignment.exercises)
+    compared = []
+    for student, marks, report, seconds, penalty in zip(students, before, reports, late, penalties, strict=True):
+        folder = autograded_folder(coursedir, student, assignment.name)
+        one = _comparison(student, marks, report, assignment, set_aside_in(folder / assignment.notebook.name))
+        after = penalty
+        with contextlib.suppress(CourseError):
+            after = penalty_of(nbgrader, student, _sum(one.after), seconds)
+        compared.append(replace(one, penalties=(penalty, after)))
+    return compared
 
 
 def _marks(submission: Any) -> Marks:
@@ -112,19 +143,26 @@ def _marks(submission: Any) -> Marks:
     }
 
 
-def _comparison(student: str, before: Marks, report: Report, cells: Mapping[str, float]) -> Comparison:
-    """cells: the points that every graded cell has today, also those that a person grades"""
+def _comparison(
+    student: str, before: Marks, report: Report, assignment: Assignment, set_aside: Mapping[str, SetAside]
+) -> Comparison:
+    """set_aside: what cells of exercises that are withdrawn now had before"""
     if report.reason:
         return Comparison(student, before, before, report.reason)
+    cells = assignment.graded_cells  # also those that a person grades
+    withdrawn = {check_cell(name, cells) for name in assignment.withdrawn}
     new = {check_cell(exercise.name, cells): exercise for exercise in report.exercises}
     before = {**before, **{name: CellMark(None, None, 0.0, 0.0) for name in new if name not in before}}
-    after = {
-        name: CellMark(new[name].score, mark.manual, mark.extra, new[name].max_score)
-        if name in new
-        else replace(mark, max_score=cells.get(name, mark.max_score))
-        for name, mark in before.items()
-    }
-    return Comparison(student, before, after)
+    after = {}
+    for name, mark in before.items():
+        if name in new:
+            _, extra = set_aside.get(name, (None, mark.extra))
+            points = new[name].max_score
+            extra = extra_credit(mark.manual, extra, points, name in withdrawn) or 0.0
+            after[name] = CellMark(new[name].score, mark.manual, extra, points)
+        else:
+            after[name] = replace(mark, max_score=cells.get(name, mark.max_score))
+    return Comparison(student, before, after, withdrawn=withdrawn)
 
 
 def _write(
@@ -140,6 +178,7 @@ def _write(
     folder = gradebook_backup.save(nbgrader, assignment.name, students)
     if any(each.moves_points for each in compared):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
+        take_over_points(nbgrader.coursedir, assignment)
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
     on_wait = still_marking(print)
     outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None, on_wait=on_wait)
@@ -151,7 +190,7 @@ def _write(
 
 def run(
     course: Course,
-    name: str,
+    assignment: Assignment,
     console: Console,
     jobs: int,
     kind: str,
@@ -160,14 +199,16 @@ def run(
     note: str = "",
     again: str = "",
     reason: str = "regrade",
+    while_writing: AbstractContextManager[object] | None = None,
 ) -> None:
     """Compare, show the comparison, and write the new marks if `write` is set. Exit code 1 if nobody can be graded.
 
     only: a student, all if empty
     note, reason: for the history
     again: the command to write the marks with, without `--write`
+    while_writing: entered before marks are written
     """
-    assignment, nbgrader = course.assignment(name), api(course.root)
+    name, nbgrader = assignment.name, api(course.root)
     compared = _compare(course, assignment, nbgrader, jobs, kind, only)
     _show(compared, console)
     if only and compared[0].moves_points:
@@ -180,7 +221,8 @@ def run(
         say(console, f"Nothing was written. To write it: {again} --write")
         return
     settings = {"jobs": jobs, "reason": reason, "note": note}
-    folder, failed = _write(course, nbgrader, assignment, compared, kind, settings)
+    with while_writing or contextlib.nullcontext():
+        folder, failed = _write(course, nbgrader, assignment, compared, kind, settings)
     say(
         console,
         f"Written; what was there before is in {folder}.",
@@ -210,8 +252,8 @@ def _show(compared: Sequence[Comparison], console: Console) -> None:
     for comparison in changed:
         gain = comparison.gain
         signed = ("+" if gain > 0 else "−" if gain < 0 else "") + points(abs(gain))
-        totals = points(_total(comparison.before)), points(_total(comparison.after)), signed
-        table.add_row(Text(shown_name(comparison.student)), *totals, Text("; ".join(map(_where, comparison.changes))))
+        where = "; ".join(_where(change, comparison.withdrawn) for change in comparison.changes)
+        table.add_row(Text(shown_name(comparison.student)), *map(points, comparison.totals), signed, Text(where))
     if changed:
         console.print(table)
     say(console, *map(printable, _sums(compared)))
@@ -221,18 +263,24 @@ def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
     gains, losses = sum(each.gain > 0 for each in compared), sum(each.gain < 0 for each in compared)
     problems = [each for each in compared if each.problem]
     same = len(compared) - gains - losses - len(problems)
-    yield f"{gains} gain, {losses} lose, {same} keep their marks. Late penalties are not in these numbers."
-    changes = [change for each in compared for change in each.changes]
+    yield f"{gains} gain, {losses} lose, {same} keep their marks."
+    changes = [
+        change
+        for each in compared
+        for change in each.changes
+        if {change[0], CHECK + change[0]}.isdisjoint(each.withdrawn)
+    ]
     if hidden := sum(after.manual is not None and after.auto != before.auto for _, before, after in changes):
         yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
     for students, problem in by_reason((shown_name(each.student), each.problem) for each in problems):
         yield f"{students} {'keep' if ', ' in students else 'keeps'} the old marks: {problem}"
 
 
-def _where(change: Change) -> str:
+def _where(change: Change, withdrawn: Collection[str]) -> str:
     text, before, after = change
+    counts = "kept" if {text, CHECK + text}.isdisjoint(withdrawn) else "does not count"
     if after.auto is not None:
         text += f" {points(before.auto or 0.0)} → {points(after.auto)}"
     if before.max_score != after.max_score:
         text += f" (worth {points(before.max_score)} → {points(after.max_score)})"
-    return text + (f", manual grade {points(after.manual)} kept" if after.manual is not None else "")
+    return text + (f", manual grade {points(after.manual)} {counts}" if after.manual is not None else "")

@@ -26,7 +26,7 @@ from msgspec import structs
 
 from autograder import content
 from autograder.assert_cells import AssertCell
-from autograder.course import Assignment, Course
+from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
@@ -94,14 +94,12 @@ class _Loaded:
             assignment.beside,
         )
 
-    def require_passing_reference(self) -> None:
+    def require_passing_reference(self, exercises: Sequence[Exercise]) -> None:
         """Raises `CourseError` if the reference fails a hidden test, which would cost every student marks.
 
         Withdrawn exercises do not matter: everybody gets all their points.
         """
-        if not self.material.recording.broken:
-            return  # before `withdrawn` is looked up, which a child may not be allowed to read
-        withdrawn = self.assignment.withdrawn
+        withdrawn = {exercise.name for exercise in exercises if exercise.withdrawn}
         broken = [one for one in self.material.recording.broken if one[0].exercise not in withdrawn]
         if not broken:
             return
@@ -272,7 +270,7 @@ class Judge:
         """The verdict on a submission. Raises `CourseError` and `MachineError`."""
         loaded = self._loaded[order.assignment]
         if not order.by_author:
-            loaded.require_passing_reference()
+            loaded.require_passing_reference(order.exercises)
         material = loaded.material if order.for_page else replace(loaded.material, examples={})
         material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
         fresh, results = _FromTheWorker(sock, loaded.files), dict[str, ExerciseResult]()

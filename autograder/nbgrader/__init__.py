@@ -18,17 +18,19 @@ import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
 import nbgrader.utils
 from nbgrader.apps.dbapp import DbAssignmentAddApp
+from nbgrader.apps.exportapp import ExportApp
 from nbgrader.apps.zipcollectapp import ZipCollectApp
-from nbgrader.converters import GenerateFeedback
+from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
+from nbgrader.preprocessors import GetGrades, SaveCells
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course import CONFIG
 from autograder.errors import CourseError
-from autograder.nbgrader import due, exchange, formgrader, timestamps
+from autograder.nbgrader import due, exchange, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
@@ -49,6 +51,9 @@ def _patch_nbgrader() -> None:
     GradeHandler.put = formgrader.record_manual_grade
     ZipCollectApp.process_extracted_files = process_extracted_files
     GenerateFeedback.init_assignment = copy_for_release
+    GenerateFeedback.init_single_notebook_resources = totals.resources_of_page
+    GenerateAssignment.init_single_notebook_resources = totals.resources_of_release
+    ExportApp.start = totals.export_after_penalties
     CourseDirectory.get_existing_timestamp = timestamps.existing_timestamp
     nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
     nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
@@ -69,6 +74,8 @@ def configure(config: Any) -> None:
     config.GenerateAssignment.force = True
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
     config.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.Page"
+    config.GenerateFeedback.preprocessors = _with(GenerateFeedback, GetGrades, totals.ShownGrades)
+    config.GenerateAssignment.preprocessors = _with(GenerateAssignment, SaveCells, totals.SavePoints)
     # A person's comment, penalty or grade changes a page although nothing is graded again.
     config.GenerateFeedback.force = True
     config.Autograde.sanitize_preprocessors = [
@@ -84,6 +91,11 @@ def configure(config: Any) -> None:
         "autograder.nbgrader.SaveMarks",
         "nbgrader.preprocessors.AssignLatePenalties",
     ]
+
+
+def _with(converter: Any, replaced: type, ours: type) -> list[type]:
+    """A converter's preprocessors, with ours in place of one of nbgrader's."""
+    return [ours if kind is replaced else kind for kind in converter.preprocessors.default()]
 
 
 def api(root: Path) -> Any:

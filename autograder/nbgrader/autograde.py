@@ -30,14 +30,11 @@ from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
-    assign_penalty,
-    check_penalty_plugin,
     course_cells,
     enter_student,
     marks_preserved,
     points_of,
     points_that_differ,
-    students_late,
     task_with_points,
 )
 from autograder.nbgrader.outcomes import (
@@ -50,6 +47,7 @@ from autograder.nbgrader.outcomes import (
     marks_now,
     moves,
     report_failures,
+    set_aside_in,
     stored_with_marks,
     suite_digest,
     unchanged_cells,
@@ -58,6 +56,7 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
+from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import NotebookCell, Submission, read_notebook, stamp
@@ -136,7 +135,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         unsafe = what_is_unsafe(self._sandbox(), course.root)
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:
             self.log.warning("%s", notice)
-        self.said, self.set_aside = len(self.notices), dict[str, int]()
+        self.said, self.moved_pictures = len(self.notices), dict[str, int]()
         self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
@@ -217,9 +216,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
             metadata=metadata,
             digests=digests,
             unchanged=unchanged_cells(stored.get(CELLS), self.graded_by),
+            set_aside=set_aside_in(target / self.course_assignment.notebook.name),
             notices=self.notices,
             others=self._others(submission),
-            set_aside=self.set_aside,
+            moved_pictures=self.moved_pictures,
         )
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
         source = self._format_source(assignment, student)
@@ -257,8 +257,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _summary(self) -> Iterator[str]:
         """What a person has to know or do after the run."""
         name = self.course_assignment.name
-        if self.set_aside:
-            who = ", ".join(f"{shown_name(student)} {count}" for student, count in sorted(self.set_aside.items()))
+        if self.moved_pictures:
+            who = ", ".join(f"{shown_name(student)} {count}" for student, count in sorted(self.moved_pictures.items()))
             yield f"{name}: pictures were moved out of the texts of: {who}. They are shown in their places"
         if waiting := answers_waiting(self.coursedir, name):
             yield f"{name}: {waiting} {'answers wait' if waiting > 1 else 'answer waits'} for a person to grade"

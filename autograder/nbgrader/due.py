@@ -13,7 +13,8 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 from autograder.course import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.gradebook_rows import assign_penalty, due_date, has_scores
+from autograder.nbgrader.gradebook_rows import due_date, has_scores
+from autograder.nbgrader.totals import assign_penalty
 
 FILE = "DUE.txt"  # beside a released notebook in the exchange
 NONE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'

@@ -10,12 +10,12 @@ from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
-from autograder.course import course_at
+from autograder.course import CHECK, course_at
 from autograder.discovery import ACTS
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
-from autograder.nbgrader.gradebook_rows import assign_penalty
 from autograder.nbgrader.pages import Page
+from autograder.nbgrader.totals import assign_penalty, extra_credit
 from autograder.text import REPLACEMENT
 
 _render, _open, _put = BaseHandler.render, FormgraderHandler.get, GradeHandler.put
@@ -78,11 +78,15 @@ def exporter(self: Any) -> Page:
 
 
 def record_manual_grade(self: Any, grade_id: str) -> None:
-    """formgrader's own; then a penalty is computed again, and a history entry names who has given the grade."""
+    """formgrader's own; then the total is computed again, and a history entry names who has given the grade."""
     _put(self, grade_id)
     grade = self.gradebook.find_grade_by_id(grade_id)
     with contextlib.suppress(AutograderError):
-        course = course_at(Path(self.coursedir.root))
-        assign_penalty(self.api, grade.student.id, course.assignment(grade.assignment.name))
+        assignment = course_at(Path(self.coursedir.root)).assignment(grade.assignment.name)
+        # Until marks are regraded, a withdrawn exercise may still have those of before.
+        withdrawn = grade.name.removeprefix(CHECK) in assignment.withdrawn and grade.auto_score == grade.max_score
+        grade.extra_credit = extra_credit(grade.manual_score, grade.extra_credit, grade.max_score, withdrawn)
+        self.gradebook.db.commit()
+        assign_penalty(self.api, grade.student.id, assignment)
     with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it
         history.record(self.coursedir, grade.assignment.name, grade.student.id, history.BY_HAND, {})

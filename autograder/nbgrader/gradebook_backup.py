@@ -1,9 +1,9 @@
 """Saves what a regrade changes in nbgrader's gradebook and folders, and restores it.
 
 It uses nbgrader's own `Gradebook`, so it works for SQLite and PostgreSQL alike. Saved are automatic scores, whether a
-cell waits for a person, automatic comments, late penalties, timestamps, the cells' points and sources, and each
-student's autograded folder. Manual scores and comments are not saved: a regrade does not touch them, and neither does
-undoing it.
+cell waits for a person, extra credit (which a withdrawal changes), automatic comments, late penalties, timestamps, the
+cells' points and sources, and each student's autograded folder. Manual scores and comments are not saved: a regrade
+does not touch them, and neither does undoing it.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class SavedNotebook(msgspec.Struct):
     penalty: float | None
     grades: dict[str, tuple[float | None, float | None, bool | None]]
     comments: dict[str, str | None]
+    extra: dict[str, float | None] = {}
 
 
 class SavedSubmission(msgspec.Struct):
@@ -185,6 +186,7 @@ def _submission(submission: Any) -> SavedSubmission:
                     for grade in notebook.grades
                 },
                 {comment.name: comment.auto_comment for comment in notebook.comments},
+                {grade.name: grade.extra_credit for grade in notebook.grades},
             )
             for notebook in submission.notebooks
         },
@@ -199,6 +201,8 @@ def _restore_submission(submission: Any, saved: SavedSubmission) -> None:
             grade.auto_score = auto
             if grade.manual_score == manual:  # no person has graded it since
                 grade.needs_manual_grade = waiting
+        for grade, extra in _both(notebook.grades, rows.extra):
+            grade.extra_credit = extra
         for comment, text in _both(notebook.comments, rows.comments):
             comment.auto_comment = text
 

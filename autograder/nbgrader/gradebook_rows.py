@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from nbformat.v4 import new_notebook
 from nbgrader.api import (
     BaseCell,
     Comment,
@@ -22,13 +21,11 @@ from nbgrader.api import (
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course import CHECK, Assignment, Exercise, check_cell
+from autograder.course import CHECK, Assignment, check_cell
 from autograder.discovery import name_problem
-from autograder.errors import CourseError
 from autograder.reports.roster import Person
 from autograder.submission import Submission
 from autograder.worker.task import Task, as_task
@@ -132,7 +129,7 @@ def task_with_points(submission: Submission, assignment: Assignment, points: Map
     points: by grade_id
     """
     exercises = (
-        Exercise(exercise.name, points.get(check_cell(exercise.name, points), exercise.points))
+        replace(exercise, points=points.get(check_cell(exercise.name, points), exercise.points))
         for exercise in assignment.exercises
     )
     task = as_task(submission, assignment.version(), assignment.locked_cells)
@@ -172,54 +169,6 @@ def due_date(coursedir: Any, assignment: str) -> datetime | None:
         due: datetime | None = book.find_assignment(assignment).duedate
         return due
     return None
-
-
-def students_late(coursedir: Any, assignment: str) -> set[str]:
-    """Students who are late now, or have a penalty. A due date may have moved, or an extension been granted since."""
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        return {
-            submission.student_id
-            for submission in book.db.query(SubmittedAssignment).filter(
-                SubmittedAssignment.assignment.has(name=assignment)
-            )
-            if submission.total_seconds_late > 0
-            or any(notebook.late_submission_penalty for notebook in submission.notebooks)
-        }
-
-
-def assign_penalty(configured: Any, student: str, assignment: Assignment) -> None:
-    """Compute nbgrader's penalty for late work again, from the present due date and marks.
-
-    configured: a part of nbgrader that has the course's settings, such as a converter or its interface
-    """
-    names = {"student": student, "assignment": assignment.name, "notebook": assignment.notebook.stem}
-    resources = {"nbgrader": names | {"db_url": configured.coursedir.db_url}}
-    AssignLatePenalties(parent=configured).preprocess(new_notebook(), resources)
-
-
-def assign_penalties(configured: Any, assignment: Assignment) -> None:
-    """Compute all penalties again before totals are shown: a person may have changed marks since.
-
-    A penalty may depend on the marks, and it is never more than they are.
-    """
-    for student in sorted(students_late(configured.coursedir, assignment.name)):
-        assign_penalty(configured, student, assignment)
-
-
-def total(score: float, penalty: float | None) -> float:
-    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
-    return round(max(0.0, score - (penalty or 0.0)), 2)
-
-
-def check_penalty_plugin(converter: Any) -> None:
-    """Load the course's plugin for late work before anybody is graded. Raises `CourseError` if that fails."""
-    try:
-        AssignLatePenalties(parent=converter).init_plugin()
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise CourseError(
-            f"the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used: {reason}"
-        ) from None
 
 
 def enter_student(coursedir: Any, student: str) -> None:

@@ -22,7 +22,8 @@ from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup
 from autograder.nbgrader.files import remove_tree
-from autograder.nbgrader.gradebook_rows import rows_of, total
+from autograder.nbgrader.gradebook_rows import rows_of
+from autograder.nbgrader.totals import total
 from autograder.reading import read_bytes
 from autograder.report import Report
 from autograder.submission import MAX_BYTES, Submission

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment
 from nbgrader.converters.base import NbGraderException
 
@@ -24,11 +25,13 @@ from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.text import shown_name
 
-GRADED, SUBMISSION, CELLS = "graded", "submission", "cells"  # keys of what is stored with the marks
+# Keys of what is stored with the marks. The last has, for cells of withdrawn exercises, what was there before.
+GRADED, SUBMISSION, CELLS, SET_ASIDE = "graded", "submission", "cells", "set_aside"
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
 
 Marks = Mapping[str, tuple[float | None, float | None]]  # by graded cell: automatic and manual score
+SetAside = tuple[float | None, float | None]  # before a withdrawal: automatic score, extra credit
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,14 @@ def stored_with_marks(notebook: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def set_aside_in(notebook: Path) -> dict[str, SetAside]:
+    """What an autograded notebook stores of withdrawn exercises, by grade_id."""
+    try:
+        return msgspec.convert(stored_with_marks(notebook).get(SET_ASIDE, {}), dict[str, SetAside])
+    except msgspec.ValidationError:
+        return {}
 
 
 def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:

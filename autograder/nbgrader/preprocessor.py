@@ -16,7 +16,7 @@ from autograder.course import Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.outcomes import STORED
+from autograder.nbgrader.outcomes import STORED, SetAside
 from autograder.report import CellResult
 from autograder.reports import rubric
 from autograder.submission import MODEL, NotebookCell, NotebookFile, Submission, code_cells, grade_id
@@ -37,9 +37,10 @@ class GradingContext:
     metadata: goes into the autograded notebook: what was graded, and by which tests
     digests: of hidden tests and submission, for the history
     unchanged: graded cells whose question is the same as when this submission was last graded
+    set_aside: what cells of withdrawn exercises had before
     notices: sentences for the instructor; preprocessors append to it
     others: cells of further notebooks of the assignment in the student's folder, by file name
-    set_aside: by student, how many pictures were moved out of texts; a preprocessor adds to it
+    moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
 
     assignment: Assignment
@@ -50,9 +51,10 @@ class GradingContext:
     metadata: Mapping[str, object]
     digests: Mapping[str, str]
     unchanged: Collection[str]
+    set_aside: Mapping[str, SetAside]
     notices: list[str]
     others: Mapping[str, Sequence[NotebookCell]]
-    set_aside: dict[str, int]
+    moved_pictures: dict[str, int]
 
 
 def context_in(resources: Mapping[str, Any]) -> GradingContext:

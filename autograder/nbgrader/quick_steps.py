@@ -18,7 +18,10 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor, SaveAutoGrades
 from sqlalchemy.orm import scoped_session, sessionmaker
 
+from autograder.course import CHECK
+from autograder.nbgrader.outcomes import SET_ASIDE, STORED
 from autograder.nbgrader.preprocessor import context_in
+from autograder.nbgrader.totals import extra_credit
 
 
 def open_with_fewer_steps() -> None:
@@ -75,7 +78,8 @@ class SaveMarks(SaveAutoGrades):
     """`SaveAutoGrades` that looks up a notebook's rows at once and writes them in one transaction.
 
     nbgrader's own has a query over seven tables, and a transaction, for each cell. It also lets each manual grade wait
-    for a person again. Here one stays settled if neither the cell's question nor the tests' score has changed.
+    for a person again. Here one stays settled if neither the cell's question nor the tests' score has changed, or the
+    exercise is withdrawn.
     """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
@@ -86,6 +90,7 @@ class SaveMarks(SaveAutoGrades):
         )
         with Gradebook(names["db_url"]) as book:
             self.gradebook = _Rows(book, self.notebook_id, self.assignment_id, self.student_id)
+            self._set_aside = nb.metadata[STORED].setdefault(SET_ASIDE, {})
             nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
             book.db.commit()
         return nb, resources
@@ -93,11 +98,16 @@ class SaveMarks(SaveAutoGrades):
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         name = cell.metadata["nbgrader"]["grade_id"]
         grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        context = context_in(resources)
         settled = grade.manual_score is not None and not grade.needs_manual_grade
-        score = grade.auto_score
+        score, extra = context.set_aside.get(name, (grade.auto_score, grade.extra_credit))
+        withdrawn = name.removeprefix(CHECK) in context.assignment.withdrawn
         super()._add_score(cell, resources)
-        if settled and grade.auto_score == score and name in context_in(resources).unchanged:
+        if settled and (withdrawn or (grade.auto_score == score and name in context.unchanged)):
             grade.needs_manual_grade = False
+        grade.extra_credit = extra_credit(grade.manual_score, extra, context.cells[name].points or 0.0, withdrawn)
+        if withdrawn:
+            self._set_aside[name] = [score, extra]
 
 
 class _Rows:

@@ -48,7 +48,7 @@ class RestoreCells(NbGraderPreprocessor):
         nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
         student = context.submission.student
         if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
-            context.set_aside[student] = moved
+            context.moved_pictures[student] = moved
         if _fit(nb.cells, context):
             context.notices.append(
                 f"{shown_name(student)}, {context.assignment.name}: texts beyond {MAX_SHOWN:,} characters are only in "

@@ -38,8 +38,9 @@ from autograder.course import CHECK, Assignment
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of, total
+from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of
 from autograder.nbgrader.system_collector import GROUPS, Owner, collected_as
+from autograder.nbgrader.totals import total
 from autograder.reading import parse_json, read_bytes
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points

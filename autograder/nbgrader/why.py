@@ -14,9 +14,10 @@ from nbgrader.api import MissingEntry
 from autograder.course import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
-from autograder.nbgrader.gradebook_rows import assign_penalties, course_cells, points_of, task_with_points
+from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_with_points
 from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
+from autograder.nbgrader.totals import assign_penalties
 from autograder.report import Report
 from autograder.reports.marks_file import report_of
 from autograder.reports.plain_text import points

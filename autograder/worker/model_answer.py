@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autograder.course import Assignment, Course
 from autograder.errors import SubmissionError
@@ -50,7 +50,7 @@ class ModelAnswers:
         trial = self._trials.setdefault((run, task.assignment, task.version), _Trial())
         with trial.lock:
             if trial.why_not is None:
-                why = _loss(worker, self._course.assignment(task.assignment), task.version)
+                why = _loss(worker, self._course.assignment(task.assignment), task)
                 trial.why_not = REFUSED.format(name=task.assignment, machine=platform.node(), why=why) if why else ""
             return trial.why_not
 
@@ -84,9 +84,10 @@ def first_loss(report: Report) -> str:
     return ""
 
 
-def _loss(worker: Worker, assignment: Assignment, version: str) -> str:
+def _loss(worker: Worker, assignment: Assignment, submitted: Task) -> str:
+    """The first loss, with the exercises of a submission's task: one may be withdrawn only to see what that changes."""
     try:
-        task = model_answer(assignment, version)
+        task = replace(model_answer(assignment, submitted.version), exercises=submitted.exercises)
     except SubmissionError as error:
         return str(error)
     marked = worker.mark(task)

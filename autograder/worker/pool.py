@@ -15,12 +15,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from msgspec import structs
 
-from autograder.course import Course
+from autograder.course import Course, Exercise
 from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission
@@ -71,10 +71,12 @@ def grade_many(
     kind: str = "auto",
     scheduler: str = "",
     on_wait: OnWait = not_waiting,
+    exercises: tuple[Exercise, ...] | None = None,
 ) -> Iterator[Report]:
     """One report for each submission, in order, by workers here or by the Dask cluster at `scheduler`.
 
     jobs: see `worker_count`
+    exercises: of the one assignment, in place of those in the course's files
     """
     course = Course(root)
 
@@ -86,7 +88,9 @@ def grade_many(
         except CourseError:  # it is reported when the submission is marked
             return "", {}
 
-    tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
+    tasks = (
+        replace(as_task(submission, *known(submission.assignment)), exercises=exercises) for submission in submissions
+    )
     workers = worker_count(jobs, len(submissions))
     with contextlib.closing(open_pool(root, workers, kind, scheduler)) as pool:
         pool.on_wait = on_wait

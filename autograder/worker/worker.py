@@ -9,7 +9,8 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
@@ -117,7 +118,7 @@ class Worker:
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
         _log_not_produced(report)
-        results = tuple(_scored(*pair, assignment.withdrawn) for pair in zip(report.exercises, exercises, strict=True))
+        results = tuple(map(_scored, report.exercises, exercises))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
     def _verdict(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
@@ -232,15 +233,15 @@ def _unexplained(marks: Verdict, error: Exception) -> Verdict:
 
 def _with_points(exercise: Exercise) -> Exercise:
     """The exercise, with one point if it has none: it is judged, too, since later exercises may build on it."""
-    return exercise if exercise.points else Exercise(exercise.name, 1.0)
+    return exercise if exercise.points else replace(exercise, points=1.0)
 
 
-def _scored(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[str]) -> ExerciseResult:
+def _scored(result: ExerciseResult, exercise: Exercise) -> ExerciseResult:
     """The result with no points if the exercise has none, and marked if it was withdrawn."""
     if not exercise.points:
         tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in result.tests)
         result = structs.replace(result, tests=tests, max_score=0.0)
-    return structs.replace(result, withdrawn=True) if exercise.name in withdrawn else result
+    return structs.replace(result, withdrawn=True) if exercise.withdrawn else result
 
 
 class _Lost(Exception):

@@ -1,0 +1,197 @@
+"""A student's total: the scores that the gradebook adds up, less the penalty for late work.
+
+nbgrader adds up automatic scores, or a person's in their place, and extra credit. All that shows a total (the feedback
+page, `why`, exports, `return`, the class report, `regrade`) shows `total` of these, after `assign_penalties`. A
+withdrawn exercise counts for everybody alike: extra credit makes up the difference to what a person gave, so that the
+person's score stays in the gradebook, and nbgrader's own sums are right, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_notebook
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.apps.exportapp import ExportApp
+from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.preprocessors import AssignLatePenalties, GetGrades, SaveCells
+
+from autograder.course import CHECK, Assignment, course_at
+from autograder.errors import CourseError
+from autograder.nbgrader.gradebook_rows import has_scores
+
+POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
+_resources_of = GenerateAssignment.init_single_notebook_resources
+_page_resources = GenerateFeedback.init_single_notebook_resources
+_export = ExportApp.start
+
+
+def total(score: float, penalty: float | None) -> float:
+    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
+    return round(max(0.0, score - (penalty or 0.0)), 2)
+
+
+def extra_credit(manual: float | None, extra: float | None, max_score: float, withdrawn: bool) -> float | None:
+    """A cell's extra credit. If it is withdrawn, extra credit takes what a person gave to the points of everybody."""
+    return max_score - manual if withdrawn and manual is not None else extra
+
+
+# ---------------------------------------------------------------- penalties for late work
+
+
+def students_late(coursedir: Any, assignment: str) -> set[str]:
+    """Students who are late now, or have a penalty. A due date may have moved, or an extension been granted since."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        return {
+            submission.student_id
+            for submission in book.db.query(SubmittedAssignment).filter(
+                SubmittedAssignment.assignment.has(name=assignment)
+            )
+            if submission.total_seconds_late > 0
+            or any(notebook.late_submission_penalty for notebook in submission.notebooks)
+        }
+
+
+def assign_penalty(configured: Any, student: str, assignment: Assignment) -> None:
+    """Compute nbgrader's penalty for late work again, from the present due date and marks.
+
+    configured: a part of nbgrader that has the course's settings, such as a converter or its interface
+    """
+    names = {"student": student, "assignment": assignment.name, "notebook": assignment.notebook.stem}
+    resources = {"nbgrader": names | {"db_url": configured.coursedir.db_url}}
+    AssignLatePenalties(parent=configured).preprocess(new_notebook(), resources)
+
+
+def assign_penalties(configured: Any, assignment: Assignment) -> None:
+    """Compute all penalties again before totals are shown: a person may have changed marks since.
+
+    A penalty may depend on the marks, and it is never more than they are. Raises `CourseError` if the plugin fails.
+    """
+    for student in sorted(students_late(configured.coursedir, assignment.name)):
+        try:
+            assign_penalty(configured, student, assignment)
+        except Exception as error:
+            raise CourseError(f"{_PLUGIN} fails: {type(error).__name__}: {error}") from None
+
+
+def penalty_of(configured: Any, student: str, score: float, seconds_late: float) -> float:
+    """The penalty that a score would have. Raises `CourseError` if the plugin fails."""
+    if seconds_late <= 0:
+        return 0.0
+    late = AssignLatePenalties(parent=configured)
+    try:
+        late.init_plugin()
+        found = late.plugin_inst.late_submission_penalty(student, score, seconds_late)
+        return float(late._check_late_penalty(SimpleNamespace(score=score), found or 0.0))
+    except Exception as error:
+        raise CourseError(f"{_PLUGIN} fails: {type(error).__name__}: {error}") from None
+
+
+_PLUGIN = "the plugin for late work (c.AssignLatePenalties.plugin_class)"
+
+
+def check_penalty_plugin(converter: Any) -> None:
+    """Load the course's plugin for late work before anybody is graded. Raises `CourseError` if that fails."""
+    try:
+        AssignLatePenalties(parent=converter).init_plugin()
+    except Exception as error:
+        raise CourseError(f"{_PLUGIN} cannot be used: {type(error).__name__}: {error}") from None
+
+
+# ---------------------------------------------------------------- nbgrader's own pages and exports
+
+
+class ShownGrades(GetGrades):
+    """nbgrader's own, but no total is below 0."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Put grades and comments into a notebook from which a page is made."""
+        nb, resources = super().preprocess(nb, resources)
+        shown = resources["nbgrader"]
+        shown["score"] = total(shown["score"] + shown["late_penalty"], shown["late_penalty"])
+        return nb, resources
+
+
+def resources_of_page(self: Any, notebook_filename: str) -> dict[str, Any]:
+    """nbgrader's own for a feedback page, after the penalty for late work was computed again."""
+    resources: dict[str, Any] = _page_resources(self, notebook_filename)
+    names = resources["nbgrader"]
+    if names["student"] in students_late(self.coursedir, names["assignment"]):
+        assignment = course_at(Path(self.coursedir.root)).assignment(names["assignment"])
+        assign_penalty(self, names["student"], assignment)
+    return resources
+
+
+def export_after_penalties(self: Any) -> None:
+    """nbgrader's `export`, after all penalties for late work were computed again."""
+    try:
+        for assignment in course_at(Path(self.coursedir.root)).assignments().values():
+            assign_penalties(self, assignment)
+    except CourseError as error:
+        self.fail(str(error))
+    _export(self)
+
+
+# ---------------------------------------------------------------- points of cells
+
+
+class SavePoints(SaveCells):
+    """`SaveCells` that leaves the points of what was graded: marks have to be regraded with them.
+
+    An exercise that is out of the total has no points.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Save one notebook's cells in the gradebook."""
+        self._points, names = resources.get(POINTS, {}), resources["nbgrader"]
+        with Gradebook(names["db_url"]) as book:
+            self._graded = graded_points(book, names["assignment"])
+        nb, resources = super().preprocess(nb, resources)
+        return nb, resources
+
+    def _create_grade_cell(self, cell: NotebookNode) -> None:
+        super()._create_grade_cell(cell)
+        name = cell.metadata.nbgrader["grade_id"]
+        wanted = self._points.get(name, self.new_grade_cells[name]["max_score"])
+        kept = self._graded.get(name, wanted)
+        if kept != wanted:
+            self.log.warning(
+                "%s is worth %g in source/ and %g in the gradebook, which has marks; see `autograder regrade %s`",
+                *(name.removeprefix(CHECK), wanted, kept, self.assignment_id),
+            )
+        self.new_grade_cells[name]["max_score"] = kept
+
+
+def resources_of_release(self: Any, notebook_filename: str) -> dict[str, Any]:
+    """nbgrader's own for a notebook that is released, and the course's points for `SavePoints`."""
+    resources: dict[str, Any] = _resources_of(self, notebook_filename)
+    with contextlib.suppress(CourseError):  # `dev sync` releases a copy, which is no course and has no marks
+        assignment = course_at(Path(self.coursedir.root)).assignment(resources["nbgrader"]["assignment"])
+        resources[POINTS] = assignment.graded_cells
+    return resources
+
+
+def graded_points(book: Gradebook, assignment: str) -> dict[str, float]:
+    """The points of an assignment's cells by grade_id; empty if nobody has marks in it yet."""
+    try:
+        found = book.find_assignment(assignment)
+    except MissingEntry:
+        return {}
+    if not any(map(has_scores, found.submissions)):
+        return {}
+    return {cell.name: cell.max_score for notebook in found.notebooks for cell in notebook.grade_cells}
+
+
+def take_over_points(coursedir: Any, assignment: Assignment) -> None:
+    """Give the gradebook's cells the points that the course has now."""
+    wanted = assignment.graded_cells
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        for notebook in book.find_assignment(assignment.name).notebooks:
+            for cell in notebook.grade_cells:
+                cell.max_score = wanted.get(cell.name, cell.max_score)
+        book.db.commit()
