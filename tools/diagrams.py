@@ -126,6 +126,7 @@ PACKAGES = {
     "discovery": "what there is to grade",
     "report": "a result as values",
     "submission": "what students hand in",
+    "withdrawals": "exercises that no longer count",
     "course": "the course as files: assignments, exercises, points",
     "assert_cells": "cells of asserts",
     "content": "an assignment's folder",
