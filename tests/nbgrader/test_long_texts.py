@@ -228,8 +228,6 @@ def check_pages(found: Graded) -> None:
         assert copy.stat().st_size < (2_500_000 if student == WRONG_AND_LONG else 10_000_000) + pictures, student
     assert (found.course.root / "written.html").stat().st_size < 1_000_000 * len(found.students)
     assert (found.course.root / "class.html").stat().st_size < 100_000
-    code = found.course.root / "code" / EXERCISE / "students"
-    assert all(one.stat().st_size <= 400_001 for one in code.iterdir())
 
 
 def check_cost(found: Graded, seconds: float, megabytes: float) -> None:
