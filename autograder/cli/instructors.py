@@ -99,8 +99,13 @@ def report(
     if gradebook:
         from autograder.nbgrader import api
         from autograder.nbgrader.gradebook_rows import messages_of_marks
+        from autograder.nbgrader.totals import assign_penalties
 
-        notes = messages_of_marks(api(find_course().root).coursedir)
+        course = find_course()
+        nbgrader = api(course.root)
+        for assignment in course.assignments().values():
+            assign_penalties(nbgrader, assignment)
+        notes = messages_of_marks(nbgrader.coursedir)
 
     formats: dict[Path | None, Callable[..., str]] = {csv: class_report.as_table, json_file: class_report.as_json}
     if html is not None:

@@ -26,9 +26,9 @@ from autograder.discovery import of_assignment
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import api, gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
-from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.nbgrader.gradebook_rows import autograded_folder, total
 from autograder.nbgrader.outcomes import SetAside, set_aside_in
-from autograder.nbgrader.totals import assign_penalties, extra_credit, penalty_of, take_over_points, total
+from autograder.nbgrader.totals import assign_penalties, extra_credit, penalty_of, take_over_points
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.text import printable, shown_name

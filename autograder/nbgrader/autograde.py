@@ -43,6 +43,8 @@ from autograder.nbgrader.outcomes import (
     SUBMISSION,
     Move,
     SubmissionOutcome,
+    agrees,
+    answers_in,
     cell_digests,
     marks_now,
     moves,
@@ -64,7 +66,9 @@ from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
 
-NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"  # reasons in the history
+# Reasons in the history.
+NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"
+ENTERED_AGAIN = "the gradebook did not have these marks"
 LOCK = ".autograder.lock"
 
 
@@ -200,13 +204,14 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if marked.refused:  # the marks and files of an earlier run stay
             self._end(student, marked.report.reason, refused=True)
             return
-        target, stored = self._target(student), self._stored(submission)
+        target, stored, beside = self._target(student), self._stored(submission), self._beside(student)
         moved = moves(self.marks.get(student, {}), marked.report) if stored else ()
         if moved and not self.accept_changes:
             self._end(student, moved=moved, held=True)
             return
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
+        is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
         self.context = GradingContext(
             assignment=self.course_assignment,
             submission=submission,
@@ -216,7 +221,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
             metadata=metadata,
             digests=digests,
             unchanged=unchanged_cells(stored.get(CELLS), self.graded_by),
-            set_aside=set_aside_in(target / self.course_assignment.notebook.name),
+            set_aside=set_aside_in(beside) if is_entered else {},
+            earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
             notices=self.notices,
             others=self._others(submission),
             moved_pictures=self.moved_pictures,
@@ -224,6 +230,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
         source = self._format_source(assignment, student)
         self.notebooks = [os.path.join(source, self.course_assignment.notebook.name)]
+        again = stored_with_marks(beside).get(SUBMISSION) == metadata[SUBMISSION]
         try:
             remove_tree(target)
             self.run_pre_convert_hook()
@@ -232,7 +239,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 self.convert_single_notebook(notebook)
             self.set_permissions(assignment, student)
             self.run_post_convert_hook()
-            reason = self.reason or (COURSE_CHANGED if stored else NEW_SUBMISSION)
+            reason = self.reason or (COURSE_CHANGED if stored else ENTERED_AGAIN if again else NEW_SUBMISSION)
             history.record(self.coursedir, assignment, student, reason, digests, self.note)
         except BaseException as error:
             remove_tree(target)
@@ -333,12 +340,16 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.on_graded(outcome)
 
     def _is_done(self, submission: Submission) -> bool:
-        """True if this very submission was graded by the present course, or the student is excluded on purpose."""
+        """True if this very submission was graded by the present course, or the student is excluded on purpose.
+
+        The gradebook decides: beside a new or restored one, an autograded notebook says nothing.
+        """
         student, name = submission.student, submission.assignment
         if student in self.coursedir.student_id_exclude.split(","):
             return True
-        stored = stored_with_marks(self._target(student) / self.course_assignment.notebook.name)
+        stored = stored_with_marks(self._beside(student))
         done = not self.force and stored.get(GRADED) == self._metadata(submission)[GRADED]
+        done = done and agrees(self.marks.get(student), stored)
         if done:
             source = self._format_source(name, student)
             self.log.info("Skipping %s: nothing has changed since it was graded", source)
@@ -361,15 +372,25 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _stored(self, submission: Submission) -> dict[str, Any]:
         """What is stored with the marks of this very submission; empty if it was not graded, or another one was."""
         student = submission.student
-        stored = stored_with_marks(self._target(student) / self.course_assignment.notebook.name)
-        if not stored and student in self.marks:  # somebody has removed autograded/, or a run could not grade it
-            known = history.entries(Path(self.coursedir.root), student, self.course_assignment.name)
-            stored = {SUBMISSION: known[-1].submission} if known else {}
+        stored = stored_with_marks(self._beside(student))
+        if not agrees(self.marks.get(student), stored):  # autograded/ or the gradebook was removed or restored
+            stored = {}
+        if not stored and student in self.marks:
+            stored = {SUBMISSION: history.submission_of(self.coursedir, self.course_assignment.name, student)}
         return stored if stored.get(SUBMISSION) == stamp(submission) else {}
 
     def _target(self, student: str) -> Path:
         """The student's folder in `autograded/`."""
         return Path(self._format_dest(self.course_assignment.name, student))
+
+    def _beside(self, student: str) -> Path:
+        """The student's autograded notebook, which stores what its marks were made of."""
+        return self._target(student) / self.course_assignment.notebook.name
+
+    def _same_questions(self, notebook: Path) -> set[str]:
+        """The written questions that are as they were when this notebook was graded."""
+        same = unchanged_cells(stored_with_marks(notebook).get(CELLS), self.graded_by)
+        return {name for name in same if name in self.cells and self.cells[name].is_answer}
 
     def _as_task(self, submission: Submission) -> Task:
         return replace(task_with_points(submission, self.course_assignment, self.points), for_page=True)

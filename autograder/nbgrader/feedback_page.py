@@ -55,6 +55,7 @@ _LIST = re.compile(r'(<div id="toc">\s*<ol>)(.*?)(</ol>)', re.DOTALL)
 _ITEM = re.compile(r"<li\b.*?</li>", re.DOTALL)
 _SCORE = re.compile(r"\(Score: ([\d.]+) / ([\d.]+)\)")
 LOST, WAITS, FULL, PENALTY = range(4)
+LOOKED_AT_AGAIN = "for an earlier answer, waits for another look"
 
 
 def feedback_page(page: str, info: Mapping[str, str]) -> str:
@@ -66,10 +67,10 @@ def feedback_page(page: str, info: Mapping[str, str]) -> str:
         try:
             notebook = book.find_submission_notebook(info["notebook"], info["assignment"], info["student"])
         except MissingEntry:
-            waiting, line = [], ""
+            waiting, again, line = [], [], ""
         else:
-            waiting, line = _waiting(notebook), _due_line(notebook.assignment)
-    page = with_lost_points_first(with_waiting(page, waiting))
+            waiting, again, line = _waiting(notebook), to_look_at_again(notebook), _due_line(notebook.assignment)
+    page = with_lost_points_first(with_waiting(page, waiting, again))
     if line:
         page = page.replace('<div id="toc">', f'<p>{line}</p><div id="toc">', 1)
     for found, replacement in _EDITS:
@@ -93,8 +94,21 @@ def _waiting(notebook: Any) -> list[str]:
     ]
 
 
-def with_waiting(page: str, cells: Sequence[str]) -> str:
-    """The page with "not graded yet" in place of 0 points for these cells, and a sum that is not called final."""
+def to_look_at_again(notebook: Any) -> list[str]:
+    """Cells whose score by a person counts, although what it was given for has changed since."""
+    return [grade.name for grade in notebook.grades if grade.needs_manual_grade and grade.manual_score is not None]
+
+
+def with_waiting(page: str, cells: Sequence[str], again: Sequence[str] = ()) -> str:
+    """The page with a sum that is not called final if a cell waits for a person.
+
+    cells: they have "not graded yet" in place of 0 points
+    again: they have the old points, and the words that somebody will look at them again
+    """
+    for name in map(re.escape, again):
+        page = re.sub(rf'(<a href="#{name}">.*?</a>) \((Score: [\d.]+ / [\d.]+)\)', rf"\1 (\2 {LOOKED_AT_AGAIN})", page)
+        heading = rf'(<a name="{name}"></a>(?:(?!<a name=).)*?Score: [\d.]+ / [\d.]+)'
+        page = re.sub(heading, rf"\1 {LOOKED_AT_AGAIN}", page, count=1, flags=re.DOTALL)
     for name in map(re.escape, cells):
         # In the list on top, then in the cell's own heading.
         page = re.sub(
@@ -102,7 +116,7 @@ def with_waiting(page: str, cells: Sequence[str]) -> str:
         )
         heading = rf'(<a name="{name}"></a>(?:(?!<a name=).)*?)Score: [\d.]+ / ([\d.]+)'
         page = re.sub(heading, r"\1Not graded yet, of \2", page, count=1, flags=re.DOTALL)
-    return re.sub(r"(<h4>[^<]*)\(Score: ", r"\1(Score so far: ", page, count=1) if cells else page
+    return re.sub(r"(<h4>[^<]*)\(Score: ", r"\1(Score so far: ", page, count=1) if cells or again else page
 
 
 def _due_line(submission: Any) -> str:

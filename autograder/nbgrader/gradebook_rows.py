@@ -26,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import CHECK, Assignment, check_cell
 from autograder.discovery import name_problem
+from autograder.reports.plain_text import points as points_shown
 from autograder.reports.roster import Person
 from autograder.submission import Submission
 from autograder.worker.task import Task, as_task
@@ -205,8 +206,13 @@ def class_list(coursedir: Any) -> set[str]:
         return {student.id for student in students} if named else set()
 
 
+def total(score: float, penalty: float | None) -> float:
+    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
+    return round(max(0.0, score - (penalty or 0.0)), 2)
+
+
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
-    """By (assignment, student): how late the work was and what that cost, and which cells a person has graded."""
+    """By (assignment, student): the total of late work and of what a person has graded, and what it is made of."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         found = {
             (submission.name, submission.student_id): "; ".join(_messages(submission))
@@ -216,6 +222,15 @@ def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
 
 
 def _messages(submission: Any) -> Iterator[str]:
+    """What explains why the gradebook's total is not what the tests gave; nothing if it is."""
+    reasons = list(_reasons(submission))
+    if reasons:
+        score = sum(total(notebook.score, notebook.late_submission_penalty) for notebook in submission.notebooks)
+        yield f"{points_shown(score)} of {points_shown(submission.max_score)} in the gradebook"
+    yield from reasons
+
+
+def _reasons(submission: Any) -> Iterator[str]:
     penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
     if submission.total_seconds_late > 0:
         hours = submission.total_seconds_late / 3600

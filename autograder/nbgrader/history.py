@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,7 @@ from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup
 from autograder.nbgrader.files import remove_tree
-from autograder.nbgrader.gradebook_rows import rows_of
-from autograder.nbgrader.totals import total
+from autograder.nbgrader.gradebook_rows import rows_of, total
 from autograder.reading import read_bytes
 from autograder.report import Report
 from autograder.submission import MAX_BYTES, Submission
@@ -31,8 +30,13 @@ from autograder.text import shown_name
 
 FOLDER = "history"
 BY_HAND = "manual grade"  # the reason of an entry after a person has graded
+ELSEWHERE = "the gradebook was changed"  # the reason if something else has, such as an older copy of it
 SHORT = 16  # letters of a digest in a file's name
 DIGESTS = ("suite", "submission")
+
+
+Points = Mapping[str, tuple[float, float]]  # by exercise or written question the score and the maximum
+Marks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -98,8 +102,10 @@ def record(
     if marks is None:
         return False
     points, penalty, by_hand = marks
-    same = next((one for one in reversed(before) if one.points == points), last)  # such as after an undone regrade
+    same = _made_of(before, points, by_hand)  # not always the last, such as after an undone regrade
     suite, submission = (digests.get(key) or (getattr(same, key) if same else "") for key in DIGESTS)
+    if reason == BY_HAND and last and not _is_by_hand(last, points, by_hand):
+        reason = ELSEWHERE
     entry = Entry(
         datetime.now(UTC).replace(microsecond=0), _user(), __version__, reason if last else "first grading",
         points, penalty, by_hand, suite, submission, note,
@@ -114,7 +120,27 @@ def record(
     return True
 
 
-Marks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
+def _is_by_hand(last: Entry, points: Points, by_hand: Collection[str]) -> bool:
+    """True if what differs from the last entry is what a person graded, or no longer grades."""
+    changed = {name for name in points.keys() | last.points.keys() if points.get(name) != last.points.get(name)}
+    return not changed or not changed.isdisjoint({*by_hand, *last.by_hand})
+
+
+def submission_of(coursedir: Any, assignment: str, student: str) -> str:
+    """The digest of the submission to which the gradebook's marks belong; empty if that is not known."""
+    known, marks = entries(Path(coursedir.root), student, assignment), _marks(coursedir, assignment, student)
+    points, _, by_hand = marks or ({}, 0.0, ())
+    found = _made_of(known, points, by_hand)
+    return found.submission if found else ""
+
+
+def _made_of(known: Sequence[Entry], points: Points, by_hand: Collection[str]) -> Entry | None:
+    """The last entry with these points, whatever a person gave; else the last one, or None if there is none."""
+    for entry in reversed(known):
+        own = {*by_hand, *entry.by_hand}
+        if all(points.get(name) == entry.points.get(name) for name in (points.keys() | entry.points.keys()) - own):
+            return entry
+    return known[-1] if known else None
 
 
 def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,15 @@ from nbgrader.converters.base import NbGraderException
 
 from autograder.course import CHECK, Assignment, check_cell
 from autograder.course_version import is_stamped
+from autograder.errors import SubmissionError
 from autograder.nbgrader.gradebook_rows import rows_of
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
+from autograder.submission import grade_id, read_notebook
 from autograder.text import shown_name
 
-# Keys of what is stored with the marks. The last has, for cells of withdrawn exercises, what was there before.
-GRADED, SUBMISSION, CELLS, SET_ASIDE = "graded", "submission", "cells", "set_aside"
+# Keys of what is stored with the marks: three digests, the automatic scores, and what withdrawn exercises had before.
+GRADED, SUBMISSION, CELLS, SCORES, SET_ASIDE = "graded", "submission", "cells", "scores", "set_aside"
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
 
@@ -170,6 +172,20 @@ def set_aside_in(notebook: Path) -> dict[str, SetAside]:
         return {}
 
 
+def answers_in(notebook: Path, names: Collection[str]) -> dict[str, object]:
+    """The written answers in an autograded notebook, by grade_id; empty if it cannot be read."""
+    try:
+        cells: Any = read_notebook(notebook).as_nbformat()["cells"]
+    except SubmissionError:
+        return {}
+    return {name: answer_in(cell) for cell in cells if (name := grade_id(cell)) in names}
+
+
+def answer_in(cell: Mapping[str, Any]) -> object:
+    """A written answer: its text, and the names of its pictures with their data."""
+    return "".join(cell["source"]), cell.get("attachments", {})
+
+
 def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:
     """The gradebook's marks by student. A score is None if the tests, or a person, gave none."""
     found: dict[str, dict[str, tuple[float | None, float | None]]] = defaultdict(dict)
@@ -178,6 +194,17 @@ def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:
         for student, cell, auto, manual in rows_of(book, assignment, Grade, *columns):
             found[student][cell] = auto, manual
     return dict(found)
+
+
+def agrees(marks: Marks | None, stored: Mapping[str, Any]) -> bool:
+    """True if the gradebook has the automatic scores that are stored beside an autograded notebook.
+
+    It has not if it is new, or was restored from an older copy.
+    """
+    scores = stored.get(SCORES)
+    if not marks or not isinstance(scores, dict) or not scores:
+        return False
+    return all(name in marks and marks[name][0] == score for name, score in scores.items())
 
 
 def moves(before: Marks, report: Report) -> tuple[Move, ...]:

@@ -38,6 +38,7 @@ class GradingContext:
     digests: of hidden tests and submission, for the history
     unchanged: graded cells whose question is the same as when this submission was last graded
     set_aside: what cells of withdrawn exercises had before
+    earlier: what a person graded before, if this is a newer submission; see `answers_in`
     notices: sentences for the instructor; preprocessors append to it
     others: cells of further notebooks of the assignment in the student's folder, by file name
     moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
@@ -52,6 +53,7 @@ class GradingContext:
     digests: Mapping[str, str]
     unchanged: Collection[str]
     set_aside: Mapping[str, SetAside]
+    earlier: Mapping[str, object]
     notices: list[str]
     others: Mapping[str, Sequence[NotebookCell]]
     moved_pictures: dict[str, int]

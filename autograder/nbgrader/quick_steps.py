@@ -19,9 +19,10 @@ from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor, Save
 from sqlalchemy.orm import scoped_session, sessionmaker
 
 from autograder.course import CHECK
-from autograder.nbgrader.outcomes import SET_ASIDE, STORED
+from autograder.nbgrader.outcomes import SCORES, SET_ASIDE, STORED, answer_in
 from autograder.nbgrader.preprocessor import context_in
 from autograder.nbgrader.totals import extra_credit
+from autograder.text import shown_name
 
 
 def open_with_fewer_steps() -> None:
@@ -78,7 +79,7 @@ class SaveMarks(SaveAutoGrades):
     """`SaveAutoGrades` that looks up a notebook's rows at once and writes them in one transaction.
 
     nbgrader's own has a query over seven tables, and a transaction, for each cell. It also lets each manual grade wait
-    for a person again. Here one stays settled if neither the cell's question nor the tests' score has changed, or the
+    for a person again. Here one stays settled if the answer, its question and the tests' score are the same, or if the
     exercise is withdrawn.
     """
 
@@ -90,7 +91,8 @@ class SaveMarks(SaveAutoGrades):
         )
         with Gradebook(names["db_url"]) as book:
             self.gradebook = _Rows(book, self.notebook_id, self.assignment_id, self.student_id)
-            self._set_aside = nb.metadata[STORED].setdefault(SET_ASIDE, {})
+            stored = nb.metadata[STORED]
+            self._set_aside, self._scores = stored.setdefault(SET_ASIDE, {}), stored.setdefault(SCORES, {})
             nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
             book.db.commit()
         return nb, resources
@@ -103,8 +105,15 @@ class SaveMarks(SaveAutoGrades):
         score, extra = context.set_aside.get(name, (grade.auto_score, grade.extra_credit))
         withdrawn = name.removeprefix(CHECK) in context.assignment.withdrawn
         super()._add_score(cell, resources)
-        if settled and (withdrawn or (grade.auto_score == score and name in context.unchanged)):
+        same = name in context.unchanged or context.earlier.get(name) == answer_in(cell)
+        if settled and (withdrawn or (grade.auto_score == score and same)):
             grade.needs_manual_grade = False
+        elif grade.manual_score is not None:
+            context.notices.append(
+                f"{shown_name(self.student_id)}, {self.assignment_id}: {name.removeprefix(CHECK)} has changed since a "
+                f"person gave {grade.manual_score:g} points; they count until somebody looks at it again"
+            )
+        self._scores[name] = grade.auto_score
         grade.extra_credit = extra_credit(grade.manual_score, extra, context.cells[name].points or 0.0, withdrawn)
         if withdrawn:
             self._set_aside[name] = [score, extra]

@@ -37,10 +37,10 @@ from nbgrader.api import Gradebook
 from autograder.course import CHECK, Assignment
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
+from autograder.nbgrader.feedback_page import to_look_at_again
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of
+from autograder.nbgrader.gradebook_rows import autograded_folder, class_list, comments_of, total
 from autograder.nbgrader.system_collector import GROUPS, Owner, collected_as
-from autograder.nbgrader.totals import total
 from autograder.reading import parse_json, read_bytes
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points
@@ -113,10 +113,19 @@ def _marks(status: GradingStatus) -> StudentMarks:
         return StudentMarks(person.id, name, None, status.max_score, problem)
     notebooks = status.submission.notebooks
     score = round(sum(total(n.score, n.late_submission_penalty) for n in notebooks), 2)
-    waits = sum(grade.needs_manual_grade for n in notebooks for grade in n.grades)
-    if waits and not problem:
-        problem = f"{waits} of the cells wait for a person; this is the sum without them"
+    problem = problem or "; ".join(_not_final(notebooks))
     return StudentMarks(person.id, name, score, status.max_score, problem)
+
+
+def _not_final(notebooks: Sequence[Any]) -> Iterator[str]:
+    """A sentence for what waits for a person, and one for what a person has to look at again."""
+    again = [name for notebook in notebooks for name in to_look_at_again(notebook)]
+    waits = sum(grade.needs_manual_grade for n in notebooks for grade in n.grades) - len(again)
+    if waits:
+        yield f"{waits} of the cells wait for a person; this is the sum without them"
+    if again:
+        names = ", ".join(name.removeprefix(CHECK) for name in again)
+        yield f"a person's points for {names} are for an earlier answer and wait for another look; they are in this sum"
 
 
 def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, Owner], column: str) -> str:
@@ -293,10 +302,14 @@ def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> 
     comments = comments_of(notebook)
     grades = {grade.name: grade for grade in notebook.grades}
     late = f"{points(penalty)} points less, since it was late." if penalty else ""
-    waits = "What waits for a person counts 0 so far." if any(g.needs_manual_grade for g in notebook.grades) else ""
+    again = to_look_at_again(notebook)
+    names = ", ".join(name.removeprefix(CHECK) for name in again)
+    is_open = sum(grade.needs_manual_grade for grade in notebook.grades) > len(again)
+    waits = "What waits for a person counts 0 so far." if is_open else ""
+    looked = f"The points for {names} are for an earlier answer; a person will look at it again." if again else ""
     return {
         "score": total(notebook.score, penalty),
-        "output": " ".join(filter(None, (late, waits))),
+        "output": " ".join(filter(None, (late, waits, looked))),
         "visibility": "after_published",
         "stdout_visibility": "hidden",
         "output_format": "text",

@@ -23,17 +23,12 @@ from nbgrader.preprocessors import AssignLatePenalties, GetGrades, SaveCells
 
 from autograder.course import CHECK, Assignment, course_at
 from autograder.errors import CourseError
-from autograder.nbgrader.gradebook_rows import has_scores
+from autograder.nbgrader.gradebook_rows import has_scores, total
 
 POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
 _resources_of = GenerateAssignment.init_single_notebook_resources
 _page_resources = GenerateFeedback.init_single_notebook_resources
 _export = ExportApp.start
-
-
-def total(score: float, penalty: float | None) -> float:
-    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
-    return round(max(0.0, score - (penalty or 0.0)), 2)
 
 
 def extra_credit(manual: float | None, extra: float | None, max_score: float, withdrawn: bool) -> float | None:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nbgrader.api import MissingEntry
+from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course import Assignment
+from autograder.course import CHECK, Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
+from autograder.nbgrader.feedback_page import to_look_at_again
 from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_with_points
 from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
@@ -41,9 +42,22 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
         raise AutograderError(f"nothing is known of {shown_name(student)} in {assignment.name}")
     now = known[-1]
     report, sentence, same = _report(assignment, coursedir, student, now)
+    again = _again(coursedir, assignment, student)
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(now.max_score)} points{late}"
+    if again:
+        head += f"; so far, since the points for {', '.join(sorted(again))} are for an earlier answer"
     return [head, *_events(known), *_exercises(now, report), sentence], same
+
+
+def _again(coursedir: Any, assignment: Assignment, student: str) -> set[str]:
+    """Exercises and questions whose points by a person wait for another look."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        try:
+            notebooks = book.find_submission(assignment.name, student).notebooks
+        except MissingEntry:  # the history knows more than this gradebook
+            return set()
+        return {name.removeprefix(CHECK) for notebook in notebooks for name in to_look_at_again(notebook)}
 
 
 def _events(known: Sequence[Entry]) -> Iterator[str]:

@@ -111,7 +111,7 @@ def test_marks_stay_though_somebody_has_removed_the_autograded_notebooks(course)
 def test_new_work_is_graded_by_the_course_of_today_beside_marks_that_wait(course):
     edit_suite(course, "weight(0.5)", "weight(4.5)")
     submit(course, "dan", {EXERCISE: WRONG})
-    submit(course, "ben", {EXERCISE: WRONG + "  # again"})
+    submit(course, "ben", {EXERCISE: WRONG + "  # again", WRITTEN: "ben says that each row has its own mean."})
     said = said_by(course, *GRADE)
     assert ("ben" in said, "dan" in said) == (False, False)
     assert scores(course)["dan"] == pytest.approx(1.5, abs=0.01)

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.course import CONFIG, Course
 from autograder.nbgrader import api
-from autograder.nbgrader.totals import total
+from autograder.nbgrader.gradebook_rows import total
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,

@@ -1,0 +1,204 @@
+"""There is one total everywhere, and it never changes silently."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+
+import pytest
+
+from autograder.authoring.sample_class import model_answers
+from autograder.course import Course
+from autograder.nbgrader import history
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    WRITTEN,
+    WRONG,
+    book_of,
+    grade_by_hand,
+    nbgrader,
+    said_by,
+    set_points,
+    small_course,
+    submit,
+)
+
+pytestmark = pytest.mark.slow
+GRADE = ("grade", "--gradebook", "--quiet")
+TEST = f"test-{EXERCISE}"
+ADA, BEN = "doeada_101", "leeben_102"  # as Canvas has them
+ANSWER = "Rows differ, so each has a mean of its own."
+TWO_POINTS = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+
+class TwoPoints(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 2
+
+
+c.AssignLatePenalties.plugin_class = TwoPoints
+"""
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """ada is late and wrong, and has 0.3 points by tests; ben is right and has 3. Their answers have 3 points each."""
+    course = small_course(tmp_path_factory.mktemp("totals") / "course", TWO_POINTS, written=True)
+    right = model_answers(course.assignment(NAME)) | {WRITTEN: ANSWER}
+    extracted = course.root / "downloaded" / NAME / "extracted"
+    extracted.mkdir(parents=True)
+    for student, code, when in ((ADA, WRONG, "2027-03-02 12:00 UTC"), (BEN, right[EXERCISE], "2027-02-28 12:00 UTC")):
+        path = submit(course, student, right | {EXERCISE: code}, when=when)
+        shutil.copy(path, extracted / f"{student}_9{student[-3:]}_{path.name}")
+    nbgrader(course, "db", "assignment", "add", NAME, "--duedate=2027-03-01 12:00:00 UTC")
+    said_by(course, *GRADE)
+    for student in (ADA, BEN):
+        grade_by_hand(course, student, WRITTEN, 3.0)
+    return course
+
+
+@pytest.fixture
+def course(graded, tmp_path):
+    return Course(shutil.copytree(graded.root, tmp_path / "course"))
+
+
+def rows(course):
+    """By student and cell the automatic score, a person's, and the most that there is."""
+    with book_of(course) as book:
+        return {
+            (one.student.id, grade.name): (grade.auto_score, grade.manual_score, grade.max_score)
+            for one in book.assignment_submissions(NAME)
+            for grade in one.notebooks[0].grades
+        }
+
+
+def waits(course, student):
+    with book_of(course) as book:
+        grades = book.find_submission(NAME, student).notebooks[0].grades
+        return {grade.name for grade in grades if grade.needs_manual_grade}
+
+
+# ---------------------------------------------------------------- late work
+
+
+def on_the_page(course):
+    nbgrader(course, "generate_feedback", NAME, f"--student={ADA}")
+    page = (course.root / "feedback" / ADA / NAME / "first.html").read_text()
+    return re.search(r"<h1[^>]*>[^<]*\(Score: ([-\d.]+) /", page)[1]
+
+
+def by_why(course):
+    return re.match(rf"{ADA}, {NAME}: (\S+) of", said_by(course, "why", ADA, NAME))[1]
+
+
+def table(course, name):
+    return list(csv.DictReader((course.root / name).read_text().splitlines()))
+
+
+def in_nbgraders_export(course):
+    nbgrader(course, "export", "--to=totals.csv")
+    (row,) = [row for row in table(course, "totals.csv") if row["student_id"] == ADA]
+    assert float(row["raw_score"]) - float(row["late_submission_penalty"]) == pytest.approx(float(row["score"]))
+    return row["score"]
+
+
+def in_our_export(course):
+    nbgrader(course, "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv")
+    mine = [row for row in table(course, "rows.csv") if row["student"] == ADA]
+    return sum(float(row["score"]) for row in mine) - float(mine[0]["late_submission_penalty"])
+
+
+def in_canvas(course):
+    said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv")
+    (row,) = [row for row in table(course, "marks.csv") if row["ID"] == "101"]
+    return row[NAME]
+
+
+def in_the_report(course):
+    if not (course.root / "marks.json").exists():
+        said_by(course, "grade", "submitted", "--json", "marks.json")
+    said_by(course, "report", "marks.json", "--html", "class.html", "--gradebook")
+    return re.search(r"([-\d.]+) of 7 in the gradebook", (course.root / "class.html").read_text())[1]
+
+
+WAYS = (on_the_page, by_why, in_nbgraders_export, in_our_export, in_canvas, in_the_report)
+
+
+def test_total_of_late_work_is_the_same_wherever_it_is_shown_and_never_below_0(course):
+    """Each is shown right after a person has changed the marks: no run of `grade` comes between."""
+    for way in WAYS:
+        for by_hand, wanted in ((3.0, 1.3), (1.0, 0.0)):
+            grade_by_hand(course, ADA, WRITTEN, by_hand)
+            assert float(way(course)) == pytest.approx(wanted), way.__name__
+            with book_of(course) as book:  # as it was when the tests alone had given points
+                book.find_submission_notebook("first", NAME, ADA).late_submission_penalty = 2.0
+                book.db.commit()
+    grade_by_hand(course, ADA, WRITTEN, 3.0)
+    (row,) = [line.split() for line in said_by(course, "withdraw", EXERCISE).splitlines() if ADA in line]
+    assert row[1:4] == ["1.3", "4", "+2.7"]
+
+
+# ---------------------------------------------------------------- a person's marks, and newer work
+
+
+def test_a_persons_marks_wait_for_another_look_if_the_answer_changed(course):
+    right = model_answers(course.assignment(NAME))
+    grade_by_hand(course, ADA, TEST, 2.5)
+    submit(course, ADA, right | {WRITTEN: "Something else."}, when="2027-03-02 13:00 UTC")
+    submit(course, BEN, {EXERCISE: right[EXERCISE] + "\n# tidied", WRITTEN: ANSWER}, when="2027-02-28 13:00 UTC")
+    said = " ".join(said_by(course, *GRADE, "--feedback").split())
+    assert f"{ADA}, {NAME}: {EXERCISE} has changed since a person gave 2.5 points" in said
+    assert f"{ADA}, {NAME}: {WRITTEN} has changed since a person gave 3 points" in said
+    assert BEN not in said, "the same answer is not graded twice"
+    assert (waits(course, ADA), waits(course, BEN)) == ({TEST, WRITTEN}, set())
+
+    page = " ".join((course.root / "feedback" / ADA / NAME / "first.html").read_text().split())
+    assert "(Score so far: 3.5 / 7.0)" in page
+    assert page.count("waits for another look") == 4, "both in the list on top and in their headings"
+    assert "Score so far" not in (course.root / "feedback" / BEN / NAME / "first.html").read_text()
+    assert "3.5 of 7 points, 2 of them lost for being late; so far" in said_by(course, "why", ADA, NAME)
+    said = said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv")
+    assert f"{ADA}: a person's points for {EXERCISE}, {WRITTEN} are for an earlier answer" in said
+    assert "without them" not in said
+    assert BEN not in said
+
+
+# ---------------------------------------------------------------- the gradebook decides what has been graded
+
+
+def test_what_a_restored_or_new_gradebook_does_not_have_is_entered_again(course):
+    old = (course.root / "gradebook.db").read_bytes()
+    submit(course, ADA, {WRITTEN: ANSWER}, when="2027-03-02 13:00 UTC")
+    said_by(course, *GRADE)
+    newer = rows(course)
+    assert newer[ADA, TEST][0] == 0
+
+    (course.root / "gradebook.db").write_bytes(old)
+    assert "the gradebook was changed, 1.3 points" in said_by(course, "why", ADA, NAME)
+    said = said_by(course, *GRADE)
+    assert "1 graded, 1 unchanged" in said
+    assert rows(course) == newer
+
+    (course.root / "gradebook.db").unlink()
+    nbgrader(course, "generate_assignment", NAME)
+    assert "2 graded" in said_by(course, *GRADE)
+    assert {key: auto for key, (auto, *_) in rows(course).items()} == {key: auto for key, (auto, *_) in newer.items()}
+    assert history.entries(course.root, ADA, NAME)[-1].reason == "the gradebook did not have these marks"
+    assert "0 graded, 2 unchanged" in said_by(course, *GRADE)
+
+
+# ---------------------------------------------------------------- points that change
+
+
+def test_a_right_answer_keeps_all_its_points_when_the_release_is_generated_with_others(course):
+    set_points(course, 6)
+    said = nbgrader(course, "generate_assignment", NAME)
+    assert f"{EXERCISE} is worth 6 in source/ and 3 in the gradebook, which has marks; see `autograder regrade" in said
+    assert rows(course)[BEN, TEST] == (3, None, 3)
+    assert f"autograder regrade {NAME}" in said_by(course, *GRADE)
+    assert rows(course)[BEN, TEST] == (3, None, 3)
+    said_by(course, "regrade", NAME, "--write")
+    assert rows(course)[BEN, TEST] == (6, None, 6)
