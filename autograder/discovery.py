@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
-from autograder.submission import Submission, read_notebook
+from autograder.submission import NotebookCell, Submission, read_notebook
 from autograder.text import printable, shown_name
 
 # formgrader writes a student's id into its pages unescaped: between tags, in attributes, in scripts.
@@ -116,6 +116,21 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
         return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
     holds = f"the folder holds {', '.join(map(printable, entries[:5]))}" if entries else "the folder is empty"
     return path, f"no {path.name}: {holds}"
+
+
+def other_notebooks(path: Path, assignment: Assignment) -> dict[str, tuple[NotebookCell, ...]]:
+    """Further notebooks beside `path` with the assignment's cells, such as JupyterLab's `first-Copy1.ipynb`: cells by
+    file name. One with the same cells as `path` is left out."""
+    others = notebooks_beside(path)
+    own = read_notebook(path).cells if others else ()
+    found = {other.name: read_notebook(other).cells for other in others if _has_cells_of(other, assignment)}
+    return {name: cells for name, cells in found.items() if cells != own}
+
+
+def notebooks_beside(path: Path) -> list[Path]:
+    """Other notebooks in the folder of `path`."""
+    found = sorted(one for one in path.parent.iterdir() if one.suffix == ".ipynb" and one.name != path.name)
+    return found[:MAX_NOTEBOOKS]
 
 
 def _has_cells_of(path: Path, assignment: Assignment) -> bool:

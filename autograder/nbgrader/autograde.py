@@ -10,7 +10,7 @@ import contextlib
 import glob
 import os
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,12 @@ from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course import course_at
-from autograder.discovery import closed_folders, of_assignment
+from autograder.discovery import closed_folders, notebooks_beside, of_assignment, other_notebooks
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
+    answers_waiting,
     course_cells,
     enter_student,
     marks_preserved,
@@ -60,8 +61,8 @@ from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
-from autograder.submission import Submission, read_notebook, stamp
-from autograder.text import one_line, shown_name
+from autograder.submission import NotebookCell, Submission, read_notebook, stamp
+from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
 
@@ -138,6 +139,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         unsafe = what_is_unsafe(self._sandbox(), course.root)
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:
             self.log.warning("%s", notice)
+        self.said, self.moved_pictures = len(self.notices), dict[str, int]()
         self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
@@ -180,6 +182,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         finally:
             if self.workers is None:
                 workers.close()
+        self.notices += self._summary()
+        for notice in self.notices[self.said :]:
+            self.log.warning("%s", notice)
         everybody = self.submissions.keys() | {outcome.student for outcome in self.outcomes}
         report_failures(self.log, name, self.outcomes, len(everybody))
 
@@ -206,13 +211,21 @@ class Autograde(NbGraderAutograde, PlainFiles):
             return
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
-        unchanged = unchanged_cells(stored.get(CELLS), self.graded_by)
         is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
-        set_aside = set_aside_in(beside) if is_entered else {}
-        earlier = answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {}
-        known = metadata, digests, unchanged, set_aside, earlier
         self.context = GradingContext(
-            self.course_assignment, submission, self.cells, task, marked, *known, self.notices
+            assignment=self.course_assignment,
+            submission=submission,
+            cells=self.cells,
+            task=task,
+            marked=marked,
+            metadata=metadata,
+            digests=digests,
+            unchanged=unchanged_cells(stored.get(CELLS), self.graded_by),
+            set_aside=set_aside_in(beside) if is_entered else {},
+            earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
+            notices=self.notices,
+            others=self._others(submission),
+            moved_pictures=self.moved_pictures,
         )
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
         source = self._format_source(assignment, student)
@@ -236,6 +249,26 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self._end(student, self._reason(error))
         else:
             self._end(student, moved=moved)
+
+    def _others(self, submission: Submission) -> Mapping[str, Sequence[NotebookCell]]:
+        """Further notebooks of the assignment beside the one that is graded; each gets a notice."""
+        others = other_notebooks(submission.path, self.course_assignment)
+        if others:
+            self.notices.append(
+                f"{shown_name(submission.student)}, {submission.assignment}: {printable(submission.path.name)} was "
+                f"graded; the folder also has {', '.join(map(printable, others))} with other work in it. If that is "
+                "the one to grade, give it the first one's name"
+            )
+        return others
+
+    def _summary(self) -> Iterator[str]:
+        """What a person has to know or do after the run."""
+        name = self.course_assignment.name
+        if self.moved_pictures:
+            who = ", ".join(f"{shown_name(student)} {count}" for student, count in sorted(self.moved_pictures.items()))
+            yield f"{name}: pictures were moved out of the texts of: {who}. They are shown in their places"
+        if waiting := answers_waiting(self.coursedir, name):
+            yield f"{name}: {waiting} {'answers wait' if waiting > 1 else 'answer waits'} for a person to grade"
 
     def _reason(self, error: Exception) -> str:
         """Why a submission could not be graded."""
@@ -329,8 +362,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _metadata(self, submission: Submission) -> dict[str, object]:
         """What is stored with the marks: digests of the submission, of it with the course, and of each cell."""
         source = self._format_source(submission.assignment, submission.student)
+        beside = [f"{path.name} {path.lstat().st_size}" for path in notebooks_beside(submission.path)]
         return {
-            GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source))),
+            GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source)), *beside),
             SUBMISSION: stamp(submission),
             CELLS: self.graded_by,
         }

@@ -157,6 +157,13 @@ def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
             yield f"{name}: {cell.removeprefix(CHECK)} is worth {points:g} in source/ and {counts}; {remedy}"
 
 
+def answers_waiting(coursedir: Any, assignment: str) -> int:
+    """How many of an assignment's answers wait for a person to grade them."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        waiting: int = rows_of(book, assignment, Grade, Grade.id).filter(Grade.needs_manual_grade).count()
+        return waiting
+
+
 def due_date(coursedir: Any, assignment: str) -> datetime | None:
     """When an assignment is due, in UTC; None if the gradebook has no due date."""
     with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:

@@ -31,9 +31,9 @@ from autograder.assert_cells import released
 from autograder.course import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
+from autograder.nbgrader.restore import ATTACHMENT
 from autograder.submission import PICTURES, grade_id
 
-ATTACHMENT = "attachment:"  # begins the address of a pasted picture, which lies in its cell
 TAGS = {
     "a", "b", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6",
     "hr", "i", "img", "input", "kbd", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup",
@@ -50,6 +50,8 @@ _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # pasted pictu
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
 MAX_RENDERED = 8_000  # characters of Markdown that is shown as such; the worst known of this length takes 0.3 s
 MAX_COLOURED = 10_000  # characters of code that is shown in colours; an exercise has 2,000
+# Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
+_LONG_RUN = re.compile(r"([^\w\s])\1{200}")
 _LONG_GAP = re.compile(r"\s{300}")  # Pygments takes time that grows with the square of blank lines in a row
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # such as what code has drawn
 
@@ -214,13 +216,13 @@ class Page(HTMLExporter):
         cell = context.get("cell", {})
         if source in self.own:
             return self._rendered(source, cell, OwnRenderer, escape=False)
-        if len(source) > MAX_RENDERED:
-            return cleaned(f"<pre>{html.escape(source)}</pre>")
+        if len(source) > MAX_RENDERED or _LONG_RUN.search(source):
+            return _as_text(source, cell)
         try:
             return cleaned(self._rendered(source, cell, UntrustedRenderer, escape=source == cell.get("source")))
         except Exception as error:  # such as brackets nested without end; this must not cost the whole page
             self.log.warning("Shown as text, since it cannot be shown as Markdown: %s", error)
-            return cleaned(f"<pre>{html.escape(source)}</pre>")
+            return _as_text(source, cell)
 
     def _rendered(self, source: str, cell: Any, kind: type[Renderer], escape: bool) -> str:
         renderer = kind(
@@ -231,6 +233,17 @@ class Page(HTMLExporter):
             **self.lexer_options,
         )
         return str(MarkdownWithMath(renderer=renderer).render(source))
+
+
+def _as_text(source: str, cell: Any) -> str:
+    """A text as it was written, not as Markdown, with its cell's pictures below it."""
+    pictures = cell.get("attachments", {}).values() if source == cell.get("source") else ()
+    shown = "".join(
+        f'<img alt="a picture of the text above" src="data:{kind};base64,{html.escape(data)}">'
+        for bundle in pictures
+        for kind, data in list(bundle.items())[:1]
+    )
+    return cleaned(f"<pre>{html.escape(source)}</pre>{shown}")
 
 
 def for_graders(question: Written) -> str:

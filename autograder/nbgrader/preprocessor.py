@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.outcomes import STORED, SetAside
 from autograder.report import CellResult
 from autograder.reports import rubric
-from autograder.submission import MODEL, NotebookFile, Submission, code_cells, grade_id
+from autograder.submission import MODEL, NotebookCell, NotebookFile, Submission, code_cells, grade_id
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Marked, Task
@@ -40,6 +40,8 @@ class GradingContext:
     set_aside: what cells of withdrawn exercises had before
     earlier: what a person graded before, if this is a newer submission; see `answers_in`
     notices: sentences for the instructor; preprocessors append to it
+    others: cells of further notebooks of the assignment in the student's folder, by file name
+    moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
 
     assignment: Assignment
@@ -53,6 +55,8 @@ class GradingContext:
     set_aside: Mapping[str, SetAside]
     earlier: Mapping[str, object]
     notices: list[str]
+    others: Mapping[str, Sequence[NotebookCell]]
+    moved_pictures: dict[str, int]
 
 
 def context_in(resources: Mapping[str, Any]) -> GradingContext:

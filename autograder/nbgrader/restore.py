@@ -1,12 +1,13 @@
 """Restores what makes a submitted notebook's cells the course's: metadata, locked text, missing cells.
 
-What is too long to show is cut. `pages` turns the rest into HTML.
+Nothing that a student wrote is dropped, unless it is longer than a book. If a written answer may be in another place
+than its cell, the cell gets a sentence that says where, and a person grades it. `pages` turns all text into HTML.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -15,16 +16,21 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.preprocessor import context_in
-from autograder.submission import grade_id, is_plain_check
-from autograder.text import shown_name
+from autograder.nbgrader.preprocessor import GradingContext, context_in
+from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
+from autograder.text import one_line, printable, shown_name
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
-# Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
-_LONG_RUN = re.compile(r"([^\w\s])\1{200,}")
-MAX_MARKDOWN = 20_000  # characters of a cell that are shown, some ten pages
-MAX_SHOWN = 100_000  # characters of all Markdown cells together
+ELSEWHERE = "*This cell is as it was released. The answer may be in another place; a person looks at it:*"
+COPIED = "*A copy of this cell has other words:*"
+# A picture as Colab pastes it. The name ends where base64 does, so the pattern takes linear time.
+_PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
+ATTACHMENT = "attachment:"  # begins the address of a picture that lies in its cell
+MAX_QUOTED = 20_000  # characters of other cells that are repeated in the cell of an answer; six sentences have 800
+MAX_SHOWN = 1_000_000  # characters of all texts together: a thick book. Graded copies then stay readable for the kit
+GOES_ON = "*(This text goes on in the notebook that was handed in.)*"
+FIRST_WORDS = 60  # characters by which a notice names a cell
 MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -38,20 +44,37 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
         context = context_in(resources)
-        course_texts = context.assignment.markdown()
-        sanitise(nb, course_texts)
-        submitted = {grade_id(cell): cell for cell in nb.cells}
+        course_texts = _course_texts(context)
+        nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+        student = context.submission.student
+        if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
+            context.moved_pictures[student] = moved
+        if _fit(nb.cells, context):
+            context.notices.append(
+                f"{shown_name(student)}, {context.assignment.name}: texts beyond {MAX_SHOWN:,} characters are only in "
+                f"{printable(str(context.submission.path))}; its cells say where"
+            )
+        named = [(grade_id(cell), number, cell) for number, cell in enumerate(nb.cells, 1) if grade_id(cell)]
+        submitted = {name: cell for name, _, cell in named}
         restored: set[str] = set()
         nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored)]
-        texts = [cell for cell in nb.cells if _is_students_text(cell, course_texts)]
+        texts = [found for found in enumerate(nb.cells, 1) if _is_students_text(found[1], course_texts)]
         for name, cell in context.cells.items():
-            if name in restored or not cell.grade or (cell.is_answer and _name_untouched(nb, cell)):
+            if not cell.grade:
+                continue
+            if name in restored or (cell.is_answer and _name_untouched(nb, cell)):
+                if cell.is_answer:
+                    answer = next(c for c in nb.cells if grade_id(c) == name)
+                    copies = [(number, c) for other, number, c in named if other == name and c is not answer]
+                    _look_elsewhere(answer, texts, context)
+                    _name_copies(answer, name, copies, context)
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
             if cell.is_answer:
-                nb.cells.append(_answer(cell, [submitted[name]] if name in submitted else texts))
+                found = [submitted[name]] if name in submitted else [text for _, text in texts]
+                nb.cells.append(_answer(cell, found))
                 context.notices.append(
-                    f"{shown_name(context.submission.student)}, {context.assignment.name}: "
+                    f"{shown_name(student)}, {context.assignment.name}: "
                     f"the answer to '{name}' had lost nbgrader's name for its cell; it waits for a person"
                 )
             else:
@@ -59,10 +82,126 @@ class RestoreCells(NbGraderPreprocessor):
         return nb, resources
 
 
+def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext) -> None:
+    """If an answer is as released, say in its cell where the student's own texts are: then a person has to read it."""
+    name = grade_id(answer)
+    if _squeezed(answer.source) != _squeezed(context.cells[name].source):
+        return
+    places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
+    quoted = [cell.source for _, cell in texts]
+    for notebook, cells in context.others.items():
+        if found := list(_answers_in(cells, name, context)):
+            places.append(f'{printable(notebook)}, "{_first_words(found[0])}"')
+            quoted += found
+    if not places:
+        return
+    where = "; ".join(places[:5]) + ("; ..." if len(places) > 5 else "")
+    words = "\n\n".join(quoted)
+    answer.source = "\n\n".join([ELSEWHERE, _as_plain(where), *([words] if len(words) <= MAX_QUOTED else [])])
+    pictures = {key: data for _, text in texts for key, data in text.get("attachments", {}).items()}
+    if pictures:
+        answer.attachments = pictures
+    context.notices.append(
+        f"{shown_name(context.submission.student)}, {context.assignment.name}: the cell of '{name}' is as it was "
+        f"released, and the answer may be in another place: {where}. It waits for a person"
+    )
+
+
+def _name_copies(
+    answer: NotebookNode, name: str, copies: Sequence[tuple[int, NotebookNode]], context: GradingContext
+) -> None:
+    """If an answer has words, and a copy of its cell has others, say where the copy is."""
+    if answer.source.startswith(ELSEWHERE):
+        return
+    known = _course_texts(context) | {_squeezed(answer.source)}
+    for number, copy in copies:
+        if _squeezed(copy.source) not in known:
+            where = f'cell {number}, "{_first_words(copy.source)}"'
+            answer.source += f"\n\n{COPIED} {_as_plain(where)}"
+            context.notices.append(
+                f"{shown_name(context.submission.student)}, {context.assignment.name}: "
+                f"a copy of the cell of '{name}' has other words: {where}. Grade both as one answer"
+            )
+
+
+def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContext) -> Iterator[str]:
+    """What may answer a question in another notebook of the same student."""
+    released = _course_texts(context)
+    for cell in cells:
+        own = cell.cell_type != "code" and cell.source.strip() and _squeezed(cell.source) not in released
+        if own and (cell.grade_id == name or cell.grade_id not in context.cells):
+            yield cell.source
+
+
+def _course_texts(context: GradingContext) -> set[str]:
+    """The course's own texts and those of the released cells, without differences that no reader sees."""
+    released = (cell.source for cell in context.cells.values())
+    return {_squeezed(text) for text in (*context.assignment.markdown(), *released)}
+
+
+def _squeezed(text: str) -> str:
+    """A text without differences that no reader sees: of white space, as editors leave them."""
+    return " ".join(text.split())
+
+
+def _first_words(text: str) -> str:
+    words = one_line(text[: 4 * FIRST_WORDS])
+    return words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}..."
+
+
+def _as_plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#!|$~])", r"\\\1", text)
+
+
+def _fit(cells: Sequence[NotebookNode], context: GradingContext) -> bool:
+    """Bound the text of all Markdown and raw cells together, answers first. True if something had to go."""
+    left, cut = MAX_SHOWN, False
+    texts = [cell for cell in cells if cell.cell_type != "code"]
+    for cell in sorted(texts, key=lambda cell: grade_id(cell) not in context.cells):
+        if len(cell.source) > left:
+            cell.source, cut = f"{cell.source[:left]}\n\n{GOES_ON}", True
+        left = max(0, left - len(cell.source))
+    return cut
+
+
+def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
+    """Move pictures that stand in a text as base64 to the cell's attachments. Returns how many.
+
+    number: the cell's position, so that no two cells use the same name for a picture
+    """
+    if cell.cell_type != "markdown":
+        return 0
+    pictures, as_html = dict(cell.get("attachments", {})), []
+
+    def moved(found: re.Match[str]) -> str:
+        name = f"in-text-{number}-{len(pictures) + 1}.{found[1].removeprefix('image/')}"
+        pictures[name] = {found[1]: found[2]}
+        if found.string[max(0, found.start() - 1) : found.start()] in ('"', "'"):
+            as_html.append(f"![{name}]({ATTACHMENT}{name})")
+        return ATTACHMENT + name
+
+    text, count = _PASTED.subn(moved, cell.source)
+    if count:
+        # Pages show a student's HTML as text, so a picture in it is shown below.
+        cell.source, cell.attachments = "\n\n".join([text, *as_html]), pictures
+    return count
+
+
 def _is_students_text(cell: NotebookNode, course_texts: Collection[str]) -> bool:
-    """True for text that has no nbgrader name and is not the course's."""
-    named = cell.cell_type == "code" or "nbgrader" in cell.metadata
-    return not named and bool(cell.source.strip()) and cell.source not in course_texts
+    """True for text that has no nbgrader name and is not the course's. Comments in a code cell are text, too."""
+    if "nbgrader" in cell.metadata or not cell.source.strip():
+        return False
+    if cell.cell_type == "code":
+        return _is_comment(cell.source)
+    return _squeezed(cell.source) not in course_texts
+
+
+def _is_comment(code: str) -> bool:
+    """True for code of comments only, or one string of several lines."""
+    lines = [line.strip() for line in code.splitlines() if line.strip()]
+    quoted = lines[0].startswith(('"""', "'''")) and lines[-1].endswith(lines[0][:3])
+    return quoted or all(line.startswith("#") for line in lines)
 
 
 def _name_untouched(nb: NotebookNode, wanted: CourseCell) -> bool:
@@ -111,20 +250,6 @@ def _new_cell(cell: CourseCell) -> NotebookNode:
     return make(source=cell.source, metadata={"nbgrader": cell.metadata()})
 
 
-def sanitise(notebook: Any, trusted: Collection[str]) -> None:
-    """Shorten a notebook's texts in place to what a page can show, and set its metadata.
-
-    Nothing else has to be removed: of a submission only texts, names of cells and pasted pictures are read.
-    trusted: sources of the course's own Markdown cells, which are not changed
-    """
-    notebook.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
-    left = MAX_SHOWN
-    for cell in notebook.cells:
-        if cell.cell_type != "code" and cell.source not in trusted:
-            cell.source = shortened(cell.source, left)
-            left = max(0, left - len(cell.source))
-
-
 def shorten_code(cells: Iterable[Any]) -> None:
     """Shorten code in place to what a page can show, after it has run. What was handed in stays as it is."""
     left = MAX_ALL_CODE
@@ -134,11 +259,3 @@ def shorten_code(cells: Iterable[Any]) -> None:
             left -= min(most, len(cell.source))
             if len(cell.source) > most:
                 cell.source = f"{cell.source[:most]}\n# ... (the rest of this cell is not shown)"
-
-
-def shortened(source: str, left: int = MAX_SHOWN) -> str:
-    """At most `left` characters of Markdown, without the long runs that make parsers slow."""
-    most = min(left, MAX_MARKDOWN)
-    if len(source) > most:
-        source = source[:most] + "\n\n... (the rest of this cell is not shown)"
-    return _LONG_RUN.sub(lambda run: run[1] * 200, source)

@@ -27,6 +27,7 @@ from autograder.text import printable
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TEXT = 20_000  # characters of an answer that are shown and compared; six sentences have 800
+CUT = "\n… (this answer goes on; formgrader shows all of it)"
 MAX_FILE = 20 * 2**20  # bytes of a file of decisions
 MANY = 400  # words: a longer answer is only grouped with equal ones, since comparing thousands of words takes time
 FEW = 8  # words: up to this length, similar answers have exactly the same words
@@ -152,9 +153,14 @@ def words_of(text: str) -> list[str]:
 
 
 def _sameness(answer: Answer) -> object:
-    """A key that is equal for answers that differ only in case and white space. Pictures cannot be compared."""
+    """A key that is equal for answers that differ only in case and white space.
+
+    Pictures cannot be compared. A text that the page cuts is equal only to the very same text.
+    """
     if answer.pictures:
         return answer.student, answer.digest
+    if len(answer.text) > MAX_TEXT:
+        return answer.digest
     return " ".join(unicodedata.normalize("NFKC", answer.text[:MAX_TEXT]).casefold().split())
 
 
@@ -191,7 +197,7 @@ def _wording(answers: list[Answer], first: list[str]) -> Wording:
 
 def shown(text: str) -> str:
     """An answer for the page: cut to `MAX_TEXT`, with each line printable."""
-    cut = text[:MAX_TEXT] + ("\n…" if len(text) > MAX_TEXT else "")
+    cut = text[:MAX_TEXT] + (CUT if len(text) > MAX_TEXT else "")
     return "\n".join(printable(line.expandtabs(4)) for line in cut.splitlines())
 
 

@@ -1,0 +1,190 @@
+"""Nothing that a student wrote gets lost: pasted pictures, long answers, and answers that are not in their cell.
+
+One course and one run of `nbgrader autograde` and `generate_feedback`, with a student for each case.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import os
+
+import bs4
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+
+from autograder.course import Course
+from autograder.submission import grade_id
+from tests.helpers.small_course import NAME, NOTEBOOK, WRITTEN, book_of, nbgrader, said_by, small_course, submit
+
+pytestmark = pytest.mark.slow
+WORDS = "Each row has a mean of its own."
+PICTURE = base64.b64encode(os.urandom(30_000)).decode()
+LONG = "word " * 10_000 + "THE_END"
+
+
+def answer_of(notebook):
+    return next(cell for cell in notebook.cells if grade_id(cell) == WRITTEN)
+
+
+def beside(notebook, cell, below: bool):
+    notebook.cells.insert(notebook.cells.index(answer_of(notebook)) + below, cell)
+
+
+def picture(notebook):
+    answer_of(notebook).source = f"![sketch](data:image/png;base64,{PICTURE})\n\n{WORDS}"
+
+
+def picture_as_html(notebook):
+    answer_of(notebook).source = f"<img src='data:image/png;base64,{PICTURE}' width=400>\n\n{WORDS}"
+
+
+def answered_twice(notebook):
+    first, second = answer_of(notebook), copy.deepcopy(answer_of(notebook))
+    first.source, second.source = WORDS, "Or: the row's own mean."
+    notebook.cells.append(second)
+
+
+def long(notebook):
+    answer_of(notebook).source = LONG
+
+
+def copied(notebook):
+    filled = copy.deepcopy(answer_of(notebook))
+    filled.source = WORDS
+    beside(notebook, filled, below=True)
+
+
+def below(notebook):
+    beside(notebook, new_markdown_cell(WORDS), below=True)
+
+
+def above(notebook):
+    beside(notebook, new_markdown_cell(f"{WORDS}\n\n![x](data:image/png;base64,{PICTURE})"), below=False)
+
+
+def raw(notebook):
+    beside(notebook, new_raw_cell(WORDS), below=True)
+
+
+def comment(notebook):
+    beside(notebook, new_code_cell(f"# {WORDS}"), below=True)
+
+
+def in_the_question(notebook):
+    cell = next(c for c in notebook.cells if c.cell_type == "markdown" and not grade_id(c))
+    cell.source += f"\n\n{WORDS}"
+
+
+def after_a_book(notebook):
+    notebook.cells.insert(0, new_markdown_cell("word " * 250_000))
+    answer_of(notebook).source = WORDS
+
+
+def nothing(notebook):
+    """Left as released, with a copy that says nothing either."""
+    beside(notebook, copy.deepcopy(answer_of(notebook)), below=True)
+
+
+ELSEWHERE = [copied, below, above, raw, comment, in_the_question]
+IN_PLACE = [picture, picture_as_html, answered_twice, long, after_a_book]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> tuple[Course, str]:
+    """The course after the run, and what it said."""
+    course = small_course(tmp_path_factory.mktemp("elsewhere") / "course", written=True)
+    for change in [*ELSEWHERE, *IN_PLACE, nothing]:
+        path = submit(course, change.__name__)
+        notebook = nbformat.read(path, 4)
+        change(notebook)
+        path.write_text(json.dumps(notebook))
+    path = submit(course, "copy1", {})
+    worked = nbformat.read(submit(course, "copy1"), 4)
+    path.write_text((course.root / "assignments" / NAME / NOTEBOOK).read_text())
+    answer_of(worked).source = WORDS
+    nbformat.write(worked, path.with_name("first-Copy1.ipynb"))
+    said = nbgrader(course, "autograde", NAME)
+    nbgrader(course, "generate_feedback", NAME)
+    return course, said
+
+
+def grade(course, student):
+    with book_of(course) as book:
+        found = book.find_grade(WRITTEN, "first", NAME, student)
+        return found.auto_score, bool(found.needs_manual_grade)
+
+
+def field(course, student):
+    """The answer's own cell in the autograded copy."""
+    return answer_of(nbformat.read(course.root / "autograded" / student / NAME / NOTEBOOK, 4))
+
+
+def page(course, student):
+    return bs4.BeautifulSoup((course.root / "feedback" / student / NAME / "first.html").read_text(), "html.parser")
+
+
+@pytest.mark.parametrize("change", ELSEWHERE)
+def test_answer_outside_its_cell_waits_for_a_person_who_is_told_where(run, change):
+    course, said = run
+    student = change.__name__
+    assert grade(course, student) == (None, True)
+    assert WORDS in field(course, student).source
+    assert WORDS in page(course, student).text
+    (notice,) = (line for line in said.splitlines() if f"{student}, {NAME}: the cell of" in line)
+    assert "cell " in notice
+    assert WORDS in notice or change is in_the_question
+
+
+def test_answer_in_a_copied_notebook_waits_for_a_person_who_is_told_which(run):
+    course, said = run
+    assert grade(course, "copy1") == (None, True)
+    assert WORDS in field(course, "copy1").source
+    assert f"copy1, {NAME}: {NOTEBOOK} was graded; the folder also has first-Copy1.ipynb" in said
+    assert f'first-Copy1.ipynb, "{WORDS}"' in said
+
+
+def test_untouched_answer_still_gets_zero_without_a_person(run):
+    course, said = run
+    assert grade(course, "nothing") == (0, False)
+    assert f"nothing, {NAME}" not in said
+
+
+@pytest.mark.parametrize("change", [picture, picture_as_html])
+def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run, change):
+    course, said = run
+    assert grade(course, change.__name__) == (None, True)
+    assert list(field(course, change.__name__).attachments.values()) == [{"image/png": PICTURE}]
+    shown = page(course, change.__name__)
+    assert WORDS in shown.text
+    assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
+    assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1, picture_as_html 1" in said
+
+
+def test_answers_in_two_cells_of_one_name_are_both_read(run):
+    course, said = run
+    assert "Or: the row's own mean." in field(course, "answered_twice").source
+    assert f"answered_twice, {NAME}: a copy of the cell of '{WRITTEN}' has other words: cell " in said
+
+
+def test_long_answer_is_kept_whole(run):
+    course, _ = run
+    assert field(course, "long").source == LONG
+    assert LONG in page(course, "long").text
+
+
+def test_what_is_longer_than_a_book_is_named_and_costs_no_answer(run):
+    course, said = run
+    assert field(course, "after_a_book").source == WORDS
+    (notice,) = (line for line in said.splitlines() if f"after_a_book, {NAME}: texts beyond 1,000,000" in line)
+    assert f"submitted/after_a_book/{NAME}/{NOTEBOOK}" in notice
+
+
+def test_run_says_how_many_answers_wait(run):
+    course, said = run
+    waiting = len(ELSEWHERE) + len(IN_PLACE) + 1
+    assert f"{NAME}: {waiting} answers wait for a person to grade" in said
+    again = said_by(course, "grade", "--gradebook", "--quiet")
+    assert f"{NAME}: {waiting} answers wait for a person to grade" in again
