@@ -147,8 +147,13 @@ def withdraw(
     warn(sandbox, course)
     again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
     reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
-    writing = _withdrawn(then)
-    regrade.run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, writing)
+    if regrade.is_graded(course, assignment):
+        regrade.run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, _withdrawn(then))
+    elif write:
+        with _withdrawn(then):
+            regrade.write_points(course, then)
+    else:
+        say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
         print(f"{then.course_folder / COURSE} says so, too.")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -28,7 +28,7 @@ from autograder.nbgrader import api, gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import autograded_folder, total
 from autograder.nbgrader.outcomes import SetAside, set_aside_in
-from autograder.nbgrader.totals import assign_penalties, extra_credit, penalty_of, take_over_points
+from autograder.nbgrader.totals import assign_penalties, extra_credit, graded_points, penalty_of, take_over_points
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.text import printable, shown_name
@@ -230,6 +230,19 @@ def run(
         f"To undo it: autograder regrade {name} --undo",
         f"New feedback pages: nbgrader generate_feedback {name} --force",
     )
+
+
+def is_graded(course: Course, assignment: Assignment) -> bool:
+    """True if somebody has marks in this assignment."""
+    coursedir = api(course.root).coursedir
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        return bool(graded_points(book, assignment.name))
+
+
+def write_points(course: Course, assignment: Assignment) -> None:
+    """Give the gradebook the points of an assignment that nobody has marks in."""
+    with contextlib.suppress(MissingEntry):  # it is not released yet
+        take_over_points(api(course.root).coursedir, assignment)
 
 
 def undo(course: Course, name: str, console: Console) -> None:
