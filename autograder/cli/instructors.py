@@ -32,7 +32,7 @@ def regrade(
     """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
 
     Manual grades and comments are kept. Needs the gradebook that nbgrader wrote. Exit code: 1 when nobody could be
-    graded anew, 2 when the call itself is wrong, else 0.
+    graded again, 2 when the call itself is wrong, else 0.
     """
     from autograder.cli.regrade import run
     from autograder.cli.regrade import undo as undo_last
@@ -196,7 +196,7 @@ def why(
 ) -> None:
     """How a mark came about, in ten lines: what happened when, and what the tests say.
 
-    While neither course nor kit has changed since, the submission that counts is graded anew, in the sandbox; else the
+    While neither course nor kit has changed since, the submission that counts is graded again, in the sandbox; else the
     report that was kept is shown. Exit code: 0, or 1 when grading anew gives another mark.
     """
     from autograder.nbgrader import api

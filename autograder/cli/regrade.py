@@ -58,7 +58,7 @@ Change = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its 
 class Comparison:
     """The marks of one student before and after, and the penalties for late work.
 
-    problem: why they could not be graded anew
+    problem: why they could not be graded again
     withdrawn: cells of exercises that are withdrawn afterwards: what a person gave there does not count
     """
 

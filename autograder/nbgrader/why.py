@@ -104,7 +104,7 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
             ((_, marked),) = workers.mark([task])
         if marked.report.reason:
-            return None, f"It could not be graded anew: {marked.report.reason}", False
+            return None, f"It could not be graded again: {marked.report.reason}", False
         other = [
             exercise.name for exercise in marked.report.exercises if not _agrees(exercise.name, exercise.score, now)
         ]

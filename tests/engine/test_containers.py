@@ -1,4 +1,4 @@
-"""Answers in other containers: what is moved into the right one without changing a value, and what is left alone."""
+"""Answers in other containers: what moves into the right one without changing a value, and what stays."""
 
 from __future__ import annotations
 

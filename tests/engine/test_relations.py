@@ -272,7 +272,7 @@ def test_a_visible_check_says_nothing_of_what_it_cannot_tell():
 
 @pytest.mark.parametrize("no_value", [NoAnswer(Why.TOO_SLOW, "no answer"), Failure(FailureKind.MEMORY, "20000000")])
 def test_running_out_of_memory_or_time_is_no_wrong_value(no_value):
-    """The largest input alone is too much, and all values are right: nothing stops at a size."""
+    """Only the largest input is too much, and all values are right: nothing stops at a size."""
     calls = [Call("f", (np.random.default_rng(rows).normal(size=(rows, 4)),)) for rows in (3, 8, 70)]
     right = [Reply(call.args[0] * 2) for call in calls]
     answers = zip(calls, [*right[:2], no_value], right, strict=True)
