@@ -1,6 +1,6 @@
 """Write what is generated in `docs/`: the command line's help, the table of promises, sizes of packages, two pictures.
 
-    python -m tools.docs
+python -m tools.docs
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+
 from autograder.cli.main import app
 from autograder.errors import CourseError
 from autograder.sandbox.backends import BACKENDS
