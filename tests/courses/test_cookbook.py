@@ -101,7 +101,7 @@ def test_the_first_hour(tmp_path):
             write_cell(course, title.removeprefix("cell "), text)
         elif title.endswith(".py"):
             (course.assignment(NAME).content / title).write_text(text)
-    assert "ada, a1_first: 2 / 3" in said
+    assert "ada, a1_first: 1.5 / 6" in said
     assert not [one for one in words if one not in said], said
 
 
