@@ -221,7 +221,7 @@ def _judge_tests(
     def execute(run: _TestRun, answering: Answering) -> tuple[Outcome, list[Recorded]]:
         run.made.clear()
         test, student = run.outcome.test, Student(answering, parameter_names)
-        return material.suite.run(test, student, reference, recording.drawings.get(test)), student.calls
+        return material.suite.run(test, student, reference), student.calls
 
     for test in tests:
         run, recorded = _TestRun(test, exercise, planned, quoted), recording.calls.get(test)

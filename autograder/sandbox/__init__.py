@@ -106,9 +106,8 @@ Not covered:
   traceback must be in the code. Shapes and one wrong value a test are the student's own, too: code
   that hides an input in them can show some bytes of it. Of what a call prints or writes, one line a
   test is quoted, by the rule for exceptions.
-- Tables of answers: one case of each test of values has one of four inputs, chosen by the course's
-  secret and the notebook's cells (`testing.variants`). Without a secret anybody can compute them.
-  Tests that pass models or token ids keep their inputs.
+- Tables of answers: a message prints the line that makes an input, so anybody can compute the
+  answers to all inputs. A table of them stands in the cell, where a person sees it.
 - Memory that a hidden test limits: from 16 MiB on, all processes of a submission are measured from
   outside. One that ends during the call is measured every 10 milliseconds until then
   (`sandboxed.memory_watch`).

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,6 @@ from autograder.testing.callbacks import parameter_names, passes_arrays, passes_
 from autograder.testing.local import answering
 from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
-from autograder.testing.variants import VARIANTS, Drawing, varied
 
 Answering = Callable[[Call], Reply | Failure]
 ASK_ALIKE = "let the test ask the reference the same, whatever the student's answers are"
@@ -43,16 +42,12 @@ class Recording:
 
     array_functions: the exercises that their tests call with arrays
     broken: tests that the reference fails, each with where in the suite, and the message
-    drawn: the seeds that each test of values draws with
-    drawings: the seeds of tests whose inputs are not as they stand in the suite
     kept: random answers and files of the reference. It draws once, and a judge may write no files
     """
 
     calls: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
     array_functions: frozenset[str] = frozenset()
     broken: tuple[tuple[Test, str, str], ...] = ()
-    drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
-    drawings: Mapping[Test, Drawing] = field(default_factory=dict)
     kept: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @cached_property
@@ -91,57 +86,17 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     calls_of: dict[Test, tuple[RecordedCall, ...]] = {}
     with_arrays: set[str] = set()
     broken: list[tuple[Test, str, str]] = []
-    drawn: dict[Test, tuple[int, ...]] = {}
     kept: dict[bytes, bytes] = {}
     for test in suite.tests:
-        student, reference, drawing = Student(answer, parameters), Student(answer, parameters), Drawing()
-        outcome = suite.run(test, student, reference, drawing)
+        student, reference = Student(answer, parameters), Student(answer, parameters)
+        outcome = suite.run(test, student, reference)
         kept |= _kept(reference.calls)
-        if reference.calls:
-            drawn[test] = tuple(drawing.seeds)
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
         elif not any(passes_functions(recorded.call) for recorded in student.calls):
             calls_of[test] = tuple(_recorded(student.calls))
-    return Recording(calls_of, frozenset(with_arrays), tuple(broken), drawn, kept=kept)
-
-
-def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secret: str) -> tuple[Recording, ...]:
-    """The recording in each variant: with one case changed in each planned test of values."""
-    answer, parameters = _cached(recording.answering(names)), functools.partial(parameter_names, names)
-    found = [(dict(recording.calls), dict[Test, Drawing]()) for _ in range(VARIANTS)]
-    kept = dict(recording.kept)
-    for test, seeds in recording.drawn.items():
-        calls = recording.calls.get(test, ())
-        right = {recorded.answer for recorded in calls}
-        left = list(seeds) if calls else []
-        for number, (calls_of, drawings) in enumerate(found):
-            while left:
-                drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
-                student, reference = Student(answer, parameters), Student(answer, parameters)
-                outcome = suite.run(test, student, reference, drawing)
-                kept |= _kept(reference.calls)
-                new = (_answer_in(one) for one in student.calls if one.call.as_bytes not in recording.right)
-                if outcome.error is None and not right.issuperset(new):
-                    calls_of[test], drawings[test] = tuple(_recorded(student.calls)), drawing
-                    break
-                left.pop()  # the test fails with other numbers, or no answer depends on them
-    return tuple(replace(recording, calls=calls_of, drawings=drawings, kept=kept) for calls_of, drawings in found)
-
-
-def _cached(answer: Answering) -> Answering:
-    """The same, but each call that passes no functions is answered once."""
-    known: dict[bytes, bytes] = {}
-
-    def again(call: Call) -> Reply | Failure:
-        if passes_functions(call):
-            return answer(call)
-        if call.as_bytes not in known:
-            known[call.as_bytes] = answer_bytes(answer(call))
-        return answer_of(known[call.as_bytes])
-
-    return again
+    return Recording(calls_of, frozenset(with_arrays), tuple(broken), kept)
 
 
 def _answer_in(recorded: Recorded) -> bytes:
