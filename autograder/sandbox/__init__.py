@@ -100,12 +100,11 @@ Not covered:
   tell it nothing that it was not asked. An exercise that is judged with the reference runs anew,
   with its own scratch. There, cells that compare with a forbidden implementation get the answers of
   the first time, and no new ones.
-- What a report says: it quotes an exception's text as far as that is in the notebook's code or is
-  one of the libraries', with at most eight numbers of two digits, three such texts an exercise, and
-  none once the reference has answered something there (`testing.quoting`). Types and lines of a
-  traceback must be in the code. Shapes and one wrong value a test are the student's own, too: code
-  that hides an input in them can show some bytes of it. Of what a call prints or writes, one line a
-  test is quoted, by the rule for exceptions.
+- What a report says: an exception's type, the student's line and 400 characters of its text, so
+  code can show a hidden test's input. Once the reference has answered something in an exercise, a
+  report shows no text, no name of a type and no line that is not in the notebook
+  (`testing.redaction`). Shapes and one wrong value a test are the student's own, too: code that
+  hides an answer in them can show some bytes of it.
 - Tables of answers: a message prints the line that makes an input, so anybody can compute the
   answers to all inputs. A table of them stands in the cell, where a person sees it.
 - Memory that a hidden test limits: from 16 MiB on, all processes of a submission are measured from
