@@ -21,7 +21,7 @@ from msgspec import structs
 from autograder import sandbox
 from autograder.cli.main import app
 from autograder.errors import CourseError
-from autograder.report import Cause, ExerciseResult, Report, TestResult
+from autograder.report import ExerciseResult, Report, TestResult
 from autograder.sandbox.backends import BACKENDS
 from autograder.sandbox.backends.promises import PROMISES
 from tools import diagrams
@@ -45,11 +45,10 @@ KEYS = {
         "max_score": "points of its check cell",
         "started": "false while the stub is untouched, or the name is not defined",
         "diagnosis": "what is wrong: a mistake whose answers the student's are, or a relation to the right ones, such "
-        "as `a-constant-factor`; two joined by `+`; two of which it is one, joined by `-or-`; or null",
+        "as `another-dtype`; two of which it is one, joined by `-or-`; or null",
         "evidence": "by what that is known, in one sentence; empty without a diagnosis",
-        "known_mistake": "true if a mistake is in the diagnosis, and not relations alone",
+        "known_mistake": "true if the diagnosis is a mistake, not a relation",
         "hint": "the question that goes with the diagnosis; empty without one",
-        "causes": "if the diagnosis is of two: the `name` and the `hint` of each",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
         "not_produced": "what the grader could not produce, and why; only if there is any. The mark stands",
         "withdrawn": "true if the course has withdrawn it, so that everybody gets its points; else not there",
@@ -253,12 +252,11 @@ def json_reference() -> str:
     """An example with all keys explained. Raises `CourseError` if an explanation is missing or superfluous."""
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
-    two = structs.replace(exercise, causes=(Cause("no-scaling", ""), Cause("softmax-twice", "")))
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
     failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
     submission, exercise = (
         structs.replace(failed, extra="..."),
-        structs.replace(two, withdrawn=True, not_produced=("...",)),
+        structs.replace(exercise, withdrawn=True, not_produced=("...",)),
     )
     whole: dict[str, Any] = {"A submission": submission, "An exercise": exercise, "A test": test}
     parts = [JSON_HEAD, MADE]
