@@ -24,11 +24,9 @@ ODD: list[Any] = [
     ["table", ["list", ["DataFrame", ["list", []], ["list", []], None, ["list", [None]], ["list", [None]]]]],
     "Series", "Index", "Timestamp", "category", "datetime64[ns]", "timedelta64[s]", "datetime64[us, Europe/Berlin]",
     "Int64", "period[M]", "interval[int64, right]", "string[pyarrow]", "object", ["list", ["object", ["list", ["a"]]]],
-    ["integer", b"\xff" * 1661], ["integer", b""], ["decimal", "1E+9999"], ["decimal", "NaN"], ["decimal", "9" * 5000],
-    ["fraction", [b"\x01", b"\x03"]], ["fraction", [b"\x01", b"\0"]], ["complex", [float("nan"), 1.0]], ["bytes", b"x"],
-    ["datetime", "2024-01-02T03:04:05+23:59"], ["date", "9999-12-31"], ["time", "24:00"],
-    ["timedelta", [999999999, 0, 0]], ["deque", [[1, 2], 1]], ["deque", [[1], 2**62]],
-    ["generated", [[1], "map", True]], ["datetime", "0001-01-01"],
+    ["integer", b"\xff" * 1661], ["integer", b""], ["complex", [float("nan"), 1.0]], ["bytes", b"x"],
+    ["deque", [[1, 2], 1]], ["deque", [[1], 2**62]],
+    ["generated", [[1], "map", True]],
     ["dict", [[["tuple", [1]], 1], [["integer", bytes(9)], 2]]],
 ]  # fmt: skip
 PLACES = 3000  # only so many places of an input can change, or repeated doubling would never end

@@ -32,8 +32,6 @@ OTHERS = {
     "pd": "import pandas as pd",
     "datetime": "import datetime",
     "deque": "from collections import deque",
-    "Decimal": "from decimal import Decimal",
-    "Fraction": "from fractions import Fraction",
 }
 
 

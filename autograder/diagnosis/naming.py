@@ -176,9 +176,7 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
-    # Right samples may differ, so only a mistake's samples are evidence.
-    rules = RULES[:2] if any(one.call.chance for one in calls) else RULES
-    return next((found for _, find in rules if (found := find(compared))), None)
+    return next((found for _, find in RULES if (found := find(compared))), None)
 
 
 def _one_or_other(first: Mistake, second: Mistake) -> Mistake:

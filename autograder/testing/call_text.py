@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from autograder.sandbox.protocol.calls import EVAL, Call, Gives
 from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table
 
@@ -18,13 +16,9 @@ def as_written(call: Call, names: ParameterNames) -> str:
     """A call as a person would write it: `median(x, axis=0) with x (4, 5)`."""
     if call.gives is Gives.NAME:
         return call.name
-    if call.chance is not None and call.chance.times:
-        return f"{as_written(replace(call, chance=None), names)}, {call.chance.times:,} times"
     if call.instance is None:
         made = _call_text(call.args, call.kwargs, names(call.name), call.name)
-        if call.steps:
-            return ", then ".join([made, *_step_texts(call, names)])
-        return made + (f" with {', '.join(map(repr, call.typed))} typed in" if call.typed else "")
+        return ", then ".join([made, *_step_texts(call, names)])
     made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
     if call.build:
         return made

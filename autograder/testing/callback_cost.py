@@ -9,9 +9,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
@@ -22,7 +19,7 @@ from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.protocol.values import Handle
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
-HARMLESS = (bool, Handle, date, time, timedelta)
+HARMLESS = (bool, Handle)
 MAX_NUMBER = 512
 MAX_AXIS = 256
 MAX_AXES = 8
@@ -81,8 +78,6 @@ def _number(value: Any) -> float | None:
         if math.prod(value.shape) != 1 or (value.shape and not str(value.dtype).rpartition(".")[2].startswith("int")):
             return None
         return float(value.reshape(-1)[0])
-    if isinstance(value, Fraction | Decimal):
-        return float(value)
     return abs(value) if isinstance(value, complex) else value if _is_plain_number(value) else None
 
 

@@ -79,7 +79,7 @@ class Questions:
             return refused("too much has been asked by now")
         if not is_small(question):
             return refused("this is far more than it is meant to be asked about")
-        question = replace(question, memory=None, chance=None, gives=Gives.VALUE, typed=None)
+        question = replace(question, memory=None, gives=Gives.VALUE)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
         is_known = any(proxy.name == question.name for proxy in self.substituted)

@@ -12,7 +12,6 @@ import copy
 from collections import deque
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -103,7 +102,7 @@ def _what_is_wrong(got: Any, right: Any) -> str:
 
 def _number(value: Any) -> str:
     """A number as part of a sentence; empty for anything else."""
-    if isinstance(value, Decimal | Fraction | complex):
+    if isinstance(value, complex):
         return f"is {tables.shown(value)}, which "
     if _kind(value) != "number":
         return ""

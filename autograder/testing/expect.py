@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,19 +15,17 @@ from autograder.sandbox.protocol.objects import Form, Other
 from autograder.sandbox.protocol.scalars import WRITERS, Generated
 from autograder.testing import tables
 from autograder.testing.comparing import change_of, float_of, not_close, same_value
-from autograder.testing.effects import text as text
-from autograder.testing.figures import figure as figure
 from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
+from autograder.testing.printed_text import text as text
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
 # The mildest known mistake is 0.01 away.
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
-RARE = (complex, Decimal, Fraction)
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 NO_ARRAY = ", where an array belongs"
@@ -105,7 +101,7 @@ def _fail_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, 
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
-    """Same shape and exactly the same values. A date, a text, bytes, a table or the like is compared as it is."""
+    """Same shape and exactly the same values. A text, bytes, a table or the like is compared as it is."""
     if tables.as_table(wanted) is not None:
         table(got, wanted, hint, what, atol=0.0)
         return
@@ -123,8 +119,8 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
 
 
 def _as_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
-    """Both as arrays of numbers; of Python's own kinds of numbers only if they are wanted."""
-    kinds = RARE if isinstance(wanted, RARE) else ()
+    """Both as arrays of numbers; complex numbers only if they are wanted."""
+    kinds = complex if isinstance(wanted, complex) else ()
     return [np.asarray(value if isinstance(value, kinds) else numbers(value)) for value in (got, wanted)]
 
 
@@ -231,10 +227,3 @@ def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
     from autograder.testing.cases import cases as made  # it imports this module
 
     return made(*arguments, **more)
-
-
-def sample(draws: Any, hint: str = "", **asked: Any) -> None:
-    """Draws have the expected distribution: see `autograder.testing.sampling.sample`."""
-    from autograder.testing.sampling import sample as judged  # it imports this module
-
-    judged(draws, hint, **asked)

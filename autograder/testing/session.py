@@ -153,8 +153,6 @@ class Suite:
         drawing: the seeds that its inputs are drawn with
         Raises `MachineError` if the test needs a package that is not installed here.
         """
-        for caller in filter(None, (student, reference)):
-            caller._is_reference, caller._is_random = caller is reference, "random" in self.marks[test]
         with self._notes.taken(), (drawing or Drawing()).under_way():
             error = self._plugin.run(test, student, reference)
         if error is None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ DTYPE_FAMILIES = (
 )
 TYPE_FAMILIES: tuple[tuple[tuple[type, ...], str], ...] = (
     ((bool,), "truth values"),
-    ((int, float, complex, Decimal, Fraction), "numbers"),
+    ((int, float, complex), "numbers"),
     ((str,), "texts"),
     ((date,), "times"),
     ((timedelta,), "lengths of time"),
@@ -312,7 +311,7 @@ def _cell_text(wrong: _Wrong, wanted: Table, columns: int, how: How) -> str:
 def _quoted(wrong: _Wrong, how: How) -> str:
     """The wrong value, as far as a message may quote it: a text only if the expected column has it, too."""
     got = wrong.got.plain[wrong.row]
-    if got is None or isinstance(got, bool | int | float | complex | Decimal | Fraction):
+    if got is None or isinstance(got, bool | int | float | complex):
         return shown(got)
     if how.tells or any(same_value(value, got) for value in wrong.wanted.plain):
         return shown(got)
@@ -325,8 +324,6 @@ def shown(value: Any) -> str:
         return f"{value:.4g}"
     if value is None:
         return "missing"
-    if isinstance(value, Fraction):
-        value = Decimal(value.numerator) / value.denominator
     if isinstance(value, int) and abs(value) > 10**9:
         value = float(value) if abs(value) < LARGEST else Decimal(value)
     if isinstance(value, float | Decimal):

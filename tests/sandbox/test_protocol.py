@@ -234,7 +234,6 @@ NOTHING = ["dict", []]
         ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], None, "yes"]}, "not a call"),
         ({"call": [[]]}, "not a call"),
         ({"failure": ["memory", "9" * 400, "", []]}, "not a number"),
-        ({"failure": ["no input", "third", "", []]}, "not a number"),
         ({"failure": [1, "", "", []]}, "not an answer"),
         ({"failure": ["raised", "", "", [["f", "1", ""]]]}, "not an answer"),
         ({"failure": ["no such kind", "", "", []]}, "not an answer"),

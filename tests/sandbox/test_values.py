@@ -8,8 +8,6 @@ import enum
 import itertools
 import time
 from collections import deque
-from decimal import Decimal
-from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -249,14 +247,8 @@ TABLES = [
 ]
 SCALARS = {
     "integer": (1, b"", bytes(1662), "9" * 10**6, [1]),
-    "decimal": ("9" * 10**6, "1e5", "1E+99999", "sNaN", "", 1, " 1", "١"),
-    "fraction": ([b"\x01", b"\x00"], [b"\x01"], [1, 2], [bytes(1662), b"\x01"], None),
     "complex": ([1, 2], [1.0], ["1", 2.0], None),
     "bytes": ("x", bytes(2**20 + 1), [1]),
-    "datetime": ("today", "2024-01-01" * 10, 5, "9999999-01-01"),
-    "date": ("2024-13-01", b"2024-01-01"),
-    "time": ("25:00", None),
-    "timedelta": ([1, 2], [10**12, 0, 0], [0.5, 0, 0], "1"),
     "deque": (["list", []], [[1, 2], 1], [[1], "2"], [[1]], [None, None]),
     "generated": ([[1], "generator"], [[1], "a b", True], [[1], "generator", 1], [1, "generator", True]),
 }
@@ -295,10 +287,8 @@ def test_what_has_not_the_agreed_form_is_refused(data):
 @pytest.mark.parametrize(
     "value",
     [
-        2**64, -(2**63) - 1, 10**3999, 1 + 2j, b"ab", Decimal("1.50"), Decimal("-1E+9"), Fraction(10**30, 7),
-        datetime.datetime(2024, 1, 2, 3, tzinfo=datetime.UTC), datetime.date(2024, 1, 2), datetime.time(3, 4),
-        datetime.timedelta(days=-1, microseconds=3), deque([1, (2, 3)], 5), {(1, 2): 3, datetime.date(2024, 1, 1): 4},
-        {Fraction(1, 2), Decimal("0.1"), 10**30}, {np.int64(3): 1},
+        2**64, -(2**63) - 1, 10**3999, 1 + 2j, b"ab", deque([1, (2, 3)], 5), {(1, 2): 3},
+        {1j, 10**30}, {np.int64(3): 1},
     ],
     ids=repr,
 )  # fmt: skip
@@ -308,15 +298,14 @@ def test_what_pythons_library_has_comes_as_it_is(value):
     assert fingerprint_of(Reply(again)) == fingerprint_of(Reply(value))
 
 
-def test_numpys_own_texts_and_times_come_as_pythons():
+def test_numpys_own_texts_come_as_pythons():
     assert over(np.str_("x")) == "x"
     assert over(np.complex128(1j)) == 1j
-    assert over(np.datetime64("2024-01-02T03", "ns")) == datetime.datetime(2024, 1, 2, 3)
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(10**4100, "an int of many digits"), (Decimal("1E+99999"), "a Decimal"), (bytes(2**20 + 1), "bytes of 1048577")],
+    [(10**4100, "an int of many digits"), (bytes(2**20 + 1), "bytes of 1048577")],
 )
 def test_what_is_too_large_to_be_read_is_named(value, said):
     assert kind_of(over(value)) == f"something too large, {said}"
@@ -324,7 +313,7 @@ def test_what_is_too_large_to_be_read_is_named(value, said):
 
 def test_numbers_of_a_million_digits_are_refused_in_no_time():
     started = time.process_time()
-    for data in (["decimal", "9" * 10**6], ["integer", b"\x7f" * 10**6], ["fraction", [b"\x7f" * 10**6] * 2]):
+    for data in (["integer", "9" * 10**6], ["integer", b"\x7f" * 10**6]):
         with pytest.raises(WireError):
             values.decode(data)
     assert time.process_time() - started < 0.5
@@ -381,7 +370,7 @@ def frame_of_all():
             "c": pandas.Categorical(["lo", "hi", None], ["lo", "mid", "hi"], ordered=True),
             "N": pandas.array([1, None, 3], dtype="Int64"), "B": pandas.array([True, None, False]),
             "s": pandas.array(["a", None, "b"], dtype="string"), "td": pandas.to_timedelta([1, 2, None], unit="s"),
-            "o": [Decimal("1"), datetime.date(2024, 1, 1), [1, 2]], "u": np.array([1, 2, 3], dtype="uint16"),
+            "o": [10**30, b"x", [1, 2]], "u": np.array([1, 2, 3], dtype="uint16"),
             "p": pandas.period_range("2024-01", periods=3, freq="M"),
         }
     )  # fmt: skip

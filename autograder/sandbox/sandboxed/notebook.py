@@ -33,8 +33,8 @@ from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.sandboxed import effects, removal
-from autograder.sandbox.sandboxed.effects import Bounded
+from autograder.sandbox.sandboxed import removal
+from autograder.sandbox.sandboxed.bounded_output import Bounded
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
@@ -84,7 +84,6 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
-        effects.given = {}
         for name in ("autograder", self.setting.package):
             sys.modules[name] = student_package(name)
         removal.send_question = functools.partial(_ask, self.sock)
