@@ -43,19 +43,19 @@ from autograder.judge.exercise_calls import read
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
-from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.of_pandas import for_suite
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import FRAME, Column, Table
+from autograder.sandbox.values.core.objects import Record
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.sandbox.values.tables.table import FRAME, Column, Table
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
 from autograder.testing.cases import alike
-from autograder.testing.comparing import same_answer
 from autograder.testing.expect import kind_of
 from autograder.testing.redaction import redacted
 from autograder.testing.student import parts_of
-from autograder.testing.tables import How, as_table, difference
+from autograder.testing.values.comparisons import described, for_suite
+from autograder.testing.values.core.comparing import same_answer
+from autograder.testing.values.tables.table_comparison import How, difference
 from autograder.worker.verdict import BadVerdict, read_message
 from tests.helpers.in_process import COURSE, judged, material
 from tools.fuzz_changes import changed
@@ -191,7 +191,7 @@ def _read_table(value: Any) -> None:
     """Compare tables as tests and the diagnosis do."""
     for table in parts_of(value):
         if isinstance(table, Table):
-            as_table(for_suite(table))
+            described(for_suite(table))
             for how in (How(), How(row_order=False, dtypes=True, column_order=True)):
                 difference(table, table, how)
                 difference(table, _RIGHT, how)

@@ -25,9 +25,9 @@ from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
 from autograder.sandbox.protocol.kinds import Kind as FailureKind
 from autograder.sandbox.protocol.kinds import Why
-from autograder.sandbox.protocol.values import encode
+from autograder.sandbox.values.codec import encode
 from autograder.testing.callbacks import passes_functions
-from autograder.testing.comparing import arrays, numbers, same_value
+from autograder.testing.values.core.comparing import arrays, numbers, same_value
 
 
 @dataclass(frozen=True)

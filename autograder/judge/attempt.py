@@ -25,7 +25,6 @@ from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Inst
 from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
-from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
@@ -33,6 +32,7 @@ from autograder.testing.redaction import redacted, with_quote
 from autograder.testing.session import Outcome, Test
 from autograder.testing.student import Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import Forbidden, NotStarted
+from autograder.testing.values.core.comparing import same_answer, same_value
 
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 MAX_QUOTED = 3  # texts of the student's code that an exercise's messages quote: each can carry a few bytes of an input

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from autograder.judge.format_errors import Answering
 from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.testing.comparing import change_of
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.student import Recorded
+from autograder.testing.values.core.comparing import change_of
 
 ADVICE = "Which line writes into an argument, or sets its shape or dtype?"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.sandbox.protocol.calls import EVAL, Call, Gives
-from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table
+from autograder.testing.values.comparisons import described
 
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
@@ -54,12 +54,11 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
 
 def _size(value: Any) -> tuple[str, str] | None:
     """An argument without a label, and its size after a label, if any; None if it is written out instead."""
-    if isinstance(value, Table) and value.kind not in (MOMENT, SPAN):
-        size = f"of {len(value)} x {len(value.parts)}" if value.kind == FRAME else f"of {len(value)}"
-        return f"a {value.kind} {size}", size
+    if (found := described(value)) is not None:
+        return found[0].size(found[1])
     if hasattr(value, "shape"):
         shape = str(tuple(value.shape))
-        return f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {shape}", shape
+        return f"an array {shape}", shape
     if isinstance(value, dict):
         return "a dict", ""
     return ("a function", "") if callable(value) else None

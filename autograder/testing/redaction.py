@@ -14,10 +14,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.protocol.objects import Form, Other, Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import KINDS
+from autograder.sandbox.values.core.objects import Form, Other, Record
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.sandbox.values.tables.table import Table
 from autograder.testing.quoting import NUMBER as PLAIN_NUMBER
 from autograder.testing.quoting import Parts, quoted, texts_in
 

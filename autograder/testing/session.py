@@ -23,7 +23,7 @@ from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.objects import NoField
+from autograder.sandbox.values.core.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch

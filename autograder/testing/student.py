@@ -17,7 +17,6 @@ A function that each of them is made with answers the calls: from a process in t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,10 +27,8 @@ from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
-from autograder.sandbox.protocol.tables import Table
+from autograder.sandbox.values.conversion import portable
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.comparing import arrays, numbers
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import (
     Forbidden,
@@ -43,6 +40,8 @@ from autograder.testing.student_errors import (
     Stopped,
     StudentError,
 )
+from autograder.testing.values.comparisons import comparable, for_suite
+from autograder.testing.values.core.comparing import arrays, numbers
 from autograder.text import raised
 
 FORBIDDEN = (
@@ -150,8 +149,7 @@ class Student:
         return self._reply(Call(name, gives=Gives.NAME)).value
 
     def _reply(self, call: Call) -> Reply:
-        if "pandas" in sys.modules:
-            call = call.with_given(without_pandas)
+        call = call.with_given(portable)
         self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
@@ -247,9 +245,9 @@ def parts_of(value: Any) -> list[Any]:
 def _holds(value: Any, got: Any) -> bool:
     """Whether `got` is this value, one of its parts, or an array that shares its memory."""
     parts = parts_of(value)
-    if any(got is part or (type(part) is Table and part.made is got) for part in (value, *parts)):
+    if any(got is part or for_suite(part) is got for part in (value, *parts)):
         return True
-    if is_of_pandas(got):  # whose attributes are its columns
+    if comparable(got) is not None:  # attributes of a frame are its columns
         return False
     return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays(parts))
 

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.authoring.sample_class import hand_in
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.protocol.objects import Form, Other
+from autograder.sandbox.values.core.objects import Form, Other
 from autograder.testing.expect import kind_of
 from autograder.testing.redaction import MAX_QUOTED, coarse, redacted
 from tests.conftest import ROOT

@@ -328,5 +328,5 @@ def test_no_text_of_a_question_becomes_a_program(student, value):
 def test_pandas_runs_no_text_of_a_question(transport):
     with refusing_text_as_code(["price > 3"]), pytest.raises(RuntimeError, match="may not become a program"):
         ORDERS.query("price > 3")
-    with refusing_text_as_code([ORDERS["price"], 3]):
+    with refusing_text_as_code([ORDERS["price"].to_numpy(), 3]):
         assert len(ORDERS.query("price > 3")) == 2

@@ -19,7 +19,7 @@ from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
-from autograder.sandbox.protocol.objects import Other, Record
+from autograder.sandbox.values.core.objects import Other, Record
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import kind_of
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, slowly

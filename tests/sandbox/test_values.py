@@ -17,18 +17,20 @@ from autograder.course import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.sandbox.protocol import of_pandas, values
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.protocol.objects import NoField, Record
-from autograder.sandbox.protocol.scalars import MAX_GENERATED, Generated
 from autograder.sandbox.sandboxed.perform import perform
-from autograder.testing.comparing import same_value
+from autograder.sandbox.values import codec as values
+from autograder.sandbox.values.core.objects import NoField, Other, Record
+from autograder.sandbox.values.core.scalars_codec import MAX_GENERATED, Generated
+from autograder.sandbox.values.tables.pandas_tables import table_from
 from autograder.testing.expect import kind_of
 from autograder.testing.local import Here, answering
 from autograder.testing.redaction import redacted
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
+from autograder.testing.values.comparisons import for_suite
+from autograder.testing.values.core.comparing import same_value
 from tests.helpers.calls import frame_of
 
 
@@ -108,7 +110,7 @@ def test_objects_are_equal_if_their_data_is_whatever_they_are_called():
 
 @pytest.mark.parametrize("value", [object(), len, Colour.RED, ValueError("x"), np, Point, Nasty(), lambda: 1])
 def test_what_has_no_public_data_stays_where_it_is(value):
-    assert isinstance(over(value), values.Other)
+    assert isinstance(over(value), Other)
 
 
 def test_an_object_is_taken_for_no_array_whatever_its_fields_are_called():
@@ -163,7 +165,7 @@ def test_a_pandas_frame_comes_as_its_columns():
     assert table.rows is None
     assert table == over(frame.copy())
     assert table != over(frame.assign(n=[1, 3]))
-    assert of_pandas.for_suite(table)["n"].tolist() == [1, 2]
+    assert for_suite(table)["n"].tolist() == [1, 2]
     indexed = over(frame.set_index("word"))
     assert (indexed.rows[0].plain, list(indexed)) == (["a", None], ["n", "x", "when"])
     nullable = over(pandas.DataFrame({"n": pandas.array([1, None], dtype="Int64"), "b": pandas.array([True, None])}))
@@ -356,7 +358,7 @@ def test_a_generator_is_read_up_to_a_stated_number_of_items():
 
 
 def as_it_arrives(value):
-    return of_pandas.for_suite(over(value))
+    return for_suite(over(value))
 
 
 def frame_of_all():
@@ -413,7 +415,7 @@ def test_each_call_gets_a_frame_of_its_own():
         frame["n"] = function(1)
         return frame.attrs
 
-    call = Call("f", [of_pandas.table_from(pandas.DataFrame({"n": [5]})), abs])
+    call = Call("f", [table_from(pandas.DataFrame({"n": [5]})), abs])
     assert perform({"f": write}, call).value == {}
     assert perform({"f": lambda frame, _: frame["n"].tolist() * 2}, Call("f", [call.args[0], -1])).value == [5, 5]
 

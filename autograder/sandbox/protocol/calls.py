@@ -17,12 +17,12 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import astuple, replace
 
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.kinds import Gives as Gives
 from autograder.sandbox.protocol.kinds import Kind as Kind
 from autograder.sandbox.protocol.kinds import Why as Why
 from autograder.sandbox.protocol.messages import Proxy as Proxy
-from autograder.sandbox.protocol.values import Handle, decode, encode
+from autograder.sandbox.values.codec import Handle, decode, encode
+from autograder.sandbox.wire import WireError
 
 MAX_ERROR_TEXT = 400  # characters of an exception's text
 MAX_LINES = 3  # of a traceback
@@ -179,7 +179,7 @@ Ask = Callable[[Call], Reply | Failure]  # sends a question to the other side
 
 # ---------------------------------------------------------------- bytes
 
-# On the wire, all of these are lists in this order. Fields of type `Any` are tagged lists, which `values` reads within
+# On the wire, all of these are lists in this order. Fields of type `Any` are tagged lists, which `codec` reads within
 # its limits.
 
 

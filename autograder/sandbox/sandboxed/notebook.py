@@ -40,6 +40,7 @@ from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
 from autograder.sandbox.sandboxed.processes import counts_delays, seconds_delayed
 from autograder.sandbox.sandboxed.shell import line_of, prepared_shell, run_cell, run_test, student_package, write_files
+from autograder.sandbox.values.value_types import by_tag
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
@@ -58,6 +59,7 @@ class Notebooks:
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell, removed = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
+        by_tag()
         # So is what reads calls and writes answers: it is made when there is a first one.
         answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
         return removed

@@ -32,12 +32,12 @@ from autograder.sandbox.protocol.calls import (
     Proxy,
     Reply,
 )
-from autograder.sandbox.protocol.of_pandas import as_given
-from autograder.sandbox.protocol.scalars import read_out
-from autograder.sandbox.protocol.values import Handle, encode
 from autograder.sandbox.sandboxed import watching
 from autograder.sandbox.sandboxed.bounded_output import Bounded
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
+from autograder.sandbox.values.codec import Handle, encode
+from autograder.sandbox.values.conversion import native
+from autograder.sandbox.values.core.scalars_codec import read_out
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
@@ -67,7 +67,7 @@ def perform(
     """
 
     def given(value: Any) -> Any:
-        return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else as_given(value)
+        return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
 
     try:
         with _substituted(names, call, substituted, ask):

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from autograder.sandbox.protocol.frames import WireError
+from autograder.sandbox.wire import WireError
 
 MAX_DIGITS = 4000  # of a number; Python itself writes no more than 4300
 MAX_NUMBER_BYTES = 1661  # enough for that many digits
