@@ -51,7 +51,7 @@ from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
 from autograder.testing.cases import alike
 from autograder.testing.expect import kind_of
-from autograder.testing.redaction import redacted
+from autograder.testing.redaction import without_words
 from autograder.testing.student import parts_of
 from autograder.testing.values.comparisons import described, for_suite
 from autograder.testing.values.core.comparing import same_answer
@@ -175,8 +175,7 @@ def _read_answer(data: bytes) -> None:
         answer = answer_of(data)
     except frames.WireError:
         return
-    answer_bytes(redacted(answer, ["def softmax(x):\n    return x"], asked=False))
-    answer_bytes(redacted(answer, [], asked=True))
+    answer_bytes(without_words(answer, ["def softmax(x):\n    return x"]))
     # Each answer goes through these before a hidden test sees it, or when two answers to one call are compared.
     same_answer(answer, answer)
     fingerprint_of(answer)

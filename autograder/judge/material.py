@@ -23,7 +23,6 @@ class Material:
     prerequisites: names from an earlier assignment, which are not judged here
     examples: what is drawn, by exercise
     relations: the course's own relations between wrong and right answers
-    variants: recordings with other inputs in one case of each test of values; a submission gets one of them
     visible_names: names of mistakes by their answers to visible tests
     """
 
@@ -34,5 +33,4 @@ class Material:
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[Kind] = ()
-    variants: Sequence[Recording] = ()
     visible_names: VisibleNames = field(default_factory=dict)

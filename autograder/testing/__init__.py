@@ -25,14 +25,13 @@ from autograder.testing import expect
 from autograder.testing.reproduce import note
 from autograder.testing.student import Function, Gradients
 from autograder.testing.student_errors import HeldTooMuch, Raised
-from autograder.testing.variants import seed_of
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
 
 __all__ = [
     "GREY", "HIGH", "MODEL", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch",
     "ModelFile", "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close",
-    "equal", "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "seed_of", "shown", "with_fallback",
+    "equal", "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "shown", "with_fallback",
 ]  # fmt: skip
 
 # The diagnosis imports this package, so these are imported when they are first used.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.testing.mismatch import fail, kind_of
+from autograder.testing.redaction import HiddenText
 
 SHOWN = 120  # characters of a line
 
@@ -54,9 +55,8 @@ def _near_miss(line: str, expected: str) -> str:
 
 
 def _quoted(got: str, line: str) -> str:
-    """A line as part of a sentence; empty if a report may not quote it (see `redaction.with_quote`)."""
-    quote = getattr(got, "quote", _shown)(line)
-    return f" is `{quote}`" if quote else ""
+    """A line as part of a sentence; empty if no message may show it."""
+    return "" if isinstance(got, HiddenText) else f" is `{_shown(line)}`"
 
 
 def _shown(line: str) -> str:

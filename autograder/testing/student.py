@@ -25,7 +25,18 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from autograder.sandbox.protocol.calls import (
+    EVAL,
+    Answer,
+    Call,
+    Failure,
+    Instance,
+    Kind,
+    NoAnswer,
+    Reply,
+    Step,
+    Why,
+)
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.values.conversion import portable
 from autograder.testing.call_text import ParameterNames

@@ -52,12 +52,14 @@ class Comparison:
     def difference(self, got: Any, wanted: Any, atol: float = WITHIN, tells: bool = False) -> Difference | None:
         """How two values of this type differ; None if they do not.
 
-        atol: how far numbers may be off; tells: whether the text gives the expected value
+        atol: how far numbers may be off
+        tells: whether the text gives the expected value. If not, the text may have numbers of `got`, but no words that
+            student code could have chosen: that code may have called the reference, and could say what it answered
         """
         if same_value(got, wanted):
             return None
-        right = f", wanted `{self.code(wanted):.60}`" if tells else ", which is not right"
-        return Difference("value", f"is `{self.code(got):.60}`{right}")
+        text = f"is `{self.code(got):.60}`, wanted `{self.code(wanted):.60}`" if tells else "is not right"
+        return Difference("value", text)
 
     def code(self, value: Any) -> str:
         """Python code that makes the value."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograder.sandbox.values.core.objects import Other
-from autograder.sandbox.values.tables.pandas_tables import QUOTABLE
+from autograder.sandbox.values.tables.pandas_tables import HIDES_NAMES
 from autograder.sandbox.values.tables.table import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table, items_of
 from autograder.sandbox.values.value_type import ValueType
 from autograder.testing.values.comparison import WITHIN, Comparison, Difference
@@ -107,7 +107,7 @@ def _about_names(got: Table, wanted: Table, tells: bool) -> Iterator[str]:
         missing.remove(name)
     if missing:
         yield f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-    quoted = [name for name in extra if tells or name in got.quotable]
+    quoted = [] if got.hides_names and not tells else extra
     if quoted:
         yield f"{_listed(quoted)} {'is' if len(quoted) == 1 else 'are'} not asked for"
     if rest := len(extra) - len(quoted):
@@ -323,13 +323,13 @@ class TableComparison(Comparison):
     imports: ClassVar = {"pd": "import pandas as pd", "datetime": "import datetime"}
 
     def for_suite(self, value: Any, value_type: ValueType) -> Any:
-        """The object of pandas, whose `attrs` say which names a message may quote."""
+        """The object of pandas, whose `attrs` say whether a message may show its names."""
         if not isinstance(value, Table):
             return value
         if value.made is None:
             value.made = value_type.native(value)
             if value.kind in (FRAME, SERIES):
-                value.made.attrs[QUOTABLE] = value.quotable
+                value.made.attrs[HIDES_NAMES] = value.hides_names
         return value.made
 
     def named(self, value: Table) -> str:
