@@ -117,7 +117,7 @@ WRONG = [
     (
         "table",
         "def table(prices):\n    for name in sorted(prices):\n        print(f'{name}: {prices[name]}')",
-        "table(prices): line 1 of what it prints is `…: 0.5`, which is not right.",
+        "table(prices): line 1 of what it prints is `fig: 0.5`, which is not right.",
     ),
     ("table", "def table(prices):\n    return str(prices)", "table(prices): what it prints is empty."),
     (
@@ -128,6 +128,6 @@ WRONG = [
     (
         "table",
         "def table(prices):\n    for name in sorted(prices):\n        print(f'{name.title()}: {prices[name]:.2f}')",
-        "table(prices): line 1 of what it prints is `…: 0.50`, which is not right, though only",
+        "table(prices): line 1 of what it prints is `Fig: 0.50`, which is not right, though only",
     ),
 ]

@@ -77,11 +77,11 @@ def test_after_the_reference_types_have_no_name(value):
 
 
 def test_a_hidden_text_is_compared_and_not_shown():
-    for value in (hidden("one\ntwo"), hidden({"a": "one\ntwo"})["a"]):
-        assert isinstance(value, HiddenText)
-        expect.text(value, "one\ntwo")
-        with pytest.raises(AssertionError, match="line 2 of what it prints is not right"):
-            expect.text(value, "one\nthree")
+    value = hidden("one\ntwo")
+    assert isinstance(value, HiddenText)
+    expect.text(value, "one\ntwo")
+    with pytest.raises(AssertionError, match="line 2 of what it prints is not right"):
+        expect.text(value, "one\nthree")
 
 
 SUITE = """
