@@ -23,7 +23,7 @@ from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.objects import NoField
+from autograder.sandbox.values.core.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
@@ -151,8 +151,6 @@ class Suite:
 
         Raises `MachineError` if the test needs a package that is not installed here.
         """
-        for caller in filter(None, (student, reference)):
-            caller._begin(caller is reference, "random" in self.marks[test])
         with self._notes.taken():
             error = self._plugin.run(test, student, reference)
         if error is None:
