@@ -187,11 +187,11 @@ this table with a student's text. Each row takes linear time, and has the bound 
 | `nbgrader.feedback_page` | the list at the top, and headings of nbgrader's template | one pass over the page |
 | `nbgrader.history` | a copy of the file, a digest | 20 MB |
 | `nbgrader.files`, `nbgrader.exchange` | copies of files; the time of handing in | 100 MB, 4 kB of `timestamp.txt` |
-| `nbgrader.zip_collect`, `collectors` | names in an archive, Gradescope's submitters | 100,000 entries, 500 MB |
-| `nbgrader.return_marks` | Moodle's worksheet; the kit's tables in an autograded copy | 100 MB |
+| `systems`, by `nbgrader zip_collect` | names in an archive, Gradescope's submitters | 100,000 entries, 500 MB |
+| `systems`, by `autograder return` | Moodle's worksheet; the kit's tables in an autograded copy | 100 MB |
 | `reports.class_report` | a sample of code | 5,000 characters, 30 lines, 5 notebooks of a student |
 | `reports.written` | words of an answer, and answers that are alike | 20,000 characters; 400 words are compared |
-| `reports.export`, `rubric` | a report's texts, escaped | those of `worker.verdict` |
+| `reports`, `systems`, by `autograder export` | a report's texts, escaped | those of `worker.verdict` |
 
 `autograder check` and `check` in a notebook compile the code that they check. They hold one
 notebook, and no other student's work.

@@ -15,7 +15,6 @@ from autograder.course import Course
 from autograder.errors import AutograderError
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 
-System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
 Jobs = Annotated[int, Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]

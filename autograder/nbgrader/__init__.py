@@ -68,7 +68,7 @@ def _patch_nbgrader() -> None:
 def configure(config: Any) -> None:
     """Set what a course's `nbgrader_config.py` needs: our folders, reader and preprocessors."""
     _patch_nbgrader()
-    config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
+    config.ZipCollectApp.extractor_plugin = "autograder.systems.unpack.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True
