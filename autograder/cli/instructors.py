@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,9 +14,9 @@ from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
 from autograder.content import COURSE
-from autograder.course import Assignment, find_course
+from autograder.course import find_course
 from autograder.text import printable, shown_name
-from autograder.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed, edited
+from autograder.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
 
 
 def regrade(
@@ -41,7 +40,7 @@ def regrade(
         raise BadParameter("--write and --undo are two different things")
     course = find_course()
     if undo:
-        undo_last(course, assignment, Console())
+        undo_last(course, course.assignment(assignment), Console())
         return
     warn(sandbox, course)
     run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
@@ -136,7 +135,9 @@ def withdraw(
     Without --write, it shows who gains and loses, and writes nothing. --write notes the withdrawal in course.toml.
     `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
     """
-    from autograder.cli import regrade
+    from autograder.cli.regrade import run
+    from autograder.nbgrader import api
+    from autograder.nbgrader.regrade import is_graded, withdrawn, write_points
 
     if back and out_of_total:
         raise BadParameter("--back and --out-of-total are two different things")
@@ -147,30 +148,16 @@ def withdraw(
     warn(sandbox, course)
     again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
     reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
-    if regrade.is_graded(course, assignment):
-        regrade.run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, _withdrawn(then))
+    coursedir = api(course.root).coursedir
+    if is_graded(coursedir, assignment):
+        run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, withdrawn(then))
     elif write:
-        with _withdrawn(then):
-            regrade.write_points(course, then)
+        with withdrawn(then):
+            write_points(coursedir, then)
     else:
         say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
         print(f"{then.course_folder / COURSE} says so, too.")
-
-
-@contextmanager
-def _withdrawn(assignment: Assignment) -> Iterator[None]:
-    """Write an assignment's withdrawn exercises into `course.toml`, and take that back if what is done inside fails."""
-    from autograder.worker.run_log import write_whole
-
-    path = assignment.course_folder / COURSE
-    before, after = edited(path, assignment.name, assignment.withdrawn)
-    write_whole(path, after)
-    try:
-        yield
-    except BaseException:
-        write_whole(path, before)
-        raise
 
 
 def extend(

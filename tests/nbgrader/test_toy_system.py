@@ -52,7 +52,7 @@ def test_system_of_another_package_collects_and_gives_back(course, tmp_path, mon
     assert "notes.txt: no name of Toy's says whose it is" in said
     assert collected(course).keys() == {"ada"}
     said_by(course, "grade", "--gradebook", "--feedback")
-    said_by(course, "return", NAME, "--to", "toy", "--marks", "m.csv", "--feedback", "p.zip")
+    said_by(course, "return", NAME, "--to", "toy", "--marks", "m.csv", "--feedback", "p.zip", code=1)
     (row,) = csv.DictReader((course.root / "m.csv").read_text().splitlines())
     assert row == {"name": "ada", "points": "0"}
     with zipfile.ZipFile(course.root / "p.zip") as pages:
