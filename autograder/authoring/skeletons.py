@@ -148,7 +148,7 @@ def _filled(template: str, names: Mapping[str, str]) -> str:
 
 
 def _begin(assignment: str) -> Any:
-    from autograder.nbgrader.restore import KERNEL  # needs nbgrader, which whoever writes assignments has
+    from autograder.nbgrader.restore import KERNEL  # needs nbgrader, which authors of assignments have
 
     title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
     return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})

@@ -131,7 +131,7 @@ def catalogue(
     course = find_course()
     if pages is None:
         if not say_written(catalogue_page.keep(course, everything)):
-            print("nothing has changed since it was kept; --all does it anew")
+            print("nothing has changed since then; --all does it again")
         return
     pages.mkdir(parents=True, exist_ok=True)
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-tests.md", visible_page)):

@@ -30,7 +30,7 @@ def export(
 ) -> None:
     """Marks in the forms that other programs read; several at once if asked for.
 
-    Whoever is in one assignment, or in the roster, has a row in every other, too.
+    A student of one assignment, or of the roster, has a row in every other, too.
     """
     from autograder.reports.marks_file import exercises_as_csv, read_marks, write
     from autograder.reports.roster import with_absent
@@ -65,7 +65,7 @@ def bundle(
     ] = None,
     requirement: Annotated[
         list[str] | None,
-        Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
+        Option(help="For Classroom 50: what pip installs; by default the wheels in that folder."),
     ] = None,
     visibility: Annotated[
         Visibility, Option(help="For Gradescope: when students see their results.")
@@ -77,7 +77,7 @@ def bundle(
 ) -> None:
     """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
 
-    Gradescope's holds this assignment alone, and grades nothing in a container where no sandbox works.
+    Gradescope's holds only this assignment, and grades nothing in a container where no sandbox works.
     """
     from autograder.systems.bundle import write_classroom50, write_gradescope
 

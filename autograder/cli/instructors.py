@@ -23,7 +23,7 @@ def regrade(
     assignment: Annotated[str, Argument(help="The assignment whose suite or points have changed.")],
     write: Write = False,
     undo: Annotated[bool, Option("--undo", help="Bring back what the last --write changed.")] = False,
-    student: Annotated[str, Option(help="This student alone, by the id.")] = "",
+    student: Annotated[str, Option(help="Only this student, by the id.")] = "",
     note: Note = "",
     jobs: Jobs = 0,
     sandbox: Kind = "auto",
@@ -165,7 +165,7 @@ def extend(
     assignment: Annotated[str, Argument(help="The assignment that may come later.")],
     days: Annotated[float, Option(help="Days after everybody's due date; 0 takes an extension back.")],
 ) -> None:
-    """Give one student more time. It replaces an earlier extension, and a penalty is worked out anew.
+    """Give one student more time. It replaces an earlier extension, and a penalty is computed again.
 
     The feedback page says when the work was due.
     """
@@ -184,7 +184,7 @@ def why(
     """How a mark came about, in ten lines: what happened when, and what the tests say.
 
     While neither course nor kit has changed since, the submission that counts is graded again, in the sandbox; else the
-    report that was kept is shown. Exit code: 0, or 1 when grading anew gives another mark.
+    report that was kept is shown. Exit code: 0, or 1 when grading again gives another mark.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.why import lines
@@ -198,7 +198,7 @@ def why(
 def forget(student: Student) -> None:
     """Delete a student's history: marks with their dates, submissions and reports that were kept.
 
-    The gradebook and the course's folders stay as they are; what is where about a student is told.
+    The gradebook and the course's folders stay as they are; the output lists where else data about the student remains.
     """
     from autograder.nbgrader.history import forget as remove
 

@@ -22,7 +22,6 @@ from nbgrader.apps.exportapp import ExportApp
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
 from nbgrader.preprocessors import GetGrades, SaveCells
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
@@ -30,7 +29,7 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course import CONFIG
 from autograder.errors import CourseError
-from autograder.nbgrader import due, exchange, formgrader, timestamps, totals
+from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.files import copy_for_release
 from autograder.nbgrader.preprocessor import Mark
@@ -58,17 +57,15 @@ def _patch_nbgrader() -> None:
     nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
     nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
     DbAssignmentAddApp.start = due.add_assignment
-    ExchangeCollect.do_copy = exchange.copy_hand_in
-    ExchangeCollect.copy_files = exchange.collect
-    ExchangeCollect._path_to_record = exchange.record_of
-    ExchangeReleaseAssignment.copy_files = due.release
-    ExchangeReleaseFeedback.copy_files = exchange.release_pages
 
 
 def configure(config: Any) -> None:
     """Set what a course's `nbgrader_config.py` needs: our folders, reader and preprocessors."""
     _patch_nbgrader()
     config.ZipCollectApp.extractor_plugin = "autograder.systems.unpack.Unpacked"
+    config.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"
+    config.ExchangeFactory.release_feedback = "autograder.nbgrader.exchange.ReleaseFeedback"
+    config.ExchangeFactory.release_assignment = "autograder.nbgrader.due.ReleaseAssignment"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True

@@ -109,7 +109,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         False, help="Write marks that a change of the course has moved; `autograder regrade --undo` takes them back."
     ).tag(config=True)
     only = List(Unicode(), help="Grade these students; all if there is none.")
-    saved = Bool(False, help="Whoever runs this has saved what there was before.")
+    saved = Bool(False, help="The caller has saved what there was before.")
     reason = Unicode("", help="Why it is graded, for the history, if it is not only that there is something new.")
     note = Unicode("", help="Goes into the history with the reason.")
     workers: WorkerPool | None = None  # of a run over several assignments; otherwise each run opens a pool
