@@ -29,7 +29,7 @@ Student = Annotated[str, Argument(help="The student's id, as in submitted/ or th
 Write = Annotated[bool, Option("--write", help="Write the new marks, after saving the old ones.")]
 Note = Annotated[str, Option(help="Why; it goes into the history.")]
 Marks = Annotated[list[Path], Argument(help="What `autograder grade --json` wrote, one file or more.")]
-Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): also lists students who have handed in nothing.")]
+Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): lists students without hand-ins, too.")]
 
 
 def ids_in(roster: Path | None) -> list[str]:

@@ -3,7 +3,7 @@
 `Autograde` reads untrusted submissions. `RestoreCells` gives each cell of the course its own metadata back, and the
 locked ones their text; nbgrader's `OverwriteCells` does only that, cell by cell. `Mark` replaces `Execute`: it runs the
 notebook in the sandbox, and writes each exercise's points as the result of its check cell, with the rubric beside it.
-nbgrader takes that as partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, made faster.
+nbgrader takes that as partial credit. `SaveMarks` keeps settled manual grades.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from autograder.course import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
+from autograder.nbgrader.database import patch_database
 from autograder.nbgrader.files import copy_for_release
-from autograder.nbgrader.preprocessor import Mark
-from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks, open_with_fewer_steps
+from autograder.nbgrader.preprocessor import Mark, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.zip_collect import process_extracted_files
 
-__all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]
+__all__ = ["Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
 
 def _patch_nbgrader() -> None:
     """Replace the parts of nbgrader that no setting changes. Each replacement says what it does differently."""
-    open_with_fewer_steps()
+    patch_database()
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
     BaseHandler.render = formgrader.render
     BaseHandler.exporter = property(formgrader.exporter)
@@ -84,7 +84,7 @@ def configure(config: Any) -> None:
         "autograder.nbgrader.Mark",
         "nbgrader.preprocessors.IgnorePattern",
         "nbgrader.preprocessors.LimitOutput",
-        "autograder.nbgrader.CheckMetadata",  # before anything is written into the gradebook
+        "nbgrader.preprocessors.CheckCellMetadata",  # before anything is written into the gradebook
         "autograder.nbgrader.SaveMarks",
         "nbgrader.preprocessors.AssignLatePenalties",
     ]

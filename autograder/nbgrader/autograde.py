@@ -55,7 +55,6 @@ from autograder.nbgrader.outcomes import (
     unchanged_cells,
 )
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
-from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
@@ -117,7 +116,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def start(self) -> None:
         """Grade. Raises `NbGraderException` if not all could be graded, or another run is under way."""
-        with only_one_run(Path(self.coursedir.root), self.log), tables_looked_for_once():
+        with only_one_run(Path(self.coursedir.root), self.log):
             super().start()
 
     def init_notebooks(self) -> None:
