@@ -18,11 +18,10 @@ from autograder.submission import ModelFile
 
 
 class Setting(Struct, frozen=True):
-    """The course of a judges' fork server: its root, the folder with its hidden tests, and its secret."""
+    """The course of a judges' fork server: its root, and the folder with its hidden tests."""
 
     root: str
     folder: str
-    secret: str = ""
 
 
 class Order(Struct, frozen=True):

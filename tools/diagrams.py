@@ -133,7 +133,6 @@ PACKAGES = {
     "course_version": "a digest of it",
     "source_notebook": "cells and points",
     "owners": "who else can write to a folder",
-    "secret": "chooses inputs",
     "withdrawals": "exercises that count for nobody, or for all",
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",

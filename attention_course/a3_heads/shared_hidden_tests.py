@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.testing import expect, note, seed_of
+from autograder.testing import expect, note
 
 from ..hidden.inputs import normal, tensor
 from ..hidden.properties import ANY_SIZE, gradients_match, parts, responds, same_item_by_item
@@ -36,7 +36,7 @@ ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and oper
 
 def whole(seed: int, *shape: int) -> np.ndarray:
     """The numbers 1, 2, 3, ... once each, shuffled, as float64. After 2047 they start again at 0, to fit any float."""
-    seed, count = seed_of(seed), int(np.prod(shape))
+    count = int(np.prod(shape))
     made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape) % LARGEST
     line = f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})"
     note(made, line if count < LARGEST else f"np.mod({line}, {LARGEST})")

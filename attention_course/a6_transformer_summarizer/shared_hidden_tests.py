@@ -6,7 +6,7 @@ is its points; together they are the points of the cell.
 
 import numpy as np
 
-from autograder.testing import expect, seed_of
+from autograder.testing import expect
 
 ATOL = 1e-4  # correct float32 code is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-6  # what must not count adds nothing; float32 may sum in another order
@@ -49,5 +49,5 @@ def same_list(got, wanted, hint, what):
 
 def texts(seed, *lengths, vocab_size=23):
     """Token ids, one list for each length."""
-    random = np.random.default_rng(seed_of(seed))
+    random = np.random.default_rng(seed)
     return [random.integers(0, vocab_size, size=length).tolist() for length in lengths]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing import expect, note, seed_of
+from autograder.testing import expect, note
 
 from ..hidden.inputs import normal
 from ..hidden.properties import ANY_SIZE, holds_in, responds
@@ -24,7 +24,6 @@ ON_AN_ARGUMENT = "Look for operators like *= on an argument, and for `argument[.
 
 def weights_of(seed: int, h: int, L: int) -> np.ndarray:
     """Attention weights of h heads on L words, (h, L, L): causal and above zero, with rows that sum to 1."""
-    seed = seed_of(seed)
     weights = np.tril(np.random.default_rng(seed).uniform(0.1, 1, size=(h, L, L)))
     weights = weights / weights.sum(-1, keepdims=True)
     drawn = f"np.tril(np.random.default_rng({seed}).uniform(0.1, 1, size=({h}, {L}, {L})))"

@@ -21,21 +21,19 @@ from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_
 from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
-from autograder.sandbox.sandboxed.perform import KINDS
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
-from autograder.testing.redaction import redacted, with_quote
+from autograder.testing.redaction import hidden, without_words
 from autograder.testing.session import Outcome, Test
 from autograder.testing.student import Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import Forbidden, NotStarted
 
 MAX_REPEATED = 2  # calls of failed tests that are made once more
-MAX_QUOTED = 3  # texts of the student's code that an exercise's messages quote: each can carry a few bytes of an input
 CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 Names = Notebook | Here  # whose code is judged: in the sandbox, or in this process
 Planned = Mapping[Place, Unread]  # answers to planned calls
@@ -141,7 +139,7 @@ class _TestRun:
     forbidden: set if an answer says that the code called something forbidden
     """
 
-    def __init__(self, test: Test, exercise: ExerciseCalls, planned: Planned, quoted: set[object]) -> None:
+    def __init__(self, test: Test, exercise: ExerciseCalls, planned: Planned) -> None:
         self.outcome = Outcome(test, None)
         self.calls: Sequence[Recorded | RecordedCall] = ()
         self.corrected: Sequence[Recorded] = ()
@@ -149,15 +147,16 @@ class _TestRun:
         self.reply: tuple[Call, Reply] | None = None
         self.slip: Slip | None = None
         self.forbidden: Forbidden | None = None
-        self._exercise, self._planned, self._quoted = exercise, planned, quoted
+        self._exercise, self._planned = exercise, planned
         self.made: Counter[bytes] = Counter()  # how often the test has made each call
 
     def answer(self, call: Call) -> Answer:
-        """The answer to a call, with only those words of the student's code that a message may quote."""
+        """The answer to a call, without the code's own words once it has called the reference."""
         answer = read(self._unread(call))
         if isinstance(answer, Reply) and not call.build and self.reply is None:
             self.reply = call, answer
-        answer = self._redacted(call, answer)
+        if self._exercise.questions.asked:
+            answer = self._without_words(call, answer)
         if isinstance(answer, Failure) and answer.kind is Kind.FORBIDDEN and self.forbidden is None:
             error = as_exception("", answer)
             assert isinstance(error, Forbidden)
@@ -175,34 +174,14 @@ class _TestRun:
             self.first = call, got
         return got
 
-    def _redacted(self, call: Call, answer: Answer) -> Answer:
-        cells, questions = self._exercise.cells, self._exercise.questions
-        if cells is None or not questions.known or isinstance(answer, NoAnswer):  # visible tests may quote everything
+    def _without_words(self, call: Call, answer: Answer) -> Answer:
+        cells = self._exercise.cells
+        if cells is None or isinstance(answer, NoAnswer):  # in the students' own kernel nothing is hidden
             return answer
-        names = {part for name in _names_in(call) for part in name.split(".")}
-        found = redacted(answer, cells, bool(questions.asked), names, questions.known)
-        if not isinstance(found, Failure):
-            if call.gives not in (Gives.PRINTED, Gives.FILES):
-                return found
-            hides = bool(questions.asked) or not self._may_quote(str(found.value))
-            return structs.replace(found, value=with_quote(found.value, cells, hides, names))
-        if not self._may_quote((found.error, found.text, found.lines)):
-            error = found.error if found.error in KINDS else "Exception"  # student code may choose the name, too
-            return structs.replace(found, text="", lines=(), error=error)
+        found = without_words(answer, cells)
+        if isinstance(found, Reply) and call.gives in (Gives.PRINTED, Gives.FILES):
+            return structs.replace(found, value=hidden(found.value))
         return found
-
-    def _may_quote(self, text: object) -> bool:
-        """True for the first `MAX_QUOTED` different texts of an exercise."""
-        if text not in self._quoted and len(self._quoted) >= MAX_QUOTED:
-            return False
-        self._quoted.add(text)
-        return True
-
-
-def _names_in(call: Call) -> list[str]:
-    """Names in the call itself: of arguments, of a module's parameters, and of methods."""
-    made = call.instance or Instance()
-    return [*call.kwargs, *made.kwargs, *made.parameters, *(step.method for step in call.steps)]
 
 
 def _judge_tests(
@@ -213,7 +192,7 @@ def _judge_tests(
     planned: Planned,
 ) -> list[_TestRun]:
     """Judge each test in order; a format error is deducted where it occurs first, and a container slip in the end."""
-    recording, quoted, runs = material.recording, set[object](), list[_TestRun]()
+    recording, runs = material.recording, list[_TestRun]()
     right = recording.answering(material.reference)
     reference = Student(right, parameter_names) if material.reference else None
     deductions = Deductions(right, sum(test.weight for test in tests))
@@ -221,11 +200,11 @@ def _judge_tests(
     def execute(run: _TestRun, answering: Answering) -> tuple[Outcome, list[Recorded]]:
         run.made.clear()
         test, student = run.outcome.test, Student(answering, parameter_names)
-        return material.suite.run(test, student, reference, recording.drawings.get(test)), student.calls
+        return material.suite.run(test, student, reference), student.calls
 
     for test in tests:
-        run, recorded = _TestRun(test, exercise, planned, quoted), recording.calls.get(test)
-        if recorded is not None and all(one.matches(planned.get(one.place)) for one in recorded):
+        run, recorded = _TestRun(test, exercise, planned), recording.calls.get(test)
+        if recorded is not None and all(planned.get(one.place) == one.answer for one in recorded):
             # The planned answers equal the recorded reference answers, so the test would pass.
             first = next((one for one in recorded if not one.call.build), recorded[0] if recorded else None)
             run.first = (first.call, planned[first.place]) if first else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import Kind
+from autograder.diagnosis.relations import OfAnswer
 from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.testing.example import Example
 from autograder.testing.recording import Recording
@@ -23,7 +23,6 @@ class Material:
     prerequisites: names from an earlier assignment, which are not judged here
     examples: what is drawn, by exercise
     relations: the course's own relations between wrong and right answers
-    variants: recordings with other inputs in one case of each test of values; a submission gets one of them
     visible_names: names of mistakes by their answers to visible tests
     """
 
@@ -33,6 +32,5 @@ class Material:
     hypotheses: Hypotheses | None = None
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
-    relations: Sequence[Kind] = ()
-    variants: Sequence[Recording] = ()
+    relations: Sequence[OfAnswer] = ()
     visible_names: VisibleNames = field(default_factory=dict)

@@ -51,9 +51,8 @@ from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import cell_errors
 from autograder.testing.example import Example, example_in
-from autograder.testing.recording import record, variants
+from autograder.testing.recording import record
 from autograder.testing.session import Suite
-from autograder.testing.variants import variant_of
 from autograder.text import one_line
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
@@ -78,15 +77,14 @@ class _Loaded:
     prepared: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, assignment: Assignment, secret: str) -> _Loaded:
+    def of(cls, assignment: Assignment) -> _Loaded:
         """The assignment, read from its files. Raises `CourseError`."""
         shown, material = display_cells(assignment.display_cells), material_of(assignment)
-        recordings = variants(material.suite, material.reference, material.recording, secret)
-        for recording in recordings:
-            assert recording.plans is not None and recording.right is not None  # computed here, for every child
+        recording = material.recording
+        assert recording.plans is not None and recording.right is not None  # computed here, for every child
         return cls(
             assignment,
-            replace(material, variants=recordings),
+            material,
             assignment.saved_model,
             assignment.reference(),
             shown,
@@ -222,14 +220,13 @@ class Judge:
 
     def __init__(self) -> None:
         self._course: Course | None = None
-        self._secret = ""
         self._answered: dict[str, Answered] = {}
         self._loaded: dict[str, _Loaded] = {}
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
         """Remember the course."""
         given = msgspec.convert(setting, Setting)
-        self._course, self._secret = Course(Path(given.root), Path(given.folder)), given.secret
+        self._course = Course(Path(given.root), Path(given.folder))
         frames.make_readers(Order, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
         self._answered = answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
@@ -237,7 +234,7 @@ class Judge:
         """Load an assignment, and hypotheses' answers in the exercises named. Raises `CourseError`."""
         assert self._course is not None
         if needed.assignment not in self._loaded:
-            self._loaded[needed.assignment] = _Loaded.of(self._course.assignment(needed.assignment), self._secret)
+            self._loaded[needed.assignment] = _Loaded.of(self._course.assignment(needed.assignment))
             # It stays for good. A child's garbage collector need not go through it, which would copy its pages.
             gc.collect()
             gc.freeze()
@@ -246,7 +243,7 @@ class Judge:
         for exercise in set(needed.exercises) - loaded.prepared - loaded.assert_cells.keys():
             loaded.prepared.add(exercise)
             assert loaded.material.hypotheses is not None
-            loaded.material.hypotheses.prepare(exercise)
+            loaded.material.hypotheses.table(exercise)
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
         """Judge one submission."""
@@ -272,7 +269,6 @@ class Judge:
         if not order.by_author:
             loaded.require_passing_reference(order.exercises)
         material = loaded.material if order.for_page else replace(loaded.material, examples={})
-        material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
         fresh, results = _FromTheWorker(sock, loaded.files), dict[str, ExerciseResult]()
         cells = tuple(CellResult() for _ in order.cells)
         if loaded.assert_cells:

@@ -59,7 +59,6 @@ from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.sandbox.supervisor.choice import what_is_unsafe
-from autograder.secret import make_secret
 from autograder.submission import NotebookCell, Submission, read_notebook, stamp
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
@@ -80,7 +79,6 @@ def only_one_run(root: Path, log: Any) -> Iterator[None]:
     """
     try:
         with FileLock(root / LOCK, blocking=False):
-            make_secret(root)
             yield
     except Exception as error:
         if isinstance(error, Timeout):

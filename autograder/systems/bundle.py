@@ -19,11 +19,10 @@ import autograder
 from autograder.content import course_folder
 from autograder.course import CONFIG, Assignment, Course
 from autograder.reports.marks_file import write
-from autograder.secret import FILE as SECRET
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
-OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions"), (CONFIG, SECRET)
+OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions"), (CONFIG,)
 # The platform installs the kit from what is bundled: its repository, or only the package if it came as a wheel.
 KIT, DISTRIBUTION = Path(autograder.__file__).parent, "sandboxed-autograder"
 PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")

@@ -11,6 +11,7 @@ import numpy as np
 
 from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.mismatch import fail, kind_of
+from autograder.testing.redaction import HiddenText
 
 ORDINALS = ("", "a second ", "a third ", "a fourth ", "a fifth ")
 SHOWN = 120  # characters of a line
@@ -92,9 +93,8 @@ def _near_miss(line: str, expected: str) -> str:
 
 
 def _quoted(got: str, line: str) -> str:
-    """A line as part of a sentence; empty if a report may not quote it (see `redaction.with_quote`)."""
-    quote = getattr(got, "quote", _shown)(line)
-    return f" is `{quote}`" if quote else ""
+    """A line as part of a sentence; empty if no message may show it."""
+    return "" if isinstance(got, HiddenText) else f" is `{_shown(line)}`"
 
 
 def _shown(line: str) -> str:

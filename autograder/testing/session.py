@@ -30,7 +30,6 @@ from autograder.testing.mismatch import NOT_RIGHT, Mismatch
 from autograder.testing.reproduce import Notes
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, StudentError
-from autograder.testing.variants import Drawing
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -147,15 +146,14 @@ class Suite:
         """The exercises' names, in the suites' order."""
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
-    def run(self, test: Test, student: Student, reference: Student | None, drawing: Drawing | None = None) -> Outcome:
+    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
         """Run one test for one student.
 
-        drawing: the seeds that its inputs are drawn with
         Raises `MachineError` if the test needs a package that is not installed here.
         """
         for caller in filter(None, (student, reference)):
-            caller._is_reference, caller._is_random = caller is reference, "random" in self.marks[test]
-        with self._notes.taken(), (drawing or Drawing()).under_way():
+            caller._begin(caller is reference, "random" in self.marks[test])
+        with self._notes.taken():
             error = self._plugin.run(test, student, reference)
         if error is None:
             return Outcome(test, None)

@@ -22,6 +22,7 @@ A function that each of them is made with answers the calls: from a process in t
 from __future__ import annotations
 
 import sys
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -31,7 +32,19 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from autograder.sandbox.protocol.calls import (
+    EVAL,
+    Answer,
+    Call,
+    Chance,
+    Failure,
+    Instance,
+    Kind,
+    NoAnswer,
+    Reply,
+    Step,
+    Why,
+)
 from autograder.sandbox.protocol.kinds import Gives
 from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
 from autograder.sandbox.protocol.tables import Table
@@ -50,7 +63,6 @@ from autograder.testing.student_errors import (
     Stopped,
     StudentError,
 )
-from autograder.testing.variants import chance_of_call
 from autograder.text import raised
 
 FORBIDDEN = (
@@ -152,12 +164,14 @@ class Calls(list[Recorded]):
 class Student:
     """Somebody's names, called through `answer`. Every public attribute except `calls` and `value` is one of them."""
 
-    _is_reference = False
-    _is_random = False  # whether all calls draw, because the test is marked as random
-
     def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
         self._answer, self._parameter_names = answer, parameter_names
         self.calls = Calls()
+        self._begin(False, False)
+
+    def _begin(self, is_reference: bool, is_random: bool) -> None:
+        """Begin a test. is_random: whether all its calls draw, because it is marked as random"""
+        self._drawer, self._is_random, self._draws = "reference" if is_reference else "student", is_random, 0
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
@@ -168,9 +182,14 @@ class Student:
         """The value of a name after all cells have run, as data. A figure or axes are described, see `figure`."""
         return self._reply(Call(name, gives=Gives.NAME)).value
 
+    def _chance(self) -> Chance:
+        """How the test's next call draws: a seed for each call, and others for the reference."""
+        self._draws += 1
+        return Chance(zlib.crc32(f"{self._drawer} {self._draws}".encode()))
+
     def _reply(self, call: Call) -> Reply:
         if self._is_random and call.chance is None:
-            call = replace(call, chance=chance_of_call(self._is_reference))
+            call = replace(call, chance=self._chance())
         if "pandas" in sys.modules:
             call = call.with_given(without_pandas)
         self.calls.last = call
@@ -301,7 +320,7 @@ class Function:
     def _sample(self, in_place: bool, times: int, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         drawn = {value: name for name, value in kwargs.items() if isinstance(value, Drawn)}
         rest = {name: value for name, value in kwargs.items() if name not in drawn.values()}
-        chance = chance_of_call(self._student._is_reference)
+        chance = self._student._chance()
         chance = replace(chance, times=times, in_place=in_place, rng=drawn.get(RNG, ""), given=drawn.get(SEED, ""))
         return self._student._reply(Call(self.name, args, rest, chance=chance)).value
 

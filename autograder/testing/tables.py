@@ -121,7 +121,7 @@ def _about_names(got: Table, wanted: Table, tells: bool) -> Iterator[str]:
         missing.remove(name)
     if missing:
         yield f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-    quoted = [name for name in extra if tells or name in got.quotable]
+    quoted = [] if got.hides_names and not tells else extra
     if quoted:
         yield f"{_listed(quoted)} {'is' if len(quoted) == 1 else 'are'} not asked for"
     if rest := len(extra) - len(quoted):

@@ -27,7 +27,6 @@ from autograder.sandbox.protocol.messages import Preparation
 from autograder.sandbox.supervisor.choice import isolates
 from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
 from autograder.sandbox.supervisor.zygote import Zygote
-from autograder.secret import secret_of
 from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
@@ -53,7 +52,7 @@ class Judges:
         folders = (root / "source", root / "solutions", package, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
         self.zygote = Zygote(backend, content.imported_once(package), places)
-        setting = Setting(str(root), str(package), secret_of(root))
+        setting = Setting(str(root), str(package))
         self._server = ForkServer(self.zygote, JUDGES, structs.asdict(setting), judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}

@@ -69,7 +69,6 @@ def test_no_mark_depends_on_a_cell_that_only_shows(assignment, sandbox):
             cells = cells_of(assignment, answers)
             shown, _ = marker.mark_cells("ana", in_their_place(assignment, cells))
             waited, _ = marker.mark_cells("ana", cells)
-            # Of four inputs a notebook's text decides which a test gets, so what a message quotes may differ.
             assert _marks(waited) == _marks(shown), answers
 
 

@@ -56,11 +56,11 @@ def suite(tmp_path):
     ("answer", "passed", "ran"),
     [
         (reference, [True, True], []),
-        (other_words, [True, False], ["test_says_which"]),
+        (other_words, [True, False], ["test_refuses", "test_says_which"]),
         (another_kind, [False, False], ["test_refuses", "test_says_which"]),
     ],
 )
-def test_of_an_exception_the_kind_is_enough_unless_a_test_reads_its_words(suite, monkeypatch, answer, passed, ran):
+def test_a_test_is_skipped_only_if_all_answers_equal_the_recorded_ones(suite, monkeypatch, answer, passed, ran):
     names = {"split": reference}
     material = Material(suite, names, record(suite, names))
     run, tests = suite.run, []

@@ -7,7 +7,6 @@ import pytest
 
 from autograder.testing import Raised, expect
 
-from ...hidden.inputs import chosen
 from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
 
@@ -51,7 +50,7 @@ class TestPaddingMask:
         hint = "Take a text of two words: which places hold a word, and which is the first that does not?"
         for lengths, max_length in (
             (self.LENGTHS, 7),
-            (np.array(chosen([1, 3, 4, 2], [4, 1, 2, 3], [2, 4, 0, 1], [3, 5, 1, 4])), 5),
+            (np.array([1, 3, 4, 2]), 5),
         ):
             wanted = reference.padding_mask(lengths, max_length)[:, 0]
             expect.equal(self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length), wanted, hint)

@@ -5,7 +5,6 @@ import pytest
 
 from autograder.testing import expect
 
-from ...hidden.inputs import chosen
 from ..shared_hidden_tests import KEYS
 
 
@@ -48,7 +47,7 @@ class TestProjectionShapes:
 
     def compare(self, student, keys, hint, reference):
         """Fails unless the student's shapes under `keys` are the reference's."""
-        for args in (*self.SIZES, (chosen(12, 10, 14, 16), 2, 6, 8)):
+        for args in (*self.SIZES, (12, 2, 6, 8)):
             got = self.sizes(self.shapes(student, *args), *keys)
             wanted = self.sizes(reference.projection_shapes(*args), *keys)
             for key, size, right in zip(keys, got, wanted, strict=True):

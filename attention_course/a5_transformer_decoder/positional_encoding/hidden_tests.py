@@ -7,7 +7,6 @@ import pytest
 
 from autograder.testing import expect
 
-from ...hidden.inputs import chosen
 from ...hidden.properties import responds
 from ..shared_hidden_tests import ATOL, BY_NAME
 
@@ -59,7 +58,7 @@ class TestPositionalEncoding:
     def test_values(self, student, reference):
         """Sines in the even columns, cosines in the odd ones, and each pair at the angle of the formula."""
         hint = "Do position 1 by hand for d_model = 4, column by column: which angle, and a sine or a cosine?"
-        for length, d_model in ((7, chosen(12, 10, 14, 18)), (9, 6), (3, 4)):
+        for length, d_model in ((7, 12), (9, 6), (3, 4)):
             got, there = self.part(student, length, d_model)
             expect.close(got, reference.positional_encoding(length, d_model)[there], hint, atol=ATOL)
 

@@ -5,7 +5,6 @@ import pytest
 
 from autograder.testing import expect
 
-from ...hidden.inputs import chosen
 from ...hidden.properties import ANY_SIZE, holds_in
 from ..shared_hidden_tests import BY_NAME, loosely
 
@@ -43,13 +42,13 @@ class TestSlidingWindowMask:
     def test_window(self, student, reference):
         """Without sinks: a word sees the last `window` words, itself among them, and none that comes later."""
         hint = "Count the words that word 5 sees: how many, and is it one of them?"
-        self.compare(student, reference, hint, (chosen(8, 10, 11, 13), 3), (7, 4), (9, 2), (5, 5))
+        self.compare(student, reference, hint, (8, 3), (7, 4), (9, 2), (5, 5))
 
     @pytest.mark.weight(0.45)
     def test_sinks(self, student, reference):
         """With sinks: the first words, too, for everyone who comes after them."""
         hint = "Which words does the last word see, and may word 0 see a sink that comes later?"
-        self.compare(student, reference, hint, (chosen(10, 11, 12, 14), 2, 4), (9, 3, 2), (8, 2, 1))
+        self.compare(student, reference, hint, (10, 2, 4), (9, 3, 2), (8, 2, 1))
 
     @pytest.mark.weight(0.1)
     def test_wide_window(self, student):

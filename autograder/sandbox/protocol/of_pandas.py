@@ -32,7 +32,7 @@ from autograder.sandbox.protocol.tables import (
 # Columns of these dtypes are sent as arrays, and so are times and categories; all others as lists.
 PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")))
 MAX_ROWS = 2**21  # at eight bytes each they fill the largest array
-QUOTABLE = "quotable"  # in a frame's `attrs`, see `Table`
+HIDES_NAMES = "hides_names"  # in a frame's `attrs`, see `Table`
 ATOMS = {bool, int, float, str, type(None)}
 
 
@@ -70,7 +70,7 @@ def _table_from(value: Any) -> Table | Other:
     names = ([*map(_name, labels.names)], [*map(_name, index.names)] if levels else [None])
     table = Table(kind, [*map(_column, _levels(labels))], parts, [*map(_column, levels)] or None, *names)
     if kind in (FRAME, SERIES):
-        table.quotable = value.attrs.get(QUOTABLE, frozenset())
+        table.hides_names = value.attrs.get(HIDES_NAMES, False)
     return table if are_names(table.names) else Other(kind, Form.TWICE)
 
 
@@ -166,7 +166,7 @@ def for_suite(value: Any) -> Any:
             with contextlib.suppress(Exception):
                 item.made = made_of(item)
                 if item.kind in (FRAME, SERIES):
-                    item.made.attrs[QUOTABLE] = item.quotable
+                    item.made.attrs[HIDES_NAMES] = item.hides_names
         return item if type(item) is not Table or item.made is None else item.made
 
     return _changed(value, change) if "pandas" in sys.modules else value

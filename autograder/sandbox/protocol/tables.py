@@ -85,7 +85,7 @@ class Table:
     labels: the columns' names, a `Column` for each level of them; parts: the columns
     rows: the levels of the index; None if the rows are just numbered
     label_names, row_names: the names of these levels
-    quotable: names of unexpected columns that a message may quote
+    hides_names: whether no message may show the names of unexpected columns
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -96,7 +96,7 @@ class Table:
     rows: list[Column] | None
     label_names: list[Any]
     row_names: list[Any]
-    quotable: frozenset[Any] = frozenset()
+    hides_names: bool = False
     made: Any = None  # the same as an object of pandas, by `of_pandas.for_suite`
 
     @cached_property
