@@ -24,6 +24,7 @@ import numpy as np
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 from autograder.sandbox.values.core.objects import Record
 from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.sandbox.values.value_types import type_of
 from autograder.testing.values.core.comparing import float_of, numbers
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
