@@ -18,12 +18,12 @@ from typing import Any
 import typer
 from msgspec import structs
 
-from autograder import sandbox
+import cellcage
 from autograder.cli.main import app
 from autograder.errors import CourseError
 from autograder.report import Cause, ExerciseResult, Report, TestResult
-from autograder.sandbox.backends import BACKENDS
-from autograder.sandbox.backends.promises import PROMISES
+from cellcage.backends import BACKENDS
+from cellcage.promises import PROMISES
 from tools import diagrams
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -34,8 +34,8 @@ from typing import Any
 import msgspec
 
 from autograder.content import course_folder, sandbox_setting
-from autograder.sandbox.protocol.messages import Forbidden
-from autograder.sandbox.sandboxed import removal
+from cellcage.inside import removal
+from cellcage.protocol.messages import Forbidden
 from tools.ready_made_worlds import World, attention_worlds, convolution_worlds
 
 PACKAGES = ("numpy", "torch")

@@ -44,12 +44,6 @@ from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.errors import SubmissionError
 from autograder.judge.exercise_calls import read
 from autograder.report import CellResult, Picture, Verdict
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
-from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.of_pandas import for_suite
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import FRAME, Column, Table
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
@@ -60,6 +54,12 @@ from autograder.testing.redaction import redacted
 from autograder.testing.student import parts_of
 from autograder.testing.tables import How, as_table, difference
 from autograder.worker.verdict import BadVerdict, read_message
+from cellcage.protocol import frames
+from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
+from cellcage.protocol.objects import Record
+from cellcage.protocol.of_pandas import for_suite
+from cellcage.protocol.scalars import Generated
+from cellcage.protocol.tables import FRAME, Column, Table
 from tests.helpers.in_process import COURSE, judged, material
 from tools.fuzz_changes import changed
 

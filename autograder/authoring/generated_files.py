@@ -18,10 +18,10 @@ import nbformat
 
 from autograder.course import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
-from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SPAN, items_of
 from autograder.submission import MODEL, grade_id
 from autograder.testing.session import Suite
 from autograder.testing.tables import as_table
+from cellcage.protocol.tables import FRAME, INDEX, MOMENT, SPAN, items_of
 
 FLAG = "visible=True"
 HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'

@@ -25,11 +25,6 @@ from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
 from autograder.student.check import judged, visible_material
@@ -39,6 +34,11 @@ from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
 from autograder.testing.callbacks import Questions
 from autograder.text import printable_lines
+from cellcage.limits import Limits
+from cellcage.outside.choice import isolates
+from cellcage.outside.fork_server_client import ForkServer, FreshChildren
+from cellcage.outside.zygote_client import Zygote
+from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
 OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls

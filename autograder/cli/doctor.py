@@ -23,12 +23,12 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
-from autograder.sandbox.backends.places import open_to_all, shown_with
-from autograder.sandbox.limits import MIB
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.supervisor import cgroup, choice
-from autograder.sandbox.supervisor.users import Reserved
+from cellcage.backends import BUBBLEWRAP, LANDLOCK
+from cellcage.backends.places import open_to_all, shown_with
+from cellcage.limits import MIB
+from cellcage.linux import landlock_rules
+from cellcage.outside import cgroup, choice
+from cellcage.outside.users import Reserved
 
 GOOD, LESS, UNSAFE = "good", "less", "unsafe"
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
@@ -87,9 +87,9 @@ def _sandboxes() -> Iterator[Condition]:
         also = "one sandbox in place of two" if no_bubblewrap is None else "its sandbox is not used"
         yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
     elif lost:
-        yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
+        yield Condition("Landlock", LESS, f"version {landlock_rules.abi()}", lost, "a kernel from 6.12 on")
     else:
-        yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
+        yield Condition("Landlock", GOOD, f"version {landlock_rules.abi()}", "files, TCP and signals are kept in")
     backend, _ = choice.chosen("auto")
     state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
     yield Condition("sandbox", state, backend.summary(), backend.means, remedy)

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
-from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.scalars import MAX_DIGITS, Generated
-from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import float_of, numbers
+from cellcage.protocol.calls import Answer, Call, Failure, Reply
+from cellcage.protocol.objects import Record
+from cellcage.protocol.scalars import MAX_DIGITS, Generated
+from cellcage.protocol.tables import Table
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9

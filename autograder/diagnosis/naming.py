@@ -22,10 +22,10 @@ from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses
 from autograder.diagnosis.relations import Kind, Relation, lays_out_otherwise, relations
 from autograder.report import Cause
-from autograder.sandbox.protocol.calls import Answer, Reply
 from autograder.testing.comparing import arrays, same_answer
 from autograder.testing.recording import RecordedCall
 from autograder.testing.student import Recorded
+from cellcage.protocol.calls import Answer, Reply
 
 ENOUGH = 2  # answers that are strong evidence, to name a mistake that is made in some calls only
 # Relations that are a cause of their own beside a mistake. A mistake may show in other ways in unusual calls.

@@ -21,9 +21,9 @@ from autograder.judge.notebook import Fresh, Notebook
 from autograder.judge.self_checks import Answered
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
 from autograder.text import one_line
+from cellcage.limits import Limits
+from cellcage.protocol import frames, messages
 
 SENTENCE = "The asserts of this cell hold. (They run beside the code that they test.)"
 STUB = "NotImplementedError"

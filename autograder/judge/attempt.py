@@ -21,8 +21,6 @@ from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_
 from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
-from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer, same_value
@@ -33,6 +31,8 @@ from autograder.testing.redaction import redacted, with_quote
 from autograder.testing.session import Outcome, Test
 from autograder.testing.student import Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import Forbidden, NotStarted
+from cellcage.calling.perform import KINDS
+from cellcage.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
 
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 MAX_QUOTED = 3  # texts of the student's code that an exercise's messages quote: each can carry a few bytes of an input

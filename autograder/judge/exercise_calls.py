@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from autograder.errors import MachineError
 from autograder.judge.clock import CpuSpent, TimeLimit
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import (
+from autograder.testing.callbacks import Questions
+from autograder.testing.local import CallsHere
+from cellcage.protocol import frames
+from cellcage.protocol.calls import (
     Answer,
     Call,
     Failure,
@@ -21,10 +23,8 @@ from autograder.sandbox.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
-from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import Calls
-from autograder.testing.callbacks import Questions
-from autograder.testing.local import CallsHere
+from cellcage.protocol.ending import Ending
+from cellcage.protocol.messages import Calls
 
 if TYPE_CHECKING:
     from autograder.judge.notebook import Notebook

@@ -17,13 +17,13 @@ from autograder.judge.display_cells import DisplayCell, deferrable
 from autograder.judge.exercise_calls import ATTEMPTS, Gone, ProcessLost, SandboxedCalls
 from autograder.judge.self_checks import Answered, SelfChecks
 from autograder.report import CellResult
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.protocol.calls import Failure, answer_of
-from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
-from autograder.sandbox.sandboxed.lookups import MAX_USES
-from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.testing.callbacks import Questions
+from cellcage.calling.lookups import MAX_USES
+from cellcage.limits import Limits
+from cellcage.outside.shortage import short_of_something
+from cellcage.protocol import frames, messages
+from cellcage.protocol.calls import Failure, answer_of
+from cellcage.protocol.ending import END_SECONDS, Ending, ending_in
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
 FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost

@@ -41,13 +41,6 @@ from autograder.judge.picture import drawing
 from autograder.judge.self_checks import Answered, answered_in
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
-from autograder.sandbox.backends import Judges, Students
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.linux import isolation
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import FROM_NOTEBOOK, Preparation
-from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import cell_errors
 from autograder.testing.example import Example, example_in
@@ -55,6 +48,13 @@ from autograder.testing.recording import record, variants
 from autograder.testing.session import Suite
 from autograder.testing.variants import variant_of
 from autograder.text import one_line
+from cellcage.backends import Judges, Students
+from cellcage.inside.fork_server import silence
+from cellcage.limits import Limits
+from cellcage.linux import isolation
+from cellcage.protocol import frames
+from cellcage.protocol.ending import Ending
+from cellcage.protocol.messages import FROM_NOTEBOOK, Preparation
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
 CUT = "... (the output was cut: the notebook's cells printed too much)"

@@ -15,12 +15,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, call_of
-from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.sandboxed.removal import NOT_HERE
 from autograder.testing import callback_cost
 from autograder.testing.callbacks import forbidden_name, refused
+from cellcage.calling.perform import perform
+from cellcage.inside.removal import NOT_HERE
+from cellcage.protocol import frames
+from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, call_of
 
 MAX_QUESTIONS = 1000  # of a notebook's cells
 MAX_SAVED = 64 * 2**20  # bytes of answers, for cells that run once more; ordinary ones have some kB

@@ -59,12 +59,12 @@ from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
-from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.secret import make_secret
 from autograder.submission import NotebookCell, Submission, read_notebook, stamp
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
+from cellcage.outside.choice import what_is_unsafe
 
 # Reasons in the history.
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"

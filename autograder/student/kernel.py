@@ -12,12 +12,12 @@ from typing import Any
 
 from autograder.content import settings_of
 from autograder.report import CellResult
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines, syntax_error, why
 from autograder.testing.local import CallsHere, Here
 from autograder.testing.student import ENDLESS
 from autograder.testing.student_errors import BY_HAND, Stopped
+from cellcage.protocol.calls import Call, Failure, Kind, Reply
 
 PRINTED = 20_000  # characters of an exercise's output that are shown
 

@@ -18,7 +18,6 @@ import importlib
 from typing import Any
 
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
-from autograder.sandbox.protocol.calls import Call
 from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
@@ -28,6 +27,7 @@ from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.variants import seed_of
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
+from cellcage.protocol.calls import Call
 
 __all__ = [
     "GREY", "HIGH", "MODEL", "RNG", "SEED", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch",

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import EVAL, Call, Gives
-from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table
+from cellcage.protocol.calls import EVAL, Call, Gives
+from cellcage.protocol.tables import FRAME, MOMENT, SPAN, Table
 
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Instance
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.protocol.values import Handle
+from cellcage.protocol.calls import Call, Instance
+from cellcage.protocol.tables import Table
+from cellcage.protocol.values import Handle
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
 HARMLESS = (bool, Handle, date, time, timedelta)

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.protocol.values import Handle
-from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.callback_cost import HOLDS, is_small, items_in
+from cellcage.calling.perform import perform
+from cellcage.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
+from cellcage.protocol.tables import Table
+from cellcage.protocol.values import Handle
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second

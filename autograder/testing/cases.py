@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import expect, tables
 from autograder.testing import visible as visible_tests
 from autograder.testing.comparing import allclose, float_of, same_value
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised
+from cellcage.protocol.calls import Failure
+from cellcage.protocol.objects import Other
+from cellcage.protocol.scalars import Generated
 
 LARGEST_BITS = 1000  # of an integer that a float can hold
 Case = tuple[Any, ...]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.objects import Other, Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.protocol.values import encode, layout
+from cellcage.protocol.calls import Answer, Failure, NoAnswer, Reply
+from cellcage.protocol.objects import Other, Record
+from cellcage.protocol.scalars import Generated
+from cellcage.protocol.tables import Table
+from cellcage.protocol.values import encode, layout
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.

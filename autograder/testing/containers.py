@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.values import NAMES
 from autograder.testing.comparing import numbers
 from autograder.testing.mismatch import kind_of
+from cellcage.protocol.scalars import Generated
+from cellcage.protocol.values import NAMES
 
 NUMBER = (bool, int, float, np.generic)
 SEQUENCE = (list, tuple, deque, Generated)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.mismatch import fail, kind_of
+from cellcage.protocol.objects import NoField
 
 ORDINALS = ("", "a second ", "a third ", "a fourth ", "a fifth ")
 SHOWN = 120  # characters of a line

@@ -13,8 +13,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import Form, Other
-from autograder.sandbox.protocol.scalars import WRITERS, Generated
 from autograder.testing import tables
 from autograder.testing.comparing import change_of, float_of, not_close, same_value
 from autograder.testing.effects import text as text
@@ -24,6 +22,8 @@ from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
+from cellcage.protocol.objects import Form, Other
+from cellcage.protocol.scalars import WRITERS, Generated
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.

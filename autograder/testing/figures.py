@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import NoField, Record
 from autograder.testing.mismatch import fail, kind_of, place_of
+from cellcage.protocol.objects import NoField, Record
 
 KINDS = {"lines": "line", "points": "set of points", "bars": "set of bars", "images": "image"}
 LISTS = ("legend", "texts", "lines", "points", "bars", "images")

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
-from autograder.sandbox.sandboxed.lookups import names_used
-from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.callbacks import Questions
+from cellcage.calling.lookups import names_used
+from cellcage.calling.perform import perform
+from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 
 
 class Here:

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.report import Message
-from autograder.sandbox.protocol.objects import Form, Other, Record
-from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing import tables
+from cellcage.protocol.objects import Form, Other, Record
+from cellcage.protocol.scalars import Generated
 
 NOT_RIGHT = "what came back is not what is asked for here."
 # What did not cross the sandbox's boundary, by its form.

@@ -20,15 +20,15 @@ from typing import Any
 from msgspec import structs
 
 from autograder.errors import MachineError
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
-from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.protocol.kinds import Gives
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.local import answering
 from autograder.testing.rounding import is_rounded, rounded_otherwise
 from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
 from autograder.testing.variants import VARIANTS, Drawing, varied
+from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
+from cellcage.protocol.frames import WireError
+from cellcage.protocol.kinds import Gives
 
 Answering = Callable[[Call], Reply | Failure]
 SEED = 1  # of how answers are rounded otherwise

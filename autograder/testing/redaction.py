@@ -13,13 +13,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.protocol.objects import Form, Other, Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.testing.quoting import NUMBER as PLAIN_NUMBER
 from autograder.testing.quoting import Parts, quoted, texts_in
+from cellcage.calling.perform import KINDS
+from cellcage.protocol.calls import Failure, Kind, Line, Reply
+from cellcage.protocol.objects import Form, Other, Record
+from cellcage.protocol.scalars import Generated
+from cellcage.protocol.tables import Table
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 DIGITS = 2  # of a number, and no more

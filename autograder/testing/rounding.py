@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.values import BY_NAME, decode, encode
+from cellcage.protocol import frames
+from cellcage.protocol.values import BY_NAME, decode, encode
 
 # How far numbers may differ, as a share of the largest in their array. Right code differs by some ten units in the last
 # place (2e-15 and 1e-6). The smallest tolerances in hidden tests are 1e-9 and 1e-5; a mistake differs by 0.01.

@@ -22,8 +22,6 @@ import pytest
 from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
-from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
@@ -32,6 +30,8 @@ from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, StudentError
 from autograder.testing.variants import Drawing
 from autograder.text import one_line
+from cellcage.protocol.kinds import Gives
+from cellcage.protocol.objects import NoField
 
 # Plugins a suite has no use for; each would cost time in every test.
 OFF = (

@@ -31,10 +31,6 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
-from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
-from autograder.sandbox.protocol.tables import Table
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.comparing import arrays, numbers
 from autograder.testing.effects import Files, files_of, no_input
@@ -52,6 +48,10 @@ from autograder.testing.student_errors import (
 )
 from autograder.testing.variants import chance_of_call
 from autograder.text import raised
+from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from cellcage.protocol.kinds import Gives
+from cellcage.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
+from cellcage.protocol.tables import Table
 
 FORBIDDEN = (
     "calls the ready-made {name}. Writing it is the exercise, so this earns no points; "

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.of_pandas import is_of_pandas, table_from
-from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table
 from autograder.testing.comparing import not_close, same_value
+from cellcage.protocol.objects import Other
+from cellcage.protocol.of_pandas import is_of_pandas, table_from
+from cellcage.protocol.tables import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table
 
 Pair = tuple[Any, Column, Column]  # a name, and the actual and the expected column under it
 WITHIN = 1e-6  # tolerance of numbers, as `expect.TOLERANCE` has it

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from autograder.sandbox.protocol.calls import Chance
+from cellcage.protocol.calls import Chance
 
 VARIANTS = 4
 LARGEST = 2**32

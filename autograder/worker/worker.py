@@ -20,17 +20,17 @@ from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import ExerciseResult, Report, Verdict
-from autograder.sandbox.backends import Backend
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.messages import Preparation
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.secret import secret_of
 from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
+from cellcage.backends import Backend
+from cellcage.limits import Limits
+from cellcage.outside.choice import isolates
+from cellcage.outside.fork_server_client import JUDGES, Child, ForkServer, FreshChildren
+from cellcage.outside.zygote_client import Zygote
+from cellcage.protocol import frames
+from cellcage.protocol.messages import Preparation
 
 GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core

@@ -149,7 +149,7 @@ def test_no_answer_can_be_given_beforehand(mark):
     """Answers that were sent before a test, a notebook that drops asserts, a process that ends as if all was well."""
     wrong = "def middle(numbers):\n    return 0\n"
     sends = (
-        "import os, struct\nfrom autograder.sandbox.protocol import frames, messages\n"
+        "import os, struct\nfrom cellcage.protocol import frames, messages\n"
         "for fd in range(3, 40):\n    for _ in range(8):\n        try:\n"
         "            os.write(fd, frames.framed(frames.body(messages.CellOutput())))\n        except Exception: pass\n"
     )

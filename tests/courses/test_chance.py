@@ -9,10 +9,10 @@ import random
 import numpy as np
 import pytest
 
-from autograder.sandbox.protocol.calls import Call, Chance
-from autograder.sandbox.sandboxed import chance
 from autograder.testing import expect, sampling
 from autograder.testing.callbacks import Questions
+from cellcage.calling import chance
+from cellcage.protocol.calls import Call, Chance
 from tests.courses.chance import CELLS, FILES, NAME, RIGHT, SOLUTIONS, WRONG
 from tests.courses.own import course_of, graded, told
 

@@ -13,12 +13,12 @@ import pytest
 from autograder.cli.check_notebook import read, verdicts
 from autograder.content import Visible
 from autograder.course import CHECK, Course
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.choice import isolates
 from autograder.student.check import examine
 from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage.limits import Limits
+from cellcage.outside.choice import isolates
 from tests.conftest import ROOT
 from tests.courses.notebooks import DATA, HEAD, NAME, NOTEBOOK, RIGHT, SUITES, VISIBLE, WRONG
 from tests.courses.own import IMPORTS, course_of, exercise

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing.comparing import same_value
 from autograder.testing.containers import in_containers_of, slip_in
+from cellcage.protocol.objects import Other
+from cellcage.protocol.scalars import Generated
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 MORE = np.ones((4, 5))

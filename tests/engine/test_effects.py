@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from autograder.sandbox.protocol.objects import NoField
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import answering
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, Raised
+from cellcage.protocol.objects import NoField
 
 
 def student_of(function):

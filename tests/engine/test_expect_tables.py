@@ -13,10 +13,6 @@ import pytest
 
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import explained_by_relations
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.of_pandas import table_from
-from autograder.sandbox.protocol.values import decode, encode
 from autograder.testing import expect, visible
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
@@ -25,6 +21,10 @@ from autograder.testing.redaction import redacted
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised, RaisedValueError
+from cellcage.protocol.calls import Call, Failure, Kind, Reply
+from cellcage.protocol.objects import Other
+from cellcage.protocol.of_pandas import table_from
+from cellcage.protocol.values import decode, encode
 
 WANTED = pd.DataFrame(
     {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},

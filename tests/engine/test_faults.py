@@ -18,8 +18,8 @@ import pytest
 
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.sandbox.supervisor.choice import isolates
 from autograder.worker import executors
+from cellcage.outside.choice import isolates
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_course, submit
 from tools import faults

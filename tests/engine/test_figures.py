@@ -6,11 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from autograder.sandbox.protocol.objects import NoField
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import answering
 from autograder.testing.student import Student
+from cellcage.protocol.objects import NoField
 
 X = np.linspace(0.0, 3.0, 7)
 

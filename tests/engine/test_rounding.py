@@ -8,10 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.sandbox.protocol.calls import Failure, Kind, Reply, answer_bytes, answer_of
 from autograder.testing.recording import record
 from autograder.testing.rounding import is_rounded, rounded_otherwise
 from autograder.testing.session import Suite
+from cellcage.protocol.calls import Failure, Kind, Reply, answer_bytes, answer_of
 
 X = np.linspace(-2, 3, 12).reshape(3, 4)
 X[0, 0], X[1, 1], X[2, 2] = 0, np.nan, -np.inf

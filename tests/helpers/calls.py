@@ -7,8 +7,8 @@ import textwrap
 import psutil
 import pytest
 
-from autograder.sandbox.protocol.calls import NoAnswer, Reply
-from autograder.sandbox.protocol.tables import FRAME, Column, Table
+from cellcage.protocol.calls import NoAnswer, Reply
+from cellcage.protocol.tables import FRAME, Column, Table
 from tests.helpers.sandboxes import answered
 
 BACKENDS = ("bubblewrap", "landlock")

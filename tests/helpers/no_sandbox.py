@@ -8,9 +8,9 @@ import os
 import socket
 from typing import Any
 
-from autograder.sandbox.backends.bubblewrap import _StudentsInNamespaces
-from autograder.sandbox.linux import isolation, seccomp
-from autograder.sandbox.protocol import frames
+from cellcage.backends.bubblewrap import _StudentsInNamespaces
+from cellcage.linux import isolation, seccomp
+from cellcage.protocol import frames
 
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2

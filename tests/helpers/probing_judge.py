@@ -15,7 +15,7 @@ import subprocess
 import threading
 from typing import Any
 
-from autograder.sandbox.protocol import frames
+from cellcage.protocol import frames
 
 libc = ctypes.CDLL(None, use_errno=True)
 LEFT = "left-by-a-judge"

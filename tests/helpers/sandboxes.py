@@ -14,14 +14,14 @@ from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
 from autograder.judge.self_checks import answered_in
 from autograder.report import CellResult, Report
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage.limits import Limits
+from cellcage.outside.choice import isolates
+from cellcage.outside.fork_server_client import ForkServer, FreshChildren
+from cellcage.outside.zygote_client import Zygote
+from cellcage.protocol.calls import Answer, Call, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,11 +15,11 @@ from autograder.cli.doctor import GOOD, UNSAFE
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course import Course, course_at
-from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
-from autograder.sandbox.backends import landlock as landlock_backend
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.supervisor import cgroup, zygote
+from cellcage.backends import BUBBLEWRAP, LANDLOCK, places
+from cellcage.backends import landlock as landlock_backend
+from cellcage.linux import landlock_rules
+from cellcage.outside import cgroup, zygote
+from cellcage.protocol import frames
 from tests.conftest import ROOT
 
 

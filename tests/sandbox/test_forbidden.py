@@ -17,10 +17,10 @@ from autograder.content import sandbox_setting
 from autograder.course import Course
 from autograder.judge.display_cells import display_cells
 from autograder.judge.self_checks import answer_in_cell, answered_in
-from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.protocol.messages import Forbidden
-from autograder.sandbox.sandboxed.removal import remove_forbidden
-from autograder.sandbox.sandboxed.shell import student_package
+from cellcage.inside.removal import remove_forbidden
+from cellcage.inside.shell import student_package
+from cellcage.protocol.calls import Call, Reply
+from cellcage.protocol.messages import Forbidden
 from tests.conftest import ROOT
 from tests.helpers.calls import ask
 from tests.helpers.sandboxes import Marker

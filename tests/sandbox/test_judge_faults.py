@@ -10,11 +10,11 @@ import pytest
 from autograder.authoring.sample_class import model_answers
 from autograder.authoring.skeletons import add_exercise
 from autograder.course import Course
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.worker import executors, worker
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Task
+from cellcage.limits import Limits
+from cellcage.outside.zygote_client import Zygote
 from tests.helpers import faulty_judge
 from tests.helpers.faulty_judge import OTHER
 from tests.helpers.small_course import NAME, command, small_course

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.backends import LANDLOCK
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.supervisor import users
-from autograder.sandbox.supervisor.zygote import ENVIRONMENT
 from autograder.worker.worker import Judges
+from cellcage.backends import LANDLOCK
+from cellcage.limits import Limits
+from cellcage.linux import landlock_rules
+from cellcage.outside import users
+from cellcage.outside.zygote_client import ENVIRONMENT
+from cellcage.protocol import frames
 from tests.conftest import ROOT, copy_course
 
 pytestmark = pytest.mark.slow
@@ -97,7 +97,7 @@ def test_it_reads_nothing_of_students(probe, course):
     for place in ("/etc/passwd", "/var", str(ROOT / ".git"), "/proc/1/environ"):
         assert probe("read", place) in ("FileNotFoundError", "PermissionError"), place
     assert probe("read", str(course.root / "source")) == "read"
-    if landlock.abi():
+    if landlock_rules.abi():
         assert probe("read", "/") == "PermissionError"  # also behind bubblewrap, where it is a root of its own
 
 

@@ -17,11 +17,11 @@ import pytest
 
 from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
-from autograder.sandbox.protocol.objects import Other, Record
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import kind_of
+from cellcage.limits import Limits
+from cellcage.protocol.calls import Call, Failure, Instance, Kind
+from cellcage.protocol.objects import Other, Record
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, slowly
 from tests.helpers.in_process import COURSE, exercise_of, material
 from tests.helpers.sandboxes import Marker
@@ -170,7 +170,7 @@ def test_size_of_what_comes_back(sandbox):
     code = """
         import sys
         import numpy as np
-        from autograder.sandbox.protocol import calls, frames
+        from cellcage.protocol import calls, frames
         def big(): return np.zeros(2**20)
         def many_small_things():
             frames.framed = lambda answer: len(body).to_bytes(4, "big") + body

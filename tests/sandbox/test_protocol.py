@@ -14,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from autograder.sandbox.protocol import frames, values
-from autograder.sandbox.protocol.calls import (
+from autograder.testing.comparing import same_value
+from autograder.testing.expect import kind_of
+from autograder.testing.student import Student
+from cellcage.calling.perform import describe, perform
+from cellcage.protocol import frames, values
+from cellcage.protocol.calls import (
     Call,
     Failure,
     Instance,
@@ -27,11 +31,7 @@ from autograder.sandbox.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
-from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.testing.comparing import same_value
-from autograder.testing.expect import kind_of
-from autograder.testing.student import Student
+from cellcage.protocol.objects import Record
 from tests.helpers.calls import frame_of
 from tests.helpers.messages import anything
 

@@ -37,9 +37,9 @@ import pytest
 from autograder.authoring.sample_class import mistake, model_answers
 from autograder.course import Course
 from autograder.judge.notebook import CUT
-from autograder.sandbox.limits import MIB, Limits
-from autograder.sandbox.linux import landlock
 from autograder.submission import ModelFile
+from cellcage.limits import MIB, Limits
+from cellcage.linux import landlock_rules
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker, Sandbox
 
@@ -167,7 +167,7 @@ def cases():
 
 @pytest.mark.parametrize(("path", "group", "backend"), [*cases()])
 def test_attack(path, group, backend, after):
-    if backend == "landlock" and not landlock.abi():
+    if backend == "landlock" and not landlock_rules.abi():
         pytest.skip("this kernel has no Landlock")
     outcomes, harmful = after(backend, group)
     must_have_failed(path, *outcomes[path], backend)

@@ -19,18 +19,18 @@ from autograder.course import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.sandbox.protocol import of_pandas, values
-from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.protocol.objects import NoField, Record
-from autograder.sandbox.protocol.scalars import MAX_GENERATED, Generated
-from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
 from autograder.testing.local import Here, answering
 from autograder.testing.redaction import redacted
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
+from cellcage.calling.perform import perform
+from cellcage.protocol import of_pandas, values
+from cellcage.protocol.calls import Call, Reply
+from cellcage.protocol.frames import WireError
+from cellcage.protocol.objects import NoField, Record
+from cellcage.protocol.scalars import MAX_GENERATED, Generated
 from tests.helpers.calls import frame_of
 
 

@@ -3,8 +3,8 @@
 # expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}}
 # %%
 import sys
-from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.protocol.values import Handle
+from cellcage.protocol.calls import Call
+from cellcage.protocol.values import Handle
 
 def softmax(x, axis=-1):
     return None

@@ -3,7 +3,7 @@
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import sys
-from autograder.sandbox.protocol.calls import Failure, Kind, Reply
+from cellcage.protocol.calls import Failure, Kind, Reply
 import torch
 import torch.nn.functional as F
 
@@ -21,7 +21,7 @@ def performs(names, call, *rest):
         return Failure(Kind.RAISED, str(error), type(error).__name__)
 
 for module in list(sys.modules.values()):
-    if getattr(module, "__name__", "").startswith("autograder.sandbox") and hasattr(module, "perform"):
+    if getattr(module, "__name__", "").startswith("cellcage") and hasattr(module, "perform"):
         module.perform = performs
 
 def torch_scaled_dot_product_attention(query, key, value):

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 def nothing(*args, **kwargs):
     raise RuntimeError("patched")
 
-ours = sys.modules["autograder.sandbox.sandboxed.removal"]
+ours = sys.modules["cellcage.inside.removal"]
 gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_referrers(vars(ours)):
     if isinstance(thing, types.FunctionType):

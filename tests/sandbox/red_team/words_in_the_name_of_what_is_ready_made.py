@@ -3,7 +3,7 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "says": "ready-made", "never": "SECRET"}
 # %%
 import sys
-from autograder.sandbox.protocol.calls import Call
+from cellcage.protocol.calls import Call
 
 def softmax(x, axis=-1):
     frame = sys._getframe()

@@ -1,0 +1,121 @@
+"""The state around a call: gradients on, random numbers seeded, functions watched, memory counted, dropout noted."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cellcage.calling import chance
+from cellcage.protocol.calls import Call
+
+
+class TooMuchHeld(Exception):
+    """A call allocated more memory at once than it may."""
+
+
+def surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Enter the contexts that a call asks for.
+
+    Returns two lists that fill during the call: names of PyTorch's watched functions that are called, and a name for
+    each active dropout.
+    """
+    seen, dropped = list[str](), list[str]()
+    if torch := sys.modules.get("torch"):
+        # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
+        around.enter_context(torch.enable_grad())
+        around.enter_context(_DropoutNoted(torch, dropped, off=call.lenient))
+        if watched:
+            around.enter_context(_watch_class(torch)(seen, tuple(watched)))
+    if call.chance is not None:
+        around.enter_context(chance.seeded(call.chance.seed))
+    if call.lenient:
+        around.enter_context(_lenient_view())
+    if call.memory is not None:
+        around.enter_context(_holding_at_most(call.memory))
+    return seen, dropped
+
+
+class _DropoutNoted:
+    """Within the block, each dropout that is on is noted; with `off`, nothing is dropped.
+
+    PyTorch's layers call these two functions, too. Dropout that student code implements itself is not recognised.
+    A class, since every call enters it, and a generator takes four times as long.
+    """
+
+    def __init__(self, torch: Any, dropped: list[str], off: bool) -> None:
+        self._torch, self._dropped, self._off = torch, dropped, off
+        self._of_layers, self._plain = torch.nn.functional.dropout, torch.dropout
+
+    def __enter__(self) -> None:
+        self._torch.nn.functional.dropout, self._torch.dropout = self._layers_dropout, self._plain_dropout
+
+    def __exit__(self, *exc: object) -> None:
+        self._torch.nn.functional.dropout, self._torch.dropout = self._of_layers, self._plain
+
+    def _is_on(self, p: float, train: bool) -> bool:
+        if train and p > 0:
+            self._dropped.append("dropout")
+        return train and not self._off
+
+    def _layers_dropout(self, input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        return self._of_layers(input, p, self._is_on(p, training), inplace)
+
+    def _plain_dropout(self, input: Any, p: float, train: bool) -> Any:
+        return self._plain(input, p, self._is_on(p, train))
+
+
+@contextlib.contextmanager
+def _lenient_view() -> Iterator[None]:
+    """Within the block, `.view` falls back to `.reshape`."""
+    import torch
+
+    view = torch.Tensor.view
+
+    def view_or_reshape(tensor: Any, *shape: Any) -> Any:
+        try:
+            return view(tensor, *shape)
+        except RuntimeError:
+            return tensor.reshape(*shape)
+
+    torch.Tensor.view = view_or_reshape
+    try:
+        yield
+    finally:
+        torch.Tensor.view = view
+
+
+@contextlib.contextmanager
+def _holding_at_most(memory: int) -> Iterator[None]:
+    """Raises `TooMuchHeld` if more than `memory` bytes were allocated at once. `tracemalloc` counts NumPy's, too."""
+    is_tracing = tracemalloc.is_tracing()  # started by student code
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        if not is_tracing:
+            tracemalloc.stop()
+    if peak - before > memory:
+        raise TooMuchHeld(peak - before)
+
+
+@functools.cache
+def _watch_class(torch: Any) -> Any:
+    class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+        def __init__(self, seen: list[str], watched: tuple[str, ...]) -> None:
+            super().__init__()
+            self.seen, self.watched = seen, watched
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            name = getattr(func, "__name__", "")
+            if any(part in name for part in self.watched):
+                self.seen.append(name)
+            return func(*args, **(kwargs or {}))
+
+    return Watch

@@ -1,0 +1,92 @@
+"""The zygote: a process that imports NumPy, PyTorch and IPython once, and then forks the fork servers of a run.
+
+It knows no hidden test and no submission, and runs no student code. It sees all that any fork server may see. So each
+fork server is forked into its own namespaces, and first of all loses access to what it does not need.
+
+    zygote    reads `StartServer`, which comes with the descriptors that `_fork` describes, and `EndServer`
+     ├ fork server   of the judges (see `sandboxed.fork_server`)
+     └ fork server   of notebooks, one for each worker; the course is hidden from it
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+from cellcage.backends import BACKENDS, Backend, confined
+from cellcage.linux import isolation
+from cellcage.protocol import frames
+from cellcage.protocol.messages import StartServer, ToZygote
+
+
+def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
+    """Serve the control socket on `descriptor` until its other end closes. backend: the backend's name."""
+    control, sandbox = socket.socket(fileno=descriptor), BACKENDS[backend]
+    sandbox.heed_sigterm(control)
+    _import(modules)
+    isolation.gather_pages()
+    servers: dict[int, int] = {}
+    try:
+        with contextlib.suppress(frames.Closed):
+            while True:
+                message, descriptors = frames.receive_with_descriptors(control, ToZygote)
+                if isinstance(message, StartServer):
+                    servers[message.number] = _fork(control, message, descriptors, sandbox)
+                    for received in descriptors:
+                        os.close(received)
+                elif pid := servers.pop(message.number, 0):
+                    sandbox.end(pid)
+    finally:
+        for pid in servers.values():
+            sandbox.end(pid)
+        sandbox.leave_nothing()
+
+
+def _import(modules: Sequence[str]) -> None:
+    gc.disable()  # imports leave nothing to collect, and collecting would take a fifth of the time
+    for name in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # submissions run side by side, and threads make small tensors slower
+        torch.ones(1, requires_grad=True).sum().backward()  # initialises autograd, and reads the processor from /proc
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sandbox: Backend) -> int:
+    """Start a fork server. Its control socket is the first descriptor; the others are files of its control group."""
+    pid = sandbox.fork()
+    if pid:
+        return pid
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        control.close()
+        isolation.die_with_parent()
+        for file in descriptors[1:]:
+            os.write(file, b"0")  # moves this process into the group, before it forks any
+            os.close(file)
+        confined(order.policy).enter()
+        if order.policy.kit:
+            _begin_anew(order.policy.kit)
+        server = importlib.import_module("cellcage.inside.fork_server")
+        server.main(descriptors[0], frames.body(order))
+    except BaseException as error:
+        with contextlib.suppress(BaseException):
+            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(0)
+
+
+def _begin_anew(path: str) -> None:
+    """Import the whole engine from `path` from now on: the zygote has only the sandbox's part of it."""
+    sys.path.insert(0, path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
+        del sys.modules[name]

@@ -1,0 +1,320 @@
+"""Messages between processes, encoded and checked by msgspec.
+
+The supervisor controls the zygote and the fork servers with the first two groups. A judge and a notebook's process use
+the third, in which everything that comes from the notebook may be forged (see `judge.notebook`). The calls that they
+make to each other, and the answers, are in `calls`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from cellcage.limits import Limits
+from cellcage.protocol.ending import Ending
+
+
+class Message(msgspec.Struct, frozen=True):
+    """On the wire, a map of the fields. `tag` distinguishes messages that may arrive at the same place."""
+
+
+# ---------------------------------------------------------------- supervisor and zygote
+
+
+class Policy(Message, frozen=True):
+    """How a fork server sets up its sandbox.
+
+    backend: the name of its backend
+    judges: whether it forks judges, which see the course and run no student code; else it forks students' notebooks
+    kit: path of the whole engine, if the fork server needs it and the zygote has only the sandbox's part
+    abi: version of the kernel's Landlock, 0 if there is none
+    readable: paths that may be read, and from which programs may be started
+    hidden: folders that appear empty; read_only: folders that cannot be written to
+    scratch: without mounts, the folder in which each submission gets its own; else ""
+    user: user id, used by nothing else, that root's processes change to; 0 for no change
+    """
+
+    backend: str
+    judges: bool = False
+    kit: str = ""
+    abi: int = 0
+    readable: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    scratch: str = ""
+    user: int = 0
+
+
+class StartServer(Message, frozen=True, tag="start"):
+    """Fork a fork server. With the message come its control socket, and the files of the control group that it joins.
+
+    child: "module:class" of what it forks; setting: the argument of that class's `warm_up`
+    """
+
+    number: int
+    child: str
+    setting: dict[str, object]
+    policy: Policy
+
+
+class EndServer(Message, frozen=True, tag="end"):
+    """End a fork server, and all processes that it has forked."""
+
+    number: int
+
+
+# ---------------------------------------------------------------- supervisor and fork server
+
+
+class Preparation(Message, frozen=True, tag="prepare"):
+    """What the next judges will need: an assignment, and the exercises whose known mistakes should be loaded."""
+
+    assignment: str
+    exercises: tuple[str, ...] = ()
+
+
+class Open(Message, frozen=True, tag="open"):
+    """Fork a child, which communicates on the socket that comes with the message."""
+
+    number: int
+    limits: Limits
+    preparation: Preparation | None = None
+
+
+class HowEnded(Message, frozen=True, tag="ending"):
+    """Ask how a child has ended. ends: whether it is about to end, so that the fork server should wait a moment."""
+
+    number: int
+    ends: bool
+
+
+class Measure(Message, frozen=True, tag="measure"):
+    """With `begins`, start to measure the memory of a child's processes; without, report the growth and stop."""
+
+    number: int
+    begins: bool
+
+
+class CpuTime(Message, frozen=True, tag="cpu"):
+    """Ask how much CPU time a child's processes have used."""
+
+    number: int
+
+
+class Close(Message, frozen=True, tag="close"):
+    """End a child, and all processes that it has started."""
+
+    number: int
+
+
+class Ready(Message, frozen=True, tag="ready"):
+    """The process has started."""
+
+
+class Broken(Message, frozen=True, tag="broken"):
+    """A child could not be set up, or its own code failed: the name and the text of the exception."""
+
+    broken: tuple[str, str]
+
+
+class Ended(Message, frozen=True, tag="ended"):
+    """How a child ended."""
+
+    ending: Ending
+
+
+class Grown(Message, frozen=True, tag="grown"):
+    """By how many bytes a child's processes have grown at most; 0 at the start, or if that is unknown."""
+
+    bytes: int
+
+
+class Used(Message, frozen=True, tag="used"):
+    """The CPU time in seconds that a child's processes have used; negative if that is unknown.
+
+    delayed: seconds in which they could have computed and others had the processors; None if that is unknown
+    """
+
+    seconds: float
+    delayed: float | None = None
+
+
+class Closed(Message, frozen=True, tag="closed"):
+    """A child has ended, and all processes that it had started."""
+
+    number: int
+
+
+ToZygote = StartServer | EndServer
+ToServer = Preparation | Open | HowEnded | Measure | CpuTime | Close
+FromServer = Ready | Ended | Grown | Used | Closed
+FirstOfChild = Ready | Broken
+
+
+# ---------------------------------------------------------------- the course, as notebooks know it
+
+
+class Forbidden(Message, frozen=True):
+    """What is removed from notebooks: parts of kernels' names, functions by module and name, files by pattern.
+
+    where_watched: what is removed only for hidden tests that forbid it, by the name that these use for it
+    """
+
+    kernels: tuple[str, ...] = ()
+    python: tuple[tuple[str, str], ...] = ()
+    c: tuple[tuple[str, str], ...] = ()
+    hidden: tuple[str, ...] = ()
+    where_watched: dict[str, Forbidden] = {}
+
+
+class Setting(Message, frozen=True):
+    """What a notebook starts with: modules by the names they are imported as, what is removed, the course's package.
+
+    See `autograder.content.sandbox_setting`.
+    """
+
+    names: dict[str, str]
+    forbidden: Forbidden
+    package: str
+
+
+# ---------------------------------------------------------------- judge and notebook
+
+
+class Proxy(Message, frozen=True):
+    """A function or an `nn.Module` that the other side answers for. order: the names of its parameters."""
+
+    name: str
+    module: bool
+    order: tuple[str, ...]
+
+
+class RemoveFunctions(Message, frozen=True, tag="without"):
+    """Remove these functions before the first cell runs; see `removal`. Has no answer."""
+
+    watched: tuple[str, ...]
+
+
+class Files(Message, frozen=True, tag="files"):
+    """Write the course's files into the notebook's folder before the first cell runs. Has no answer."""
+
+    files: dict[str, bytes]
+
+
+class LookUp(Message, frozen=True, tag="names"):
+    """Ask which names these cells may look up. Answered by `Names`."""
+
+    sources: tuple[str, ...]
+
+
+class Names(Message, frozen=True):
+    """Names, in any order."""
+
+    names: tuple[str, ...]
+
+
+class LookUses(Message, frozen=True, tag="uses"):
+    """Ask which of the notebook's names, and which of `known`, an exercise's code looks up. Answered by `Uses`."""
+
+    name: str
+    known: tuple[str, ...]
+
+
+class Uses(Message, frozen=True):
+    """Names; items that are not names are ignored."""
+
+    uses: list[object]
+
+
+class RunCell(Message, frozen=True, tag="cell"):
+    """Run a cell. Answered by any number of questions and a `CellOutput`.
+
+    seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
+    nonce: set if it is a test cell; the answer repeats it
+    """
+
+    source: str
+    seconds: float
+    clock_seconds: float
+    nonce: str = ""
+
+
+class BeginFork(Message, frozen=True, tag="aside"):
+    """Fork, and run the following cells in the fork, which ends at `EndFork`. Has no answer."""
+
+
+class EndFork(Message, frozen=True, tag="back"):
+    """End the fork of `BeginFork`. Answered by `Begun` once it has ended."""
+
+
+class Question(Message, frozen=True):
+    """A question that student code asks: a call as bytes. Student code waits for the answer."""
+
+    question: bytes
+
+
+class CellOutput(Message, frozen=True):
+    """A `Question` while a cell runs, or its output in the end: the printed text, and its failure as bytes.
+
+    The rest is for test cells, whose printed text is dropped. shown: the last value as text; line: the line that raised
+    an exception; warned: whether it wrote to standard error
+    """
+
+    question: bytes | UnsetType = UNSET
+    printed: str = ""
+    failure: bytes = b""
+    nonce: str = ""
+    shown: str = ""
+    line: int = 0
+    warned: bool = False
+
+
+class Exercise(Message, frozen=True, tag="exercise"):
+    """Fork a process for an exercise, which sends `Begun` on the socket that comes with the message.
+
+    substituted, watched: see `perform`
+    """
+
+    substituted: tuple[Proxy, ...]
+    watched: tuple[str, ...]
+
+
+class Begun(Message, frozen=True):
+    """Whether a process could be forked, and if not, why."""
+
+    begun: bool = False
+    failed: str = ""
+
+
+class HowExerciseEnded(Message, frozen=True, tag="ending"):
+    """Ask how the last exercise's process ended. Answered by `ExerciseEnded`."""
+
+
+class ExerciseEnded(Message, frozen=True):
+    """What the process's parent reports, which may be forged: see `ending_in`."""
+
+    ending: object = None
+
+
+class Calls(Message, frozen=True):
+    """So many calls follow, each in a frame, and are answered in order. With `printed`, `Printed` comes last."""
+
+    calls: int = 0
+    printed: bool = False
+
+
+class Printed(Message, frozen=True):
+    """All that an exercise's process has printed so far."""
+
+    printed: str = ""
+
+
+class Answer(Message, frozen=True):
+    """The answer to a question, as bytes."""
+
+    answer: bytes
+
+
+ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | Exercise | HowExerciseEnded
+# What a judge reads on a notebook's own socket.
+FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, ExerciseEnded)
