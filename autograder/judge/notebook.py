@@ -292,7 +292,7 @@ class Notebook:
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None
         outer, inner = frames.pair()
-        message = messages.Exercise(tuple(questions.substituted), self.watched)
+        message = messages.BeginCalls(tuple(questions.substituted), self.watched)
         until = time.monotonic() + FORK_SECONDS
         try:
             with inner:

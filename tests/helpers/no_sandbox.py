@@ -8,7 +8,7 @@ import os
 import socket
 from typing import Any
 
-from cellcage.backends.bubblewrap import _StudentsInNamespaces
+from cellcage.backends.bubblewrap import _UntrustedInNamespaces
 from cellcage.linux import isolation, seccomp
 from cellcage.protocol import frames
 
@@ -22,7 +22,7 @@ class Child:
     def warm_up(self, setting: dict[str, Any]) -> None:
         """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
         isolation.drop_capabilities = lambda *kept: None
-        _StudentsInNamespaces.restrict = lambda self: None
+        _UntrustedInNamespaces.restrict = lambda self: None
         seccomp.apply = lambda filter_: None
 
     def prepare(self, preparation: Any) -> None: ...

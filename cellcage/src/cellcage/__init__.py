@@ -87,7 +87,7 @@ Not covered:
   New processes do not see the libraries. The machine code is still in memory, and ctypes with a
   hand-made call would find it. So would an operator of TorchScript (`prim::`) that is not in the
   dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
-- Source: the installed files of what is removed are emptied, too. Students who bring PyTorch's
+- Source: the installed files of what is removed are emptied, too. Untrusted who bring PyTorch's
   source along as text, or build the same from smaller parts, have written it.
 - Forbidden implementations that nobody has found, and those of other packages (`scipy.signal`,
   weighted windows of pandas, lists in sympy). `python -m tools.find_ready_made` calls every

@@ -1,24 +1,41 @@
-"""The sandbox backends: bubblewrap, Landlock, and a plain process with limits only.
+"""The sandbox backends. An installed distribution adds one by an entry point of the group `cellcage.backends`.
 
-Each backend is one object. The supervisor chooses it once (`supervisor.choice`). The backend says how to start the
-zygote, and what each fork server may do. In the sandbox it forks the fork servers, and makes a `Students` or a `Judges`
-for each: the steps by which a fork server and its children give up what they must not have.
+Each backend is one object. `outside.choice` chooses it. It says how to start the zygote, and what each fork server may
+do. In the sandbox it forks the fork servers, and makes an `Untrusted` or a `Trusted` for each: the steps by which a
+fork server and its children give up what they must not have.
 """
 
 from __future__ import annotations
 
-from cellcage.backends.base import Backend, Judges, Students
-from cellcage.backends.bubblewrap import Bubblewrap
-from cellcage.backends.landlock import Landlock
-from cellcage.backends.process import Process
+import functools
+import importlib
+from importlib.metadata import entry_points
+
+from cellcage.backends.base import Backend, Trusted, Untrusted
 from cellcage.protocol.messages import Policy
 
-__all__ = ["BACKENDS", "BUBBLEWRAP", "LANDLOCK", "PROCESS", "Backend", "Judges", "Students", "confined"]
-BUBBLEWRAP, LANDLOCK, PROCESS = Bubblewrap(), Landlock(), Process()
-BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (BUBBLEWRAP, LANDLOCK, PROCESS)}
+GROUP = "cellcage.backends"
 
 
-def confined(policy: Policy) -> Students | Judges:
+@functools.cache
+def installed() -> dict[str, Backend]:
+    """All installed backends by name, those first that `auto` tries first."""
+    found = [point.load()() for point in entry_points(group=GROUP)]
+    return {backend.name: backend for backend in sorted(found, key=lambda backend: backend.tried)}
+
+
+def place_of(backend: Backend) -> str:
+    """The class of a backend, for `made`."""
+    return f"{type(backend).__module__}:{type(backend).__qualname__}"
+
+
+def made(place: str) -> Backend:
+    """The backend of a class, by "module:class"."""
+    module, _, name = place.partition(":")
+    backend: Backend = getattr(importlib.import_module(module), name)()
+    return backend
+
+
+def confined(backend: Backend, policy: Policy) -> Untrusted | Trusted:
     """The steps of a fork server with this policy, and of its children."""
-    backend = BACKENDS[policy.backend]
-    return backend.judges(policy) if policy.judges else backend.students(policy)
+    return backend.trusted(policy) if policy.trusted else backend.untrusted(policy)

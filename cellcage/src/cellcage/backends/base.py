@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from cellcage.backends.places import KIT
+from cellcage.backends.places import PACKAGE
 from cellcage.limits import Limits
 from cellcage.linux import isolation, landlock_rules, seccomp
 from cellcage.linux.call_process import InOwnGroup
@@ -27,7 +27,7 @@ LOOK = 0.01  # seconds between two looks at memory; a process takes about as lon
 
 
 @dataclass
-class Child:
+class Forked:
     """A fork server's child.
 
     pid: its first process; 0 if that was never forked, or has been reaped
@@ -67,7 +67,7 @@ class Confined(ABC):
     def in_child(self, limits: Limits) -> None:
         """Run in a child before it reads or runs anything. The limits hold from here on. Raises `OSError`."""
 
-    def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
+    def watch(self, control: socket.socket, children: Iterable[Forked], look: Callable[[], None] | None) -> None:
         """Wait for a message, and end children that fill the disk; mounts of limited size make that impossible.
 
         look: called every few milliseconds while waiting
@@ -75,7 +75,7 @@ class Confined(ABC):
         while look and not select.select([control], [], [], LOOK)[0]:
             look()
 
-    def end(self, child: Child) -> None:
+    def end(self, child: Forked) -> None:
         """Kill a child with all that it started, by its pid namespace or its process group."""
         if not child.pid:
             return
@@ -94,7 +94,7 @@ class Confined(ABC):
         """Remove the files of all children."""
 
 
-class Students(Confined):
+class Untrusted(Confined):
     """A fork server of notebooks. Its children run untrusted code, so it gives up everything itself."""
 
     def in_child(self, limits: Limits) -> None:
@@ -122,14 +122,14 @@ class Students(Confined):
 
     def filter(self) -> seccomp.Filter:
         """The system calls that are refused."""
-        return seccomp.STUDENTS
+        return seccomp.UNTRUSTED
 
-    def exercises(self) -> InOwnGroup:
-        """How a notebook forks the process of an exercise, and ends it."""
+    def call_process(self) -> InOwnGroup:
+        """How a notebook process forks a call process, and ends it."""
         return InOwnGroup()
 
 
-class Judges(Confined):
+class Trusted(Confined):
     """A fork server of judges. It reads the course, which may be readable by root alone, so its children drop root."""
 
     def enter(self) -> None:
@@ -166,27 +166,27 @@ class Judges(Confined):
 
     def filter(self) -> seccomp.Filter:
         """The system calls that are refused: a judge starts no process and opens no socket."""
-        return seccomp.JUDGES
+        return seccomp.TRUSTED
 
 
 class Backend(ABC):
     """One way to run untrusted code. The defaults are what a plain process does.
 
-    name: as on the command line
+    name: by which it is chosen; no other backend has it
+    tried: its place among those that `auto` tries; 100 or more if `auto` never takes it
     isolates: whether there is a sandbox, and not only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
-    means: what that comes to for the course and the marks, in words
-    engine: the folder that holds the package `autograder`, as the zygote sees it
-    students, judges: what a fork server of each kind does, from its policy
+    means: what that comes to, in words
+    untrusted, trusted: what a fork server of each kind does, from its policy
     """
 
     name: ClassVar[str]
     isolates: ClassVar[bool] = True
     mounts: ClassVar[bool] = False
-    means: ClassVar[str] = "student code cannot read suites, marks or other students' work"
-    engine: ClassVar[str] = str(KIT.parent)
-    students: ClassVar[type[Students]] = Students
-    judges: ClassVar[type[Judges]] = Judges
+    tried: ClassVar[int] = 100
+    means: ClassVar[str] = "untrusted code reads the libraries and what it was given, and reaches no network"
+    untrusted: ClassVar[type[Untrusted]] = Untrusted
+    trusted: ClassVar[type[Trusted]] = Trusted
 
     # ---------------------------------------------------------------- on the supervisor's side
 
@@ -202,19 +202,24 @@ class Backend(ABC):
     def summary(self) -> str:
         """The sandbox in a few words."""
 
+    def path(self) -> list[str]:
+        """The folders from which the zygote imports this package and the backend, as the zygote sees them."""
+        top = sys.modules[type(self).__module__.partition(".")[0]]
+        return [str(PACKAGE.parent), *(str(Path(place).parent) for place in getattr(top, "__path__", ()))]
+
     def command(self, places: Sequence[Path]) -> list[str]:
         """The command of the zygote, up to its Python code. It ignores the environment and the current folder.
 
-        places: what judges may read of the course; empty if there are no judges
+        places: what trusted processes may read besides; empty if there are none
         """
         return [sys.executable, "-I", "-B", "-c"]
 
     @abstractmethod
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
-        """What a fork server is told.
+    def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
+        """How a fork server sets up its sandbox.
 
         scratch: a folder for this fork server alone, which does not exist yet; "" if there are mounts
-        user: the number of a user that nothing else has; 0 if an ordinary user grades, or without a sandbox
+        user: the number of a user that nothing else has; 0 if an ordinary user started this, or without a sandbox
         """
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:

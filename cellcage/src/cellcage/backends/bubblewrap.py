@@ -13,25 +13,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cellcage.backends.base import Backend, Judges, Students
-from cellcage.backends.places import KIT, SYSTEM, outermost, python_places
+from cellcage.backends.base import Backend, Trusted, Untrusted
+from cellcage.backends.places import PACKAGE, SYSTEM, outermost, python_places
 from cellcage.limits import Limits
 from cellcage.linux import isolation, landlock_rules
 from cellcage.linux.call_process import InPidNamespace
 from cellcage.protocol.messages import Policy
 
-INSIDE = "/kit"  # in the sandbox: the sandbox's own code, and nothing else of the kit
-ENVIRONMENT_INSIDE = "/kit/environment"  # in the sandbox: the virtual environment, wherever it is outside
+INSIDE = "/cage"  # in the sandbox: this package, from which the processes in it import
+ENVIRONMENT_INSIDE = "/cage/environment"  # in the sandbox: the virtual environment, wherever it is outside
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix
 # Root needs these to give fork servers namespaces of their own, to drop root, to read a course that only its owner may
 # read, and to end fork servers.
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 # The judges' fork server needs these of root's: to read such a course, to end judges, and to drop root in them.
-JUDGES_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
-JUDGES_SERVER_WRITES = "/tmp/solution"  # noqa: S108
+TRUSTED_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
+TRUSTED_SERVER_WRITES = "/tmp/solution"  # noqa: S108
 
 
-class _StudentsInNamespaces(Students):
+class _UntrustedInNamespaces(Untrusted):
     """Each child gets namespaces below those of its fork server, and cannot uncover what is hidden there."""
 
     def before_imports(self) -> None:
@@ -57,12 +57,12 @@ class _StudentsInNamespaces(Students):
         if self.policy.abi:
             landlock_rules.restrict(self._rules, self.policy.abi)
 
-    def exercises(self) -> InPidNamespace:
+    def call_process(self) -> InPidNamespace:
         """A signal to all processes stays in the pid namespace."""
         return InPidNamespace()
 
 
-class _JudgesInNamespaces(Judges):
+class _TrustedInNamespaces(Trusted):
     """All judges share the namespaces of their fork server."""
 
     def enter(self) -> None:
@@ -73,14 +73,14 @@ class _JudgesInNamespaces(Judges):
         super().enter()
 
     def restrict(self) -> None:
-        """Judges see no process, neither each other's nor students'."""
+        """Trusted see no process, neither each other's nor students'."""
         isolation.mount_empty("/proc")
         super().restrict()
 
     def before_first_fork(self, removed: isolation.Removed) -> None:
         """Root keeps the rights that its children need; an ordinary user keeps none of the namespace's rights."""
         super().before_first_fork(removed)
-        isolation.drop_capabilities(JUDGES_SERVER_KEEPS if os.getuid() == 0 else 0)
+        isolation.drop_capabilities(TRUSTED_SERVER_KEEPS if os.getuid() == 0 else 0)
 
     def in_child(self, limits: Limits) -> None:
         isolation.leave_root(self.policy.user)
@@ -91,10 +91,10 @@ class Bubblewrap(Backend):
     """Namespaces. A process cannot reach what is not in them, whatever its name."""
 
     name = "bubblewrap"
+    tried = 1
     mounts = True
-    engine = INSIDE
-    students = _StudentsInNamespaces
-    judges = _JudgesInNamespaces
+    untrusted = _UntrustedInNamespaces
+    trusted = _TrustedInNamespaces
 
     @functools.cache  # noqa: B019  # there is one object
     def why_not(self) -> str | None:
@@ -116,6 +116,10 @@ class Bubblewrap(Backend):
         """Says whether Landlock is inside it."""
         return "bubblewrap, and Landlock inside it" if landlock_rules.abi() else "bubblewrap"
 
+    def path(self) -> list[str]:
+        """This package has a place of its own there."""
+        return [INSIDE]
+
     def command(self, places: Sequence[Path]) -> list[str]:
         """Python in the outer sandbox."""
         python = Path(os.path.normpath(sys.executable))  # it may be `../.venv/bin/python`
@@ -123,24 +127,22 @@ class Bubblewrap(Backend):
             python = Path(ENVIRONMENT_INSIDE, python.relative_to(sys.prefix))
         return [*_arguments(places), str(python), "-I", "-B", "-c"]
 
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
+    def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """The zygote sees what any fork server may see, so each fork server hides what is not for it.
 
-        Judges write nowhere, so that none finds what another left. Notebooks get their own places to write in.
+        Trusted write nowhere, so that none finds what another left. Notebooks get their own places to write in.
         """
         abi = landlock_rules.abi()
         readable = (*SYSTEM, *python_places(), INSIDE, "/proc")  # by then /proc is covered
-        if not judges:
-            hidden = tuple(outermost(_with_its_name(place) for place in (KIT, *places))) if places else ()
-            return Policy(self.name, abi=abi, readable=readable, hidden=hidden, user=user)
+        if not trusted:
+            hidden = tuple(outermost(_with_its_name(place) for place in places))
+            return Policy(abi=abi, readable=readable, hidden=hidden, user=user)
         return Policy(
-            self.name,
-            judges=True,
-            kit=str(KIT.parent),
+            trusted=True,
             abi=abi,
-            readable=(*readable, str(KIT), *map(str, places)),
+            readable=(*readable, *map(str, places)),
             read_only=("/tmp",),  # noqa: S108
-            scratch=JUDGES_SERVER_WRITES if abi else "",
+            scratch=TRUSTED_SERVER_WRITES if abi else "",
             user=user,
         )
 
@@ -157,7 +159,7 @@ def _with_its_name(place: Path) -> str:
 
 
 def _arguments(places: Sequence[Path] = ()) -> list[str]:
-    """The outer sandbox. It shows Python, its packages, the system's libraries, the kit and `places`, and nothing else.
+    """The outer sandbox. It shows Python, its packages, the system's libraries, this package and `places`, and nothing else.
 
     Only /tmp can be written to, and it is empty.
     """
@@ -175,9 +177,8 @@ def _arguments(places: Sequence[Path] = ()) -> list[str]:
         arguments += _read_only(place)
     if IN_ENVIRONMENT:
         arguments += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
-    for part in ("__init__.py", "sandbox"):  # a package of its own, found before any other of that name
-        arguments += ["--ro-bind", str(KIT / part), f"{INSIDE}/autograder/{part}"]
-    for path in (KIT, *places) if places else ():
+    arguments += ["--ro-bind", str(PACKAGE), f"{INSIDE}/{PACKAGE.name}"]
+    for path in places:
         arguments += _read_only(str(path))
     return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"]
 

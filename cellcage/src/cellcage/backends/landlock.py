@@ -26,9 +26,9 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from cellcage.backends.base import Backend, Child, Judges
-from cellcage.backends.places import KIT, SYSTEM, open_to_all, python_places
-from cellcage.backends.process import StudentsInAFolder
+from cellcage.backends.base import Backend, Forked, Trusted
+from cellcage.backends.places import PACKAGE, SYSTEM, open_to_all, python_places
+from cellcage.backends.process import UntrustedInAFolder
 from cellcage.limits import Limits
 from cellcage.linux import isolation, landlock_rules, scratch_watch, seccomp
 from cellcage.linux.call_process import ByDescriptor, InOwnGroup, InSignalScope
@@ -40,7 +40,7 @@ STOP_SECONDS = 5.0  # for the zygote to end what it has forked
 SERVER_STOP_SECONDS = 4.0  # for a fork server to do so
 
 
-class _StudentsUnderLandlock(StudentsInAFolder):
+class _UntrustedUnderLandlock(UntrustedInAFolder):
     """Each child writes in a folder of its own, which the fork server watches and clears away."""
 
     def enter(self) -> None:
@@ -74,12 +74,12 @@ class _StudentsUnderLandlock(StudentsInAFolder):
             _check_signal_scope(os.getppid())  # before anything relies on it
 
     def filter(self) -> seccomp.Filter:
-        return seccomp.without_namespaces(seccomp.STUDENTS, self._scopes_signals())
+        return seccomp.without_namespaces(seccomp.UNTRUSTED, self._scopes_signals())
 
-    def exercises(self) -> InOwnGroup:
+    def call_process(self) -> InOwnGroup:
         return InSignalScope() if self._scopes_signals() else ByDescriptor()
 
-    def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
+    def watch(self, control: socket.socket, children: Iterable[Forked], look: Callable[[], None] | None) -> None:
         left = list(children)
         while left and not select.select([control], [], [], scratch_watch.GLANCE)[0]:
             if look:
@@ -100,7 +100,7 @@ class _StudentsUnderLandlock(StudentsInAFolder):
         return self.policy.abi >= landlock_rules.SCOPE_ABI
 
 
-class _JudgesUnderLandlock(Judges):
+class _TrustedUnderLandlock(Trusted):
     """They read the course, and write nowhere."""
 
     def in_child(self, limits: Limits) -> None:
@@ -108,7 +108,7 @@ class _JudgesUnderLandlock(Judges):
         super().in_child(limits)
 
     def filter(self) -> seccomp.Filter:
-        return seccomp.without_namespaces(seccomp.JUDGES, self.policy.abi >= landlock_rules.SCOPE_ABI)
+        return seccomp.without_namespaces(seccomp.TRUSTED, self.policy.abi >= landlock_rules.SCOPE_ABI)
 
     def leave_nothing(self) -> None:
         """Remove what the solution's code has left."""
@@ -119,8 +119,9 @@ class Landlock(Backend):
     """Rules on files, TCP and signals, and a filter of system calls. It needs no rights and no namespaces."""
 
     name = "landlock"
-    students = _StudentsUnderLandlock
-    judges = _JudgesUnderLandlock
+    tried = 2
+    untrusted = _UntrustedUnderLandlock
+    trusted = _TrustedUnderLandlock
 
     @functools.cache  # noqa: B019  # there is one object
     def why_not(self) -> str | None:
@@ -146,13 +147,13 @@ class Landlock(Backend):
         """The filter of system calls is half of it."""
         return "Landlock and seccomp"
 
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
-        """Each fork server gets a folder. Judges write nowhere."""
-        os.mkdir(scratch, 0o755 if judges else 0o700)
-        readable = (*SYSTEM, *python_places(), sys.prefix, str(KIT / "sandbox"))
-        if judges:
-            readable = (*readable, str(KIT), *map(str, places))
-        return Policy(self.name, judges, abi=landlock_rules.abi(), readable=readable, scratch=scratch, user=user)
+    def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
+        """Each fork server gets a folder. Trusted write nowhere."""
+        os.mkdir(scratch, 0o755 if trusted else 0o700)
+        readable = (*SYSTEM, *python_places(), sys.prefix, str(PACKAGE))
+        if trusted:
+            readable = (*readable, *map(str, places))
+        return Policy(trusted, abi=landlock_rules.abi(), readable=readable, scratch=scratch, user=user)
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         """Ask the zygote first, since only it can end what it has forked."""
@@ -225,7 +226,7 @@ def _serve_texts(files: Mapping[str, str]) -> None:
 
 def _drop_root(policy: Policy) -> None:
     """Become the policy's user, if root started this. It may still look up paths if root alone may go to Python."""
-    if os.getuid() == 0 and not policy.judges:
+    if os.getuid() == 0 and not policy.trusted:
         os.chown(policy.scratch, policy.user, policy.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(policy.scratch))))
     # Docker's root has no right to read what others may not, but a wider one. Landlock limits what it can open.

@@ -1,4 +1,4 @@
-"""Where Python, its libraries and the engine are: what every submission must be able to read."""
+"""Where Python, its libraries and this package are: what untrusted code must be able to read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-KIT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(__file__).resolve().parents[1]
 SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
 )  # fmt: skip
 
 
 def shown_with(folder: Path) -> str | None:
-    """The place that student code must be able to read and that holds this folder; None if no such place does."""
+    """The place that untrusted code must be able to read and that holds this folder; None if no such place does."""
     places = [str(Path(place).resolve()) for place in (*SYSTEM, *python_places(), sys.prefix)]
     return next((place for place in places if folder.resolve().is_relative_to(place)), None)
 

@@ -7,13 +7,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cellcage.backends.base import Backend, Students
+from cellcage.backends.base import Backend, Untrusted
 from cellcage.limits import Limits
 from cellcage.linux import isolation
 from cellcage.protocol.messages import Policy
 
 
-class StudentsInAFolder(Students):
+class UntrustedInAFolder(Untrusted):
     """Each child begins in a folder of its own. Without a sandbox, nothing forces it to write only there."""
 
     def make_places(self, limits: Limits) -> None:
@@ -43,9 +43,10 @@ class Process(Backend):
     """Limits only: student code can read what the user can read, and use the network."""
 
     name = "process"
+    tried = 99
     isolates = False
-    students = StudentsInAFolder
-    means = "student code can read the suites and what you can read, and use the network"
+    untrusted = UntrustedInAFolder
+    means = "untrusted code can read what you can read, and use the network"
 
     def why_not(self) -> str | None:
         """It works everywhere."""
@@ -55,12 +56,12 @@ class Process(Backend):
         """There is no sandbox."""
         return "none"
 
-    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
+    def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """Nothing is restricted. Notebooks get a folder."""
-        if judges:
-            return Policy(self.name, judges)
+        if trusted:
+            return Policy(trusted)
         os.mkdir(scratch, 0o700)
-        return Policy(self.name, scratch=scratch)
+        return Policy(scratch=scratch)
 
 
 def empty(folder: bytes) -> None:

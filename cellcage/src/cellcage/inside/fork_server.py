@@ -1,7 +1,7 @@
-"""A process in the sandbox that forks a child for each submission, and runs no student code itself.
+"""A process in the sandbox that forks children on request, and runs no untrusted code itself.
 
-The zygote forks it (`sandboxed.zygote`). There are two kinds of fork servers, which differ in their `Children`: one for
-student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings messages of
+The zygote forks it (`inside.zygote`). Fork servers differ in their `Children`: those of untrusted code fork notebook
+processes (`inside.notebook_process`); for trusted ones the caller brings a class. The control socket brings messages of
 `protocol.messages`; with `Open` comes the descriptor on which the child will communicate. Messages have their own
 sockets, so printed output cannot disturb them. `sandbox.backends` says which rights are given up, and when.
 """
@@ -16,8 +16,8 @@ import socket
 from collections.abc import Mapping
 from typing import NoReturn, Protocol
 
-from cellcage.backends import BACKENDS, Judges, Students, confined
-from cellcage.backends.base import Child
+from cellcage.backends import Backend, Trusted, Untrusted, confined
+from cellcage.backends.base import Forked
 from cellcage.inside.memory_watch import MemoryWatch
 from cellcage.inside.processes import CpuMeter
 from cellcage.limits import Limits
@@ -32,36 +32,32 @@ class Children(Protocol):
     def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
         """Import once what every child needs. Returns the files that no child may read."""
 
-    def prepare(self, preparation: messages.Preparation) -> None:
-        """Load from the course what the next children will need. May raise."""
+    def prepare(self, needed: object) -> None:
+        """Load what the next children will need: the plain data that `ForkServer.open` was given. May raise."""
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
         """Do the work of a child, in the fork."""
 
 
-def main(descriptor: int, body: bytes) -> None:
-    """Serve the control socket on `descriptor` until its other end closes.
-
-    body: a `StartServer` as msgpack, since the zygote may have loaded other classes of the same names
-    """
-    order = frames.parse(body, messages.StartServer)
-    control, sandbox = socket.socket(fileno=descriptor), confined(order.policy)
+def main(descriptor: int, order: messages.StartServer, backend: Backend) -> None:
+    """Serve the control socket on `descriptor` until its other end closes."""
+    control, sandbox = socket.socket(fileno=descriptor), confined(backend, order.policy)
     module, _, name = order.child.partition(":")
     child: Children = getattr(importlib.import_module(module), name)()
     sandbox.before_imports()
     removed = child.warm_up(order.setting)
     isolation.gather_pages()
     sandbox.before_first_fork(removed or isolation.Removed())
-    BACKENDS[order.policy.backend].heed_sigterm(control)
+    backend.heed_sigterm(control)
     _ForkServer(control, child, sandbox).serve()
 
 
 class _ForkServer:
     """Forks children, reports how they ended, and ends them."""
 
-    def __init__(self, control: socket.socket, child: Children, sandbox: Students | Judges) -> None:
+    def __init__(self, control: socket.socket, child: Children, sandbox: Untrusted | Trusted) -> None:
         self._control, self._prepared, self._sandbox = control, child, sandbox
-        self._children: dict[int, Child] = {}
+        self._children: dict[int, Forked] = {}
         self._memory: tuple[int, MemoryWatch] | None = None  # of one child, by its number, during one call
         self._meters: dict[int, CpuMeter] = {}  # by the child's number
 
@@ -82,7 +78,7 @@ class _ForkServer:
     def _do(self, message: messages.ToServer, descriptors: list[int]) -> None:
         if isinstance(message, messages.Open):
             pid = self._open(message, descriptors[0])
-            self._children[message.number] = Child(pid, message.limits)
+            self._children[message.number] = Forked(pid, message.limits)
             os.close(descriptors[0])
         elif isinstance(message, messages.HowEnded):
             frames.send(self._control, messages.Ended(self._ending(message)))
@@ -98,7 +94,7 @@ class _ForkServer:
             frames.send(self._control, messages.Closed(message.number))
         else:
             with contextlib.suppress(Exception):  # it is raised again, and reported, when a child needs it
-                self._prepared.prepare(message)
+                self._prepared.prepare(message.needed)
 
     def _ending(self, request: messages.HowEnded) -> Ending:
         """How a child ended. Processes that it has started may still run."""
@@ -128,8 +124,8 @@ class _ForkServer:
     def _open(self, message: messages.Open, descriptor: int) -> int:
         """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""
         try:
-            if message.preparation:
-                self._prepared.prepare(message.preparation)
+            if message.needed is not None:
+                self._prepared.prepare(message.needed)
             pid = self._sandbox.fork()
         except Exception as error:
             _report(descriptor, error)

@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from cellcage.backends import Judges, Students
+from cellcage.backends import Trusted, Untrusted
 from cellcage.calling import effects
 from cellcage.calling.effects import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
@@ -66,18 +66,18 @@ class Notebooks:
     def prepare(self, preparation: messages.Preparation) -> None:
         """A notebook needs nothing more."""
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
         """Run cells and fork exercises on request."""
-        assert isinstance(sandbox, Students)
+        assert isinstance(sandbox, Untrusted)
         _State(self, sock, limits, sandbox).serve()
 
 
 class _State:
     """Runs the cells once, then forks for each exercise."""
 
-    def __init__(self, prepared: Notebooks, sock: socket.socket, limits: Limits, sandbox: Students) -> None:
+    def __init__(self, prepared: Notebooks, sock: socket.socket, limits: Limits, sandbox: Untrusted) -> None:
         self.setting, self.shell, self.sock = prepared.setting, prepared.shell, sock
-        self.exercises = sandbox.exercises()
+        self.call_process = sandbox.call_process()
         self.printed = Bounded(int(limits.printed_characters))
 
     def serve(self) -> None:
@@ -114,12 +114,12 @@ class _State:
                 self._begin_fork()
             case messages.EndFork():
                 os._exit(CAME_BACK)
-            case messages.Exercise():
+            case messages.BeginCalls():
                 if not descriptors:  # one was sent, but the cells have opened as many files as they may
                     raise MemoryError
-                self._fork_exercise(descriptors[0], message)
+                self._begin_calls(descriptors[0], message)
             case messages.HowExerciseEnded():
-                ending = ending_of(self.exercises.pid) if self.exercises.pid else Ending()
+                ending = ending_of(self.call_process.pid) if self.call_process.pid else Ending()
                 frames.send(self.sock, messages.ExerciseEnded(ending))
 
     def _begin_fork(self) -> None:
@@ -127,13 +127,13 @@ class _State:
         pid = self._fork()
         if pid:
             ending = ending_of(pid, math.inf)
-            self.exercises.end()
+            self.call_process.end()
             if ending.exit_code != CAME_BACK:
                 os._exit(1)
             frames.send(self.sock, messages.Begun(True))
             return
         isolation.die_with_parent()
-        self.exercises.in_child()
+        self.call_process.in_child()
         seccomp.keep_from_ending_itself()
 
     def _run_cell(self, cell: messages.RunCell) -> messages.CellOutput:
@@ -162,9 +162,9 @@ class _State:
             )
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
-    def _fork_exercise(self, descriptor: int, message: messages.Exercise) -> None:
+    def _begin_calls(self, descriptor: int, message: messages.BeginCalls) -> None:
         """End the previous exercise and all that it started, and fork the next."""
-        self.exercises.end()
+        self.call_process.end()
         try:
             pid = self._fork()
         except OSError as error:
@@ -177,10 +177,10 @@ class _State:
         code = 1
         try:
             isolation.die_with_parent()  # without a pid namespace, nothing else ends an endless loop
-            self.exercises.in_child()
+            self.call_process.in_child()
             seccomp.keep_from_ending_itself()
             self.sock.close()
-            _Exercise(self.shell.user_ns, socket.socket(fileno=descriptor), self.printed, message).serve()
+            _CallProcess(self.shell.user_ns, socket.socket(fileno=descriptor), self.printed, message).serve()
             code = 0
         except (OSError, frames.Exhausted):
             code = MACHINE_SHORT
@@ -192,12 +192,12 @@ class _State:
         until = time.monotonic() + FORK_SECONDS
         while True:
             try:
-                return self.exercises.fork()
+                return self.call_process.fork()
             except OSError:
                 # Cells may have started as many as a submission may have. Other submissions' processes end soon.
                 if time.monotonic() > until:
                     raise
-                self.exercises.make_room()
+                self.call_process.make_room()
                 time.sleep(0.05)
 
 
@@ -224,13 +224,13 @@ def _active_seconds() -> float | None:
 
 
 @dataclass
-class _Exercise:
+class _CallProcess:
     """Answers the calls of one exercise."""
 
     names: MutableMapping[str, Any]
     sock: socket.socket
     printed: Bounded
-    exercise: messages.Exercise
+    begun_by: messages.BeginCalls
 
     def serve(self) -> None:
         gc.freeze()  # the objects that cells have made are not collected
@@ -252,7 +252,7 @@ class _Exercise:
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.names, call, ask, self.exercise.substituted, self.exercise.watched)
+            answer = perform(self.names, call, ask, self.begun_by.substituted, self.begun_by.watched)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 

@@ -1,11 +1,11 @@
 """The zygote: a process that imports NumPy, PyTorch and IPython once, and then forks the fork servers of a run.
 
-It knows no hidden test and no submission, and runs no student code. It sees all that any fork server may see. So each
-fork server is forked into its own namespaces, and first of all loses access to what it does not need.
+It runs no untrusted code. It sees all that any fork server may see. So each fork server is forked into its own
+namespaces, and first of all loses access to what it does not need.
 
     zygote    reads `StartServer`, which comes with the descriptors that `_fork` describes, and `EndServer`
-     ├ fork server   of the judges (see `sandboxed.fork_server`)
-     └ fork server   of notebooks, one for each worker; the course is hidden from it
+     ├ fork server   of trusted processes, if there are any (see `inside.fork_server`)
+     └ fork servers  of notebooks; what only trusted processes may read is hidden from them
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from cellcage.backends import BACKENDS, Backend, confined
+from cellcage.backends import Backend, confined, made
+from cellcage.inside import fork_server
 from cellcage.linux import isolation
 from cellcage.protocol import frames
 from cellcage.protocol.messages import StartServer, ToZygote
 
 
 def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
-    """Serve the control socket on `descriptor` until its other end closes. backend: the backend's name."""
-    control, sandbox = socket.socket(fileno=descriptor), BACKENDS[backend]
+    """Serve the control socket on `descriptor` until its other end closes. backend: "module:class"."""
+    control, sandbox = socket.socket(fileno=descriptor), made(backend)
     sandbox.heed_sigterm(control)
     _import(modules)
     isolation.gather_pages()
@@ -73,20 +74,11 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sa
         for file in descriptors[1:]:
             os.write(file, b"0")  # moves this process into the group, before it forks any
             os.close(file)
-        confined(order.policy).enter()
-        if order.policy.kit:
-            _begin_anew(order.policy.kit)
-        server = importlib.import_module("cellcage.inside.fork_server")
-        server.main(descriptors[0], frames.body(order))
+        confined(sandbox, order.policy).enter()
+        sys.path[:0] = order.path
+        fork_server.main(descriptors[0], order, sandbox)
     except BaseException as error:
         with contextlib.suppress(BaseException):
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(0)
-
-
-def _begin_anew(path: str) -> None:
-    """Import the whole engine from `path` from now on: the zygote has only the sandbox's part of it."""
-    sys.path.insert(0, path)
-    for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
-        del sys.modules[name]

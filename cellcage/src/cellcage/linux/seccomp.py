@@ -134,7 +134,7 @@ class Filter:
 
 
 def without_namespaces(within: Filter, scopes_signals: bool) -> Filter:
-    """What `STUDENTS` or `JUDGES` refuses, and what namespaces would have contained.
+    """What `UNTRUSTED` or `TRUSTED` refuses, and what namespaces would have contained.
 
     scopes_signals: whether Landlock keeps signals from leaving the sandbox
     """
@@ -248,5 +248,5 @@ def _if(jump: int, value: int, then: int) -> list[Line]:
 
 
 # In namespaces, or without a sandbox: student code sends no descriptors, and judges start no processes.
-STUDENTS = Filter({**REFUSED, **SENDING})
-JUDGES = Filter({**REFUSED, **ALONE}, others=True, ioctls=(*_each(OWNERS_BY_IOCTL, REFUSE), (RETURN, 0, 0, ALLOW)))
+UNTRUSTED = Filter({**REFUSED, **SENDING})
+TRUSTED = Filter({**REFUSED, **ALONE}, others=True, ioctls=(*_each(OWNERS_BY_IOCTL, REFUSE), (RETURN, 0, 0, ALLOW)))

@@ -1,4 +1,4 @@
-"""A fork server, from the supervisor's side: start it, open children, end it. What a child writes is not read here."""
+"""A fork server, from outside: start it, open children, end it. What a child writes is not read here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from autograder.errors import MachineError
+from cellcage.errors import MachineError
 from cellcage.limits import Limits
 from cellcage.outside import cgroup
 from cellcage.outside.shortage import short_of_something
@@ -24,28 +24,29 @@ from cellcage.protocol.ending import Ending
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the fork server is lost
-PREPARE_SECONDS = 90.0  # loading an assignment's suite and reference on a busy machine
+PREPARE_SECONDS = 90.0  # for what a trusted fork server loads, on a busy machine
 ATTEMPTS = 2  # a fork server that was lost is started again once
 
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
 LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then it is ended, and another started
 Answer = TypeVar("Answer", messages.Ended, messages.Grown, messages.Used)
 
-STUDENTS = "cellcage.inside.notebook_process:Notebooks"
-JUDGES = "autograder.judge.process:Judge"
+NOTEBOOKS = "cellcage.inside.notebook_process:Notebooks"
 
 
 class ForkServer(AbstractContextManager["ForkServer"]):
     """A fork server of a zygote, forked when it is needed, and again if it was lost. Threads may share it.
 
-    child: module and class of what it forks; setting: what that is told, plain data
-    judges: whether it may see the course. If not, it is for students' code, and a control group limits all of it
+    child: "module:class" of what it forks, see `cellcage.child`; by default notebook processes
+    setting: plain data for that class; for notebook processes the fields of `protocol.messages.Setting`
+    trusted: whether its children may read the zygote's `places`. They must run no untrusted code. A control group, if
+        there can be one, limits only untrusted ones
     """
 
     def __init__(
-        self, zygote: Zygote, child: str = STUDENTS, setting: Mapping[str, object] | None = None, judges: bool = False
+        self, zygote: Zygote, child: str = NOTEBOOKS, setting: Mapping[str, object] | None = None, trusted: bool = False
     ) -> None:
-        self._zygote, self._child_class, self._setting, self._judges = zygote, child, setting or {}, judges
+        self._zygote, self._child_class, self._setting, self._trusted = zygote, child, setting or {}, trusted
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
         self._number = 0
@@ -65,28 +66,28 @@ class ForkServer(AbstractContextManager["ForkServer"]):
             if self._ended:
                 raise MachineError("the run was ended")
             if self._control is None:
-                self._group = None if self._judges else cgroup.create()
+                self._group = None if self._trusted else cgroup.create()
                 try:
                     with self._group.joining_files() if self._group else contextlib.nullcontext(()) as files:
                         self._number, self._control = self._zygote.server(
-                            self._child_class, self._judges, self._setting, files
+                            self._child_class, self._trusted, self._setting, files
                         )
                 except MachineError:
                     self.close()
                     raise
                 self._ready = False
 
-    def prepare(self, preparation: messages.Preparation) -> None:
-        """Tell it what the next children will need. If it cannot be started, `open` raises the reason."""
+    def prepare(self, needed: object) -> None:
+        """Have it load what the next children will need (plain data). If it cannot be started, `open` says why."""
         with self._lock:
             try:
-                frames.send(self._started(), preparation, time.monotonic() + PREPARE_SECONDS)
+                frames.send(self._started(), messages.Prepare(needed), time.monotonic() + PREPARE_SECONDS)
             except (*LOST, MachineError):
                 self.close()
 
     @short_of_something()
-    def open(self, limits: Limits, preparation: messages.Preparation | None = None) -> Child:
-        """A new child. Raises `MachineError` if no fork server can be started."""
+    def open(self, limits: Limits, needed: object = None) -> Child:
+        """A new child. needed: see `prepare`. Raises `MachineError` if no fork server can be started."""
         with self._lock:
             reason = ""
             for _ in range(ATTEMPTS):
@@ -96,7 +97,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
                     reason = f": {error}"
                     continue
                 number, killed = next(self._ids), self.killed_for_memory()
-                order = messages.Open(number, self._within(limits), preparation)
+                order = messages.Open(number, self._within(limits), needed)
                 try:
                     sock = send_with_socket(control, order, time.monotonic() + PREPARE_SECONDS)
                     return Child(self, number, sock, killed)
@@ -173,7 +174,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
     def _receive(self) -> messages.FromServer:
         """The next message. The end of a child is noted."""
         assert self._control is not None
-        # A whole assignment may have to be loaded for another child before there is an answer.
+        # A lot may have to be loaded for another child before there is an answer.
         ends_at = time.monotonic() + PREPARE_SECONDS
         message: messages.FromServer = frames.receive(self._control, ends_at, form=messages.FromServer)
         if isinstance(message, messages.Closed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from autograder.errors import MachineError
+from cellcage.errors import MachineError
 from cellcage.protocol.frames import Exhausted
 
 

@@ -14,7 +14,7 @@ import random
 import socket
 from pathlib import Path
 
-from autograder.errors import MachineError
+from cellcage.errors import MachineError
 
 # systemd reserves these for dynamic users, so there is no account among them. https://systemd.io/UIDS-GIDS/
 CANDIDATES = range(61184, 65520)

@@ -1,4 +1,4 @@
-"""The zygote, from the supervisor's side: start it, have it fork fork servers, end it."""
+"""The zygote, from outside: start it, have it fork fork servers, end it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from autograder.errors import MachineError
-from cellcage.backends import Backend
+from cellcage.errors import MachineError
+from cellcage.backends import Backend, place_of
 from cellcage.outside.shortage import short_of_something
 from cellcage.outside.users import Reserved
 from cellcage.protocol import frames
@@ -34,7 +34,7 @@ ENVIRONMENT = {
     "MPLBACKEND": "Agg",
 }
 PROGRAM = (
-    "import sys; sys.path.insert(0, {path!r}); "
+    "import sys; sys.path[:0] = {path!r}; "
     "from cellcage.inside.zygote import main; main({fd}, {backend!r}, {modules!r})"
 )
 SHELL = "IPython.core.interactiveshell"  # what cells run in
@@ -45,13 +45,16 @@ ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wa
 class Zygote(AbstractContextManager["Zygote"]):
     """One zygote for all fork servers of a run, started when it is needed, and again if it was lost.
 
-    backend: see `supervisor.choice.isolates`
+    backend: see `isolates`
     modules: what it imports beside the shell that cells run in, as far as they are installed
-    places: what the judges may read of the course; empty if there are no judges
+    places: folders that trusted processes may read, and that are out of untrusted code's reach
+    path: folders in which trusted processes look for modules first
     """
 
-    def __init__(self, backend: Backend, modules: Iterable[str], places: Sequence[Path] = ()) -> None:
-        self.places = tuple(places)
+    def __init__(
+        self, backend: Backend, modules: Iterable[str] = (), places: Sequence[Path] = (), path: Sequence[Path] = ()
+    ) -> None:
+        self.places, self.path = tuple(places), tuple(path)
         self._backend, self._modules = backend, (*modules, SHELL)
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
@@ -66,12 +69,12 @@ class Zygote(AbstractContextManager["Zygote"]):
 
     @short_of_something()
     def server(
-        self, child: str, judges: bool, setting: Mapping[str, object], files: Sequence[int]
+        self, child: str, trusted: bool, setting: Mapping[str, object], files: Sequence[int]
     ) -> tuple[int, socket.socket]:
         """Have it fork a fork server as soon as it can. Returns the fork server's number and control socket.
 
         child: module and class of what the fork server forks; setting: what that is told
-        judges: whether the fork server may see the course
+        trusted: whether what it forks may read `places`
         files: descriptors of the files by which it joins a control group
         Raises `MachineError` after `end`, or if it cannot be started.
         """
@@ -80,7 +83,8 @@ class Zygote(AbstractContextManager["Zygote"]):
                 self._start()
                 assert self._control is not None
                 number = next(self._ids)
-                order = StartServer(number, child, dict(setting), self._policy(judges, number))
+                path = tuple(map(str, self.path)) if trusted else ()
+                order = StartServer(number, child, dict(setting), path, self._policy(trusted, number))
                 try:
                     return number, send_with_socket(self._control, order, time.monotonic() + ASK_SECONDS, files)
                 except (frames.Closed, frames.Deadline):  # the zygote was lost, and that is noticed only now
@@ -88,14 +92,14 @@ class Zygote(AbstractContextManager["Zygote"]):
                     self._close()
         raise MachineError(f"the sandbox did not start: {error}")
 
-    def _policy(self, judges: bool, number: int) -> Policy:
-        """What the fork server of this number is told. Raises `MachineError` if root has no user for it."""
+    def _policy(self, trusted: bool, number: int) -> Policy:
+        """How the fork server of this number sets up its sandbox. Raises `MachineError` if root has no user for it."""
         user = 0
         if self._backend.isolates and os.getuid() == 0:
             self._users[number] = Reserved()
             user = self._users[number].number
         scratch = os.path.join(self._scratch.name, str(number)) if self._scratch else ""
-        return self._backend.policy(judges, self.places, scratch, user)
+        return self._backend.policy(trusted, self.places, scratch, user)
 
     def _start(self) -> None:
         """Start it if it does not run, without waiting until it is ready."""
@@ -111,11 +115,11 @@ class Zygote(AbstractContextManager["Zygote"]):
         """A process of its own, with this descriptor as its control socket."""
         folder = "/tmp"  # noqa: S108
         if not self._backend.mounts:
-            self._scratch = TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True)
+            self._scratch = TemporaryDirectory(prefix="cellcage-", ignore_cleanup_errors=True)
             folder = self._scratch.name
             os.chmod(folder, 0o711)  # noqa: S103  # a process that has dropped root goes through it to its own folder
         program = PROGRAM.format(
-            path=self._backend.engine, fd=control, backend=self._backend.name, modules=self._modules
+            path=self._backend.path(), fd=control, backend=place_of(self._backend), modules=self._modules
         )
         return subprocess.Popen(
             [*self._backend.command(self.places), program],

@@ -24,19 +24,15 @@ class Message(msgspec.Struct, frozen=True):
 class Policy(Message, frozen=True):
     """How a fork server sets up its sandbox.
 
-    backend: the name of its backend
-    judges: whether it forks judges, which see the course and run no student code; else it forks students' notebooks
-    kit: path of the whole engine, if the fork server needs it and the zygote has only the sandbox's part
+    trusted: whether it forks trusted processes, which run no untrusted code; else it forks notebook processes
     abi: version of the kernel's Landlock, 0 if there is none
     readable: paths that may be read, and from which programs may be started
     hidden: folders that appear empty; read_only: folders that cannot be written to
-    scratch: without mounts, the folder in which each submission gets its own; else ""
+    scratch: without mounts, the folder in which each child gets its own; else ""
     user: user id, used by nothing else, that root's processes change to; 0 for no change
     """
 
-    backend: str
-    judges: bool = False
-    kit: str = ""
+    trusted: bool = False
     abi: int = 0
     readable: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
@@ -49,11 +45,13 @@ class StartServer(Message, frozen=True, tag="start"):
     """Fork a fork server. With the message come its control socket, and the files of the control group that it joins.
 
     child: "module:class" of what it forks; setting: the argument of that class's `warm_up`
+    path: folders in which it looks for modules first
     """
 
     number: int
     child: str
     setting: dict[str, object]
+    path: tuple[str, ...]
     policy: Policy
 
 
@@ -66,19 +64,18 @@ class EndServer(Message, frozen=True, tag="end"):
 # ---------------------------------------------------------------- supervisor and fork server
 
 
-class Preparation(Message, frozen=True, tag="prepare"):
-    """What the next judges will need: an assignment, and the exercises whose known mistakes should be loaded."""
+class Prepare(Message, frozen=True, tag="prepare"):
+    """What the next children will need, as plain data for their `prepare`."""
 
-    assignment: str
-    exercises: tuple[str, ...] = ()
+    needed: object
 
 
 class Open(Message, frozen=True, tag="open"):
-    """Fork a child, which communicates on the socket that comes with the message."""
+    """Fork a child, which communicates on the socket that comes with the message. needed: as in `Prepare`, or None."""
 
     number: int
     limits: Limits
-    preparation: Preparation | None = None
+    needed: object = None
 
 
 class HowEnded(Message, frozen=True, tag="ending"):
@@ -146,7 +143,7 @@ class Closed(Message, frozen=True, tag="closed"):
 
 
 ToZygote = StartServer | EndServer
-ToServer = Preparation | Open | HowEnded | Measure | CpuTime | Close
+ToServer = Prepare | Open | HowEnded | Measure | CpuTime | Close
 FromServer = Ready | Ended | Grown | Used | Closed
 FirstOfChild = Ready | Broken
 
@@ -269,7 +266,7 @@ class CellOutput(Message, frozen=True):
     warned: bool = False
 
 
-class Exercise(Message, frozen=True, tag="exercise"):
+class BeginCalls(Message, frozen=True, tag="begin calls"):
     """Fork a process for an exercise, which sends `Begun` on the socket that comes with the message.
 
     substituted, watched: see `perform`
@@ -315,6 +312,6 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | Exercise | HowExerciseEnded
+ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowExerciseEnded
 # What a judge reads on a notebook's own socket.
 FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, ExerciseEnded)
