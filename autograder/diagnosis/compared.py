@@ -18,11 +18,11 @@ from autograder.diagnosis.fingerprints import alike, apart, fingerprint_of
 from autograder.diagnosis.hypotheses import CALLS_OF_SINGLES, Hypotheses, is_ordinary, takes_large_numbers
 from autograder.diagnosis.relations import Kind as KindOfRelation
 from autograder.diagnosis.relations import Relation, explained_by_relations
-from autograder.testing.comparing import arrays, same_answer, same_array, same_value
 from autograder.testing.quoting import may_be
 from autograder.testing.recording import RecordedCall
 from autograder.testing.redaction import coarse
 from autograder.testing.student import Recorded, has_chance, parts_of
+from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
 
 NO_DOUBT = 3  # wrong answers whose fingerprints agree; fewer are compared in full

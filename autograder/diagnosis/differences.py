@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.hypotheses import takes_large_numbers
-from autograder.testing.comparing import ATOL, allclose, numbers, same_value
 from autograder.testing.student import parts_of
+from autograder.testing.values.core.comparing import ATOL, allclose, numbers, same_value
 from cellcage.protocol.calls import Answer, Call, Reply
-from cellcage.protocol.tables import Table
+from cellcage.values.tables.table import Table
 
 MOST = 20_000  # numbers of an answer that is looked at
 NOISE = 1e-12  # relative to the largest number of an array

@@ -17,10 +17,10 @@ from autograder.diagnosis.differences import (
     of_each_part,
     parts,
 )
-from autograder.testing.comparing import allclose, numbers, same_value
 from autograder.testing.student import parts_of
+from autograder.testing.values.core.comparing import allclose, numbers, same_value
 from cellcage.protocol.calls import Failure, Reply
-from cellcage.protocol.scalars import Generated
+from cellcage.values.core.scalars_codec import Generated
 
 IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # from autograd's messages
 

@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.fingerprints import Fingerprints, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
-from autograder.testing.comparing import arrays
 from autograder.testing.local import answering, quiet
 from autograder.testing.recording import RecordedCall
 from autograder.testing.student import Key, Recorded, has_chance
+from autograder.testing.values.core.comparing import arrays
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
-from cellcage.protocol.objects import Other
+from cellcage.values.core.objects import Other
 
 # Calls on which every single mistake is run if no fingerprints are saved; and on which pairs are, since they are many.
 CALLS_OF_SINGLES, CALLS_OF_PAIRS = 5, 2

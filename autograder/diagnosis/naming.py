@@ -22,9 +22,9 @@ from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses
 from autograder.diagnosis.relations import Kind, Relation, lays_out_otherwise, relations
 from autograder.report import Cause
-from autograder.testing.comparing import arrays, same_answer
 from autograder.testing.recording import RecordedCall
 from autograder.testing.student import Recorded
+from autograder.testing.values.core.comparing import arrays, same_answer
 from cellcage.protocol.calls import Answer, Reply
 
 ENOUGH = 2  # answers that are strong evidence, to name a mistake that is made in some calls only
@@ -176,9 +176,7 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
-    # Right samples may differ, so only a mistake's samples are evidence.
-    rules = RULES[:2] if any(one.call.chance for one in calls) else RULES
-    return next((found for _, find in rules if (found := find(compared))), None)
+    return next((found for _, find in RULES if (found := find(compared))), None)
 
 
 def _one_or_other(first: Mistake, second: Mistake) -> Mistake:

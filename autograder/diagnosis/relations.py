@@ -22,12 +22,12 @@ from msgspec.structs import replace
 from autograder.diagnosis import differences, forms, tables
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.testing.callbacks import passes_functions
-from autograder.testing.comparing import arrays, numbers, same_value
+from autograder.testing.values.core.comparing import arrays, numbers, same_value
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
 from cellcage.protocol.kinds import Kind as FailureKind
 from cellcage.protocol.kinds import Why
-from cellcage.protocol.values import encode
+from cellcage.values.codec import encode
 
 
 @dataclass(frozen=True)

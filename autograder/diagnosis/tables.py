@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 
 from autograder.diagnosis.differences import ComparedCall
-from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
-from autograder.testing.tables import How, difference, named, row_keys
-from cellcage.protocol.objects import Form, Other
-from cellcage.protocol.tables import Table
+from autograder.testing.values.core.comparing import same_value
+from autograder.testing.values.tables.table_comparison import How, difference, named, row_keys
+from cellcage.values.core.objects import Form, Other
+from cellcage.values.tables.table import Table
 
 Find = Callable[[ComparedCall], str]
 MOST_ROWS = 20_000

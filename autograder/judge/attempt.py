@@ -23,7 +23,6 @@ from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
-from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
@@ -31,6 +30,7 @@ from autograder.testing.redaction import redacted, with_quote
 from autograder.testing.session import Outcome, Test
 from autograder.testing.student import Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import Forbidden, NotStarted
+from autograder.testing.values.core.comparing import same_answer, same_value
 from cellcage.calling.perform import KINDS
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply
 
@@ -182,7 +182,7 @@ class _TestRun:
         names = {part for name in _names_in(call) for part in name.split(".")}
         found = redacted(answer, cells, bool(questions.asked), names, questions.known)
         if not isinstance(found, Failure):
-            if call.gives not in (Gives.PRINTED, Gives.FILES):
+            if call.gives not in (Gives.PRINTED,):
                 return found
             hides = bool(questions.asked) or not self._may_quote(str(found.value))
             return structs.replace(found, value=with_quote(found.value, cells, hides, names))
@@ -296,11 +296,8 @@ def _after(place: Place, tests: Sequence[Test], recording: Recording) -> set[Pla
 
 
 def _repeat_first_calls(calls: ExerciseCalls, firsts: dict[Test, tuple[Call, Unread]]) -> dict[Test, Exception]:
-    """Make the first call of each test once more, the last one first: the error of each test whose answer changed.
-
-    Calls that draw at random are not repeated.
-    """
-    distinct = {call.as_bytes: (call, got) for call, got in reversed(firsts.values()) if call.chance is None}
+    """Make the first call of each test once more, the last one first: the error of each test whose answer changed."""
+    distinct = {call.as_bytes: (call, got) for call, got in reversed(firsts.values())}
     asked = [call for call, _ in distinct.values()]
     repeated: list[Unread] = [*ask_together(calls, asked)]
     repeated += [ask_one(calls, call) for call in asked[len(repeated) :]]
@@ -328,7 +325,5 @@ def _difference(call: Call, first: Unread, second: Unread) -> Exception | None:
 
 def _changes_when_repeated(calls: ExerciseCalls, call: Call, first: Reply) -> bool:
     """Whether a call that returned a wrong value returns another one when it is made once more."""
-    if call.chance is not None:
-        return False
     second = read(ask_one(calls, call))
     return isinstance(second, Reply) and not has_chance(call, second) and not same_value(first.value, second.value)

@@ -22,7 +22,7 @@ from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
 from autograder.testing.reproduce import note
-from autograder.testing.student import RNG, SEED, Function, Gradients
+from autograder.testing.student import Function, Gradients
 from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.variants import seed_of
 from autograder.testing.visible import arrives, close, equal, keeps, shown
@@ -30,7 +30,7 @@ from autograder.text import one_line
 from cellcage.protocol.calls import Call
 
 __all__ = [
-    "GREY", "HIGH", "MODEL", "RNG", "SEED", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch",
+    "GREY", "HIGH", "MODEL", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch",
     "ModelFile", "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close",
     "equal", "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "seed_of", "shown", "with_fallback",
 ]  # fmt: skip

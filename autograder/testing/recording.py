@@ -19,7 +19,6 @@ from typing import Any
 
 from msgspec import structs
 
-from autograder.errors import MachineError
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.local import answering
 from autograder.testing.rounding import is_rounded, rounded_otherwise
@@ -28,11 +27,9 @@ from autograder.testing.student import Recorded, Student
 from autograder.testing.variants import VARIANTS, Drawing, varied
 from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Reply, answer_bytes, answer_of
 from cellcage.protocol.frames import WireError
-from cellcage.protocol.kinds import Gives
 
 Answering = Callable[[Call], Reply | Failure]
 SEED = 1  # of how answers are rounded otherwise
-ASK_ALIKE = "let the test ask the reference the same, whatever the student's answers are"
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -67,7 +64,6 @@ class Recording:
     broken: tests that the reference fails, each with where in the suite, and the message
     drawn: the seeds that each test of values draws with
     drawings: the seeds of tests whose inputs are not as they stand in the suite
-    kept: random answers and files of the reference. It draws once, and a judge may write no files
     """
 
     calls: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
@@ -75,7 +71,6 @@ class Recording:
     broken: tuple[tuple[Test, str, str], ...] = ()
     drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
     drawings: Mapping[Test, Drawing] = field(default_factory=dict)
-    kept: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -89,7 +84,7 @@ class Recording:
     def right(self) -> Mapping[bytes, bytes]:
         """The reference's answer to each call made for the first time."""
         recorded = (recorded for calls in self.calls.values() for recorded in calls)
-        return {**self.kept, **{one.place[0]: one.answer for one in recorded if one.place[1] == 0}}
+        return {one.place[0]: one.answer for one in recorded if one.place[1] == 0}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
         """A function that answers as the reference does: from the recording, else by a call of its `names`."""
@@ -97,12 +92,7 @@ class Recording:
 
         def answer(call: Call) -> Reply | Failure:
             known = None if passes_functions(call) else self.right.get(call.as_bytes)
-            if known is not None:
-                return answer_of(known)
-            found = live(call)
-            if call.gives is Gives.FILES and isinstance(found, Failure) and found.error == "OSError":
-                raise MachineError(f"the files that `{call.name}` should write are not known beforehand; {ASK_ALIKE}")
-            return found
+            return live(call) if known is None else answer_of(known)
 
         return answer
 
@@ -121,11 +111,9 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     with_arrays: set[str] = set()
     broken: list[tuple[Test, str, str]] = []
     drawn: dict[Test, tuple[int, ...]] = {}
-    kept: dict[bytes, bytes] = {}
     for test in suite.tests:
         student, reference, drawing = Student(answer, parameters), Student(answer, parameters), Drawing()
         outcome = suite.run(test, student, reference, drawing)
-        kept |= _kept(reference.calls)
         if reference.calls:
             drawn[test] = tuple(drawing.seeds)
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
@@ -135,7 +123,7 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
             fails = any(isinstance(recorded.answer, Failure) for recorded in student.calls)
             any_text, rounds = fails and passes_with(_another_text), passes_with(_rounded)
             calls_of[test] = tuple(_recorded(student.calls, any_text, rounds))
-    return Recording(calls_of, frozenset(with_arrays), tuple(broken), drawn, kept=kept)
+    return Recording(calls_of, frozenset(with_arrays), tuple(broken), drawn)
 
 
 def _another_text(_: Call, answer: Reply | Failure) -> Reply | Failure:
@@ -151,7 +139,6 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
     """The recording in each variant: with one case changed in each planned test of values."""
     answer, parameters = _cached(recording.answering(names)), functools.partial(parameter_names, names)
     found = [(dict(recording.calls), dict[Test, Drawing]()) for _ in range(VARIANTS)]
-    kept = dict(recording.kept)
     for test, seeds in recording.drawn.items():
         calls = recording.calls.get(test, ())
         right = {recorded.answer for recorded in calls}
@@ -161,14 +148,13 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
                 drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
                 student, reference = Student(answer, parameters), Student(answer, parameters)
                 outcome = suite.run(test, student, reference, drawing)
-                kept |= _kept(reference.calls)
                 new = (_answer_in(one) for one in student.calls if one.call.as_bytes not in recording.right)
                 if outcome.error is None and not right.issuperset(new):
                     rounds = all(recorded.rounds for recorded in calls)
                     calls_of[test], drawings[test] = tuple(_recorded(student.calls, False, rounds)), drawing
                     break
                 left.pop()  # the test fails with other numbers, or no answer depends on them
-    return tuple(replace(recording, calls=calls_of, drawings=drawings, kept=kept) for calls_of, drawings in found)
+    return tuple(replace(recording, calls=calls_of, drawings=drawings) for calls_of, drawings in found)
 
 
 def _cached(answer: Answering) -> Answering:
@@ -189,12 +175,6 @@ def _answer_in(recorded: Recorded) -> bytes:
     """The answer as bytes. There is one: the reference answers in this process."""
     assert not isinstance(recorded.answer, NoAnswer)
     return answer_bytes(recorded.answer)
-
-
-def _kept(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
-    """The random answers, and the files, by the call as bytes."""
-    kept = (one for one in calls if one.call.chance or one.call.gives is Gives.FILES)
-    return {one.call.as_bytes: _answer_in(one) for one in kept if not passes_functions(one.call)}
 
 
 def _exception_in(body: bytes) -> str:

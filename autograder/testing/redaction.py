@@ -17,9 +17,9 @@ from autograder.testing.quoting import NUMBER as PLAIN_NUMBER
 from autograder.testing.quoting import Parts, quoted, texts_in
 from cellcage.calling.perform import KINDS
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
-from cellcage.protocol.objects import Form, Other, Record
-from cellcage.protocol.scalars import Generated
-from cellcage.protocol.tables import Table
+from cellcage.values.core.objects import Form, Other, Record
+from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.tables.table import Table
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 DIGITS = 2  # of a number, and no more
@@ -32,7 +32,7 @@ LONGEST = 10_000  # an axis of an array without numbers, which may be of any len
 # What an `Other` gives in place of its type's name, in the kit's own words: `complex128`, `17 MB`.
 KNOWN = re.compile(
     r"((torch\.)?[a-z]+\d{0,3}( \(sparse\w*\))?|\d+ MB|an? (set|DataFrame|Series|Index) of \d+( x \d+)?"
-    r"|bytes of \d+|an int of many digits|a Decimal|a Fraction)?"
+    r"|bytes of \d+|an int of many digits)?"
 )
 TYPES = frozenset(
     ("function", "method", "generator", "module", "type", "set", "frozenset", "complex", "range", "bytes", "object",
@@ -63,7 +63,7 @@ def redacted(
         return replace(answer, value=_with_known_types(answer.value, frozenset() if asked else known.names))
     if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
         return answer
-    if answer.kind in (Kind.MEMORY, Kind.NO_INPUT):
+    if answer.kind is Kind.MEMORY:
         return Failure(answer.kind, coarse(answer.text))
     if answer.kind is Kind.FORBIDDEN:
         return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)

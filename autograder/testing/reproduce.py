@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing.comparing import numbers
+from autograder.testing.values.core.comparing import numbers
 from cellcage.protocol.calls import Call
 
 FEW = 48  # numbers that are written out

@@ -17,7 +17,8 @@ import msgspec
 import numpy as np
 
 from cellcage.protocol import frames
-from cellcage.protocol.values import BY_NAME, decode, encode
+from cellcage.values.codec import decode, encode
+from cellcage.values.core.arrays_codec import BY_NAME
 
 # How far numbers may differ, as a share of the largest in their array. Right code differs by some ten units in the last
 # place (2e-15 and 1e-6). The smallest tolerances in hidden tests are 1e-9 and 1e-5; a mistake differs by 0.01.

@@ -31,7 +31,7 @@ from autograder.testing.student_errors import Missing, NotStarted, StudentError
 from autograder.testing.variants import Drawing
 from autograder.text import one_line
 from cellcage.protocol.kinds import Gives
-from cellcage.protocol.objects import NoField
+from cellcage.values.core.objects import NoField
 
 # Plugins a suite has no use for; each would cost time in every test.
 OFF = (
@@ -153,8 +153,6 @@ class Suite:
         drawing: the seeds that its inputs are drawn with
         Raises `MachineError` if the test needs a package that is not installed here.
         """
-        for caller in filter(None, (student, reference)):
-            caller._is_reference, caller._is_random = caller is reference, "random" in self.marks[test]
         with self._notes.taken(), (drawing or Drawing()).under_way():
             error = self._plugin.run(test, student, reference)
         if error is None:

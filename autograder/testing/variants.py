@@ -13,13 +13,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-
-from cellcage.protocol.calls import Chance
 
 VARIANTS = 4
 LARGEST = 2**32
@@ -30,18 +26,15 @@ class Drawing:
     """The seeds that a running test draws with, in order.
 
     instead: replacements for some of them
-    calls: the number of random calls, of the student's and of the reference's code
     """
 
     instead: Mapping[int, int] = field(default_factory=dict)
     seeds: dict[int, None] = field(default_factory=dict)
-    calls: Counter[str] = field(default_factory=Counter)
 
     @contextlib.contextmanager
     def under_way(self) -> Iterator[None]:
         """Whatever draws inside draws with these seeds."""
         token = _current.set(self)
-        self.calls.clear()
         try:
             yield
         finally:
@@ -58,14 +51,6 @@ def seed_of(seed: int) -> int:
         return seed
     drawing.seeds[seed] = None
     return drawing.instead.get(seed, seed)
-
-
-def chance_of_call(is_reference: bool) -> Chance:
-    """How a test's next call draws. The reference has seeds of its own, which are never replaced."""
-    drawing, drawer = _current.get() or Drawing(), "reference" if is_reference else "student"
-    drawing.calls[drawer] += 1
-    seed = zlib.crc32(f"{drawer} {drawing.calls[drawer]}".encode())
-    return Chance(seed if is_reference else seed_of(seed))
 
 
 def varied(seed: int, variant: int, secret: str) -> int:

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.courses.own import IMPORTS, course_of, exercise, graded, told
 from tests.helpers.small_course import said_by
 
-PAGES = ("chance", "classes", "text-answers", "helper-cells")
+PAGES = ("classes", "text-answers", "helper-cells")
 NAME = "a1_first"
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

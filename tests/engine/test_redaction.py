@@ -14,7 +14,7 @@ from autograder.authoring.sample_class import hand_in
 from autograder.testing.expect import kind_of
 from autograder.testing.redaction import MAX_QUOTED, coarse, redacted
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
-from cellcage.protocol.objects import Form, Other
+from cellcage.values.core.objects import Form, Other
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled

@@ -14,8 +14,8 @@ from autograder.diagnosis.relations import explained_by_relations
 from autograder.errors import CourseError
 from autograder.reports import plain_text
 from autograder.student.check import examine
-from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
+from autograder.testing.values.core.comparing import same_answer
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply
 from cellcage.protocol.kinds import Kind as FailureKind
 from cellcage.protocol.kinds import Why

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from cellcage.protocol.calls import NoAnswer, Reply
-from cellcage.protocol.tables import FRAME, Column, Table
+from cellcage.values.tables.table import FRAME, Column, Table
 from tests.helpers.sandboxes import answered
 
 BACKENDS = ("bubblewrap", "landlock")

@@ -21,7 +21,7 @@ from autograder.testing.callbacks import Questions
 from autograder.testing.expect import kind_of
 from cellcage.limits import Limits
 from cellcage.protocol.calls import Call, Failure, Instance, Kind
-from cellcage.protocol.objects import Other, Record
+from cellcage.values.core.objects import Other, Record
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, slowly
 from tests.helpers.in_process import COURSE, exercise_of, material
 from tests.helpers.sandboxes import Marker

@@ -4,7 +4,7 @@
 # %%
 import sys
 from cellcage.protocol.calls import Call
-from cellcage.protocol.values import Handle
+from cellcage.values.codec import Handle
 
 def softmax(x, axis=-1):
     return None

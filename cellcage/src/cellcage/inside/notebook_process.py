@@ -28,8 +28,7 @@ import msgspec
 import numpy as np
 
 from cellcage.backends import Trusted, Untrusted
-from cellcage.calling import effects
-from cellcage.calling.effects import Bounded
+from cellcage.calling.bounded_output import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
 from cellcage.calling.perform import describe, perform
 from cellcage.inside import removal
@@ -41,6 +40,7 @@ from cellcage.linux import isolation, seccomp
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from cellcage.protocol.ending import MACHINE_SHORT, Ending, ending_of
+from cellcage.values.value_types import by_tag
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
@@ -59,6 +59,7 @@ class Notebooks:
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell, removed = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
+        by_tag()
         # So is what reads calls and writes answers: it is made when there is a first one.
         answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
         return removed
@@ -85,7 +86,6 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
-        effects.given = {}
         for name in ("autograder", self.setting.package):
             sys.modules[name] = student_package(name)
         removal.send_question = functools.partial(_ask, self.sock)

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cellcage.calling import chance, effects
+from cellcage.calling import chance
+from cellcage.calling.bounded_output import Bounded
 from cellcage.files import put
 from cellcage.inside import removal
 from cellcage.linux import isolation
@@ -102,8 +103,8 @@ def run_test(shell: Any, source: str) -> tuple[str, bool]:
     except SyntaxError:
         tree = ast.parse(shell.transform_cell(source))  # it has magics
     last: Any = tree.body.pop() if _shows_last(tree, source) else None
-    text, errors = "", effects.Bounded(1)
-    with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(effects.Bounded(0)):
+    text, errors = "", Bounded(1)
+    with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(Bounded(0)):
         exec(compile(tree, TEST_CELL, "exec"), shell.user_ns)  # noqa: S102
         value = eval(compile(ast.Expression(last.value), TEST_CELL, "eval"), shell.user_ns) if last else None  # noqa: S307
         if value is not None:
@@ -120,7 +121,6 @@ def line_of(error: BaseException | None) -> int:
 def write_files(files: Mapping[str, bytes]) -> None:
     """Write files into the current folder, where cells cannot change them. Modules among them can be imported."""
     put(files, Path.cwd())
-    effects.given = {name: str(Path.cwd() / name) for name in files}
     if any(name.endswith(".py") for name in files):
         sys.path.insert(0, str(Path.cwd()))
 
