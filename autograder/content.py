@@ -259,8 +259,18 @@ def settings_of(course: Path | None = None) -> CourseSettings:
 
 
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
-    """The same as plain data, plus `package`: the name of the course's package, from which notebooks import."""
-    return dict(msgspec.to_builtins(settings_of(course))) | {"package": (course or course_folder()).name}
+    """What student code starts with, as plain data (`cellcage.protocol.messages.Setting`).
+
+    In the sandbox `check` and all else that the packages of the engine and of the course have does nothing, and
+    `grading` is True.
+    """
+    settings = msgspec.to_builtins(settings_of(course))
+    packages = "autograder", (course or course_folder()).name
+    return {
+        "names": settings["names"],
+        "forbidden": settings["forbidden"],
+        "stand_ins": {package: {"grading": True} for package in packages},
+    }
 
 
 def word(thing: str) -> str:

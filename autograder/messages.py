@@ -25,6 +25,13 @@ class Setting(Struct, frozen=True):
     secret: str = ""
 
 
+class Preparation(Struct, frozen=True):
+    """What the next judges will need: an assignment, and the exercises whose known mistakes should be loaded."""
+
+    assignment: str
+    exercises: tuple[str, ...] = ()
+
+
 class Order(Struct, frozen=True):
     """A submission to judge: its cells, and what it is judged by. See `autograder.worker.task.Task`."""
 

@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 from autograder.course import CONFIG, Course
-from cellcage.backends import BUBBLEWRAP
 from cellcage.linux import landlock_rules
+from cellcage.machine import backend
 from tests.helpers import browser
 from tests.helpers.sandboxes import Sandbox
+
+BUBBLEWRAP = backend("bubblewrap")
 
 ROOT = Path(__file__).resolve().parents[1]
 # Commands are called by name.

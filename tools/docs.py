@@ -18,7 +18,6 @@ from typing import Any
 import typer
 from msgspec import structs
 
-import cellcage
 from autograder.cli.main import app
 from autograder.errors import CourseError
 from autograder.report import Cause, ExerciseResult, Report, TestResult

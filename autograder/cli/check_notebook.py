@@ -34,10 +34,7 @@ from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
 from autograder.testing.callbacks import Questions
 from autograder.text import printable_lines
-from cellcage.limits import Limits
-from cellcage.outside.choice import isolates
-from cellcage.outside.fork_server_client import ForkServer, FreshChildren
-from cellcage.outside.zygote_client import Zygote
+from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
 from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
@@ -68,7 +65,7 @@ class SavedNotebook:
 @contextlib.contextmanager
 def open_sandbox() -> Iterator[ForkServer]:
     """Where the notebook runs: the best sandbox here, or none. It is the student's own code on their own machine."""
-    backend, _ = isolates("auto")
+    backend, _ = choose_backend("auto")
     with (
         Zygote(backend, content.imported_once()) as zygote,
         ForkServer(zygote, setting=content.sandbox_setting()) as server,

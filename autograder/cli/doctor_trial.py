@@ -26,9 +26,8 @@ from autograder.testing.callbacks import Questions
 from autograder.text import one_line
 from autograder.worker.model_answer import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
-from cellcage.backends.places import open_to_all
-from cellcage.limits import Limits
-from cellcage.outside.fork_server_client import ForkServer, FreshChildren
+from cellcage import ForkServer, FreshChildren, Limits
+from cellcage.machine import open_to_all
 from cellcage.protocol.calls import Call, Reply
 
 # What students import: modules of Python's library, some of which load a compiled file, and two packages.

@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from autograder.course import Course
 from autograder.errors import AutograderError
-from cellcage.outside.choice import what_is_unsafe
+from autograder.worker.unsafe import what_is_unsafe
 
 System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words

@@ -39,7 +39,7 @@ from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.judge.picture import drawing
 from autograder.judge.self_checks import Answered, answered_in
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting, Used
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.source_notebook import ModelPlan
 from autograder.testing import cell_errors
@@ -48,13 +48,11 @@ from autograder.testing.recording import record, variants
 from autograder.testing.session import Suite
 from autograder.testing.variants import variant_of
 from autograder.text import one_line
-from cellcage.backends import Judges, Students
-from cellcage.inside.fork_server import silence
+from cellcage.child import Sandboxed, gather_pages, silence
 from cellcage.limits import Limits
-from cellcage.linux import isolation
 from cellcage.protocol import frames
 from cellcage.protocol.ending import Ending
-from cellcage.protocol.messages import FROM_NOTEBOOK, Preparation
+from cellcage.protocol.messages import FROM_NOTEBOOK
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
 CUT = "... (the output was cut: the notebook's cells printed too much)"
@@ -233,22 +231,26 @@ class Judge:
         frames.make_readers(Order, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
         self._answered = answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
-    def prepare(self, needed: Preparation) -> None:
-        """Load an assignment, and hypotheses' answers in the exercises named. Raises `CourseError`."""
+    def prepare(self, needed: object) -> None:
+        """Load an assignment, and hypotheses' answers in some exercises. Raises `CourseError`.
+
+        needed: a `Preparation`
+        """
         assert self._course is not None
+        needed = msgspec.convert(needed, Preparation)
         if needed.assignment not in self._loaded:
             self._loaded[needed.assignment] = _Loaded.of(self._course.assignment(needed.assignment), self._secret)
             # It stays for good. A child's garbage collector need not go through it, which would copy its pages.
             gc.collect()
             gc.freeze()
-            isolation.gather_pages()
+            gather_pages()
         loaded = self._loaded[needed.assignment]
         for exercise in set(needed.exercises) - loaded.prepared - loaded.assert_cells.keys():
             loaded.prepared.add(exercise)
             assert loaded.material.hypotheses is not None
             loaded.material.hypotheses.prepare(exercise)
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Sandboxed) -> None:
         """Judge one submission."""
         gc.disable()  # the process ends before there is much to collect
         silence()

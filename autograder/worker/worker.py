@@ -18,20 +18,17 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting
 from autograder.report import ExerciseResult, Report, Verdict
 from autograder.secret import secret_of
 from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
-from cellcage.backends import Backend
-from cellcage.limits import Limits
-from cellcage.outside.choice import isolates
-from cellcage.outside.fork_server_client import JUDGES, Child, ForkServer, FreshChildren
-from cellcage.outside.zygote_client import Zygote
+from cellcage import Backend, Child, ForkServer, FreshChildren, Limits, Zygote, choose_backend
 from cellcage.protocol import frames
-from cellcage.protocol.messages import Preparation
 
+ENGINE = Path(__file__).resolve().parents[1]  # what judges import; out of student code's reach
+JUDGE = "autograder.judge.process:Judge"
 GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core
 log = logging.getLogger("autograder")
@@ -50,11 +47,11 @@ class Judges:
 
     def __init__(self, root: Path, backend: Backend) -> None:
         package = Course(root).folder
-        folders = (root / "source", root / "solutions", package, *content.installed())
+        folders = (ENGINE, root / "source", root / "solutions", package, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-        self.zygote = Zygote(backend, content.imported_once(package), places)
+        self.zygote = Zygote(backend, content.imported_once(package), places, path=[ENGINE.parent])
         setting = Setting(str(root), str(package), secret_of(root))
-        self._server = ForkServer(self.zygote, JUDGES, structs.asdict(setting), judges=True)
+        self._server = ForkServer(self.zygote, JUDGE, structs.asdict(setting), trusted=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
@@ -84,8 +81,8 @@ class Judges:
         self._server.end()
         self.zygote.end()
 
-    def _needed(self, assignment: str) -> Preparation:
-        return Preparation(assignment, tuple(sorted(self._lost.get(assignment, ()))))
+    def _needed(self, assignment: str) -> dict[str, object]:
+        return structs.asdict(Preparation(assignment, tuple(sorted(self._lost.get(assignment, ())))))
 
 
 class Worker:
@@ -172,7 +169,7 @@ class Worker:
 @contextlib.contextmanager
 def one_worker(course: Course) -> Iterator[Worker]:
     """A worker with its own judges, in the best sandbox that works here, to mark a few notebooks."""
-    judges = Judges(course.root, isolates("auto")[0])
+    judges = Judges(course.root, choose_backend("auto")[0])
     worker = Worker(course, judges)
     try:
         yield worker

@@ -17,8 +17,8 @@ from autograder.report import CellResult, Report
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage import choose_backend
 from cellcage.limits import Limits
-from cellcage.outside.choice import isolates
 from cellcage.outside.fork_server_client import ForkServer, FreshChildren
 from cellcage.outside.zygote_client import Zygote
 from cellcage.protocol.calls import Answer, Call, Reply
@@ -36,7 +36,7 @@ class Sandbox:
     def __init__(
         self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None, bare: bool = False
     ) -> None:
-        self.backend, self.warning = isolates(kind)
+        self.backend, self.warning = choose_backend(kind)
         self.limits, self.kind = limits or Limits(), kind
         self._own, self.setting = beside is None, sandbox_setting()
         if bare:

@@ -18,7 +18,7 @@ from autograder.course import Course
 from autograder.judge.display_cells import display_cells
 from autograder.judge.self_checks import answer_in_cell, answered_in
 from cellcage.inside.removal import remove_forbidden
-from cellcage.inside.shell import student_package
+from cellcage.inside.shell import stand_in
 from cellcage.protocol.calls import Call, Reply
 from cellcage.protocol.messages import Forbidden
 from tests.conftest import ROOT
@@ -71,7 +71,7 @@ def test_a_self_check_in_another_cell_is_fine(marker):
 @pytest.mark.slow
 def test_libraries_look_at_every_module_and_find_the_stand_in_harmless(sandbox):
     """PyTorch asks each module for its `__file__` when it registers an operator; so do `inspect` and `warnings`."""
-    package = student_package("autograder")
+    package = stand_in("autograder", {"grading": True})
     assert not any(hasattr(package, name) for name in ("__file__", "__path__", "__wrapped__"))
     cell = """
         import inspect, sys

@@ -14,14 +14,18 @@ import numpy as np
 import psutil
 import pytest
 
-from cellcage.backends import BUBBLEWRAP, LANDLOCK, PROCESS
 from cellcage.limits import MIB, Limits
 from cellcage.linux import landlock_rules
+from cellcage.machine import backend
 from cellcage.outside.fork_server_client import ForkServer
 from cellcage.outside.zygote_client import Zygote
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
 from tests.helpers.sandboxes import Sandbox
+
+BUBBLEWRAP = backend("bubblewrap")
+LANDLOCK = backend("landlock")
+PROCESS = backend("process")
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
@@ -261,10 +265,10 @@ def test_insisting_on_a_wall_where_it_is_not_says_why(monkeypatch):
     with pytest.raises(MachineError, match="not installed"):
         Sandbox(kind="bubblewrap")
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
-    monkeypatch.setattr(landlock, "abi", lambda: 7)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: 7)
     opened = Sandbox(kind="auto")
     assert (opened.backend, opened.warning) == (LANDLOCK, None)
-    monkeypatch.setattr(landlock, "abi", lambda: 3)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: 3)
     assert "version 3" in Sandbox(kind="auto").warning
     assert "signals" in Sandbox(kind="landlock").warning
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")

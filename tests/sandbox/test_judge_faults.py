@@ -31,8 +31,8 @@ TESTS = Path(__file__).resolve().parents[1]
 class Sees(Zygote):
     """A zygote whose judges can see where the faulty one lies."""
 
-    def __init__(self, wall, modules, places=()):
-        super().__init__(wall, modules, (*places, TESTS))
+    def __init__(self, wall, modules, places=(), path=()):
+        super().__init__(wall, modules, (*places, TESTS), path)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def marked(tmp_path_factory):
         tasks.append(Task(f"honest-{number}", assignment.name, version, answers))
     printed = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "JUDGES", f"{faulty_judge.__name__}:Judge")
+        patch.setattr(worker, "JUDGE", f"{faulty_judge.__name__}:Judge")
         patch.setattr(worker, "Zygote", Sees)
         patch.setattr(worker, "GRACE_SECONDS", 1.0)
         patch.setattr(worker, "Limits", functools.partial(Limits, submission_clock_seconds=5.0))

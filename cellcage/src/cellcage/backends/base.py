@@ -23,6 +23,7 @@ from cellcage.linux import isolation, landlock_rules, seccomp
 from cellcage.linux.call_process import InOwnGroup
 from cellcage.protocol.messages import Policy
 
+NEVER = 100  # as `Backend.tried`: it is taken only by its name
 LOOK = 0.01  # seconds between two looks at memory; a process takes about as long to fill 16 MB
 
 
@@ -104,7 +105,7 @@ class Untrusted(Confined):
         isolation.die_with_parent()
         isolation.prefer_for_oom_kill()
         self.make_places(limits)
-        landlock_rules.no_new_privileges()  # Landlock and seccomp require it, and no program gains a right by being started
+        landlock_rules.no_new_privileges()  # Landlock and seccomp require it
         self.restrict()
         seccomp.apply(self.filter())
         seccomp.keep_from_ending_itself()
@@ -173,7 +174,7 @@ class Backend(ABC):
     """One way to run untrusted code. The defaults are what a plain process does.
 
     name: by which it is chosen; no other backend has it
-    tried: its place among those that `auto` tries; 100 or more if `auto` never takes it
+    tried: its place among those that `auto` tries; `NEVER` if it is taken only by its name
     isolates: whether there is a sandbox, and not only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
     means: what that comes to, in words
@@ -183,7 +184,7 @@ class Backend(ABC):
     name: ClassVar[str]
     isolates: ClassVar[bool] = True
     mounts: ClassVar[bool] = False
-    tried: ClassVar[int] = 100
+    tried: ClassVar[int] = NEVER
     means: ClassVar[str] = "untrusted code reads the libraries and what it was given, and reaches no network"
     untrusted: ClassVar[type[Untrusted]] = Untrusted
     trusted: ClassVar[type[Trusted]] = Trusted

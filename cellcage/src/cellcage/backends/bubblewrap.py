@@ -159,7 +159,7 @@ def _with_its_name(place: Path) -> str:
 
 
 def _arguments(places: Sequence[Path] = ()) -> list[str]:
-    """The outer sandbox. It shows Python, its packages, the system's libraries, this package and `places`, and nothing else.
+    """The outer sandbox. It shows only Python, its packages, the system's libraries, this package and `places`.
 
     Only /tmp can be written to, and it is empty.
     """

@@ -13,30 +13,17 @@ import importlib
 import os
 import signal
 import socket
-from collections.abc import Mapping
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
-from cellcage.backends import Backend, Trusted, Untrusted, confined
-from cellcage.backends.base import Forked
+from cellcage.backends import confined
+from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
+from cellcage.child import Children
 from cellcage.inside.memory_watch import MemoryWatch
 from cellcage.inside.processes import CpuMeter
 from cellcage.limits import Limits
 from cellcage.linux import isolation
 from cellcage.protocol import frames, messages
 from cellcage.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
-
-
-class Children(Protocol):
-    """What a fork server prepares for its children, and what each of them does."""
-
-    def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
-        """Import once what every child needs. Returns the files that no child may read."""
-
-    def prepare(self, needed: object) -> None:
-        """Load what the next children will need: the plain data that `ForkServer.open` was given. May raise."""
-
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
-        """Do the work of a child, in the fork."""
 
 
 def main(descriptor: int, order: messages.StartServer, backend: Backend) -> None:
@@ -156,12 +143,3 @@ class _ForkServer:
 def _report(descriptor: int, error: BaseException) -> None:
     with contextlib.suppress(BaseException):
         frames.send(socket.socket(fileno=os.dup(descriptor)), messages.Broken((type(error).__name__, str(error))))
-
-
-def silence() -> None:
-    """Redirect descriptors 0, 1 and 2 to /dev/null, so that printing from C code disturbs nothing."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(null, descriptor)
-    if null > 2:
-        os.close(null)

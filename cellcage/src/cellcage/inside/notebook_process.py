@@ -27,14 +27,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from cellcage.backends import Trusted, Untrusted
+from cellcage.backends.base import Trusted, Untrusted
 from cellcage.calling.bounded_output import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
 from cellcage.calling.perform import describe, perform
+from cellcage.child import silence
 from cellcage.inside import removal
-from cellcage.inside.fork_server import silence
 from cellcage.inside.processes import counts_delays, seconds_delayed
-from cellcage.inside.shell import line_of, prepared_shell, run_cell, run_test, student_package, write_files
+from cellcage.inside.shell import line_of, prepared_shell, run_cell, run_test, stand_in, write_files
 from cellcage.limits import Limits
 from cellcage.linux import isolation, seccomp
 from cellcage.protocol import frames, messages
@@ -64,8 +64,8 @@ class Notebooks:
         answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
         return removed
 
-    def prepare(self, preparation: messages.Preparation) -> None:
-        """A notebook needs nothing more."""
+    def prepare(self, needed: object) -> None:
+        """A notebook process needs nothing more."""
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
         """Run cells and fork exercises on request."""
@@ -86,8 +86,8 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
-        for name in ("autograder", self.setting.package):
-            sys.modules[name] = student_package(name)
+        for name, values in self.setting.stand_ins.items():
+            sys.modules[name] = stand_in(name, values)
         removal.send_question = functools.partial(_ask, self.sock)
         frames.send(self.sock, messages.Ready())
         while True:

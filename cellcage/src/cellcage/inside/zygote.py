@@ -19,7 +19,8 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from cellcage.backends import Backend, confined, made
+from cellcage.backends import confined, made
+from cellcage.backends.base import Backend
 from cellcage.inside import fork_server
 from cellcage.linux import isolation
 from cellcage.protocol import frames

@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cellcage.backends import place_of
+from cellcage.backends.base import Backend
 from cellcage.errors import MachineError
-from cellcage.backends import Backend, place_of
 from cellcage.outside.shortage import short_of_something
 from cellcage.outside.users import Reserved
 from cellcage.protocol import frames
@@ -34,8 +35,7 @@ ENVIRONMENT = {
     "MPLBACKEND": "Agg",
 }
 PROGRAM = (
-    "import sys; sys.path[:0] = {path!r}; "
-    "from cellcage.inside.zygote import main; main({fd}, {backend!r}, {modules!r})"
+    "import sys; sys.path[:0] = {path!r}; from cellcage.inside.zygote import main; main({fd}, {backend!r}, {modules!r})"
 )
 SHELL = "IPython.core.interactiveshell"  # what cells run in
 ATTEMPTS = 2  # a zygote that was lost is started again once
@@ -45,7 +45,7 @@ ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wa
 class Zygote(AbstractContextManager["Zygote"]):
     """One zygote for all fork servers of a run, started when it is needed, and again if it was lost.
 
-    backend: see `isolates`
+    backend: see `choose_backend`
     modules: what it imports beside the shell that cells run in, as far as they are installed
     places: folders that trusted processes may read, and that are out of untrusted code's reach
     path: folders in which trusted processes look for modules first

@@ -148,7 +148,7 @@ FromServer = Ready | Ended | Grown | Used | Closed
 FirstOfChild = Ready | Broken
 
 
-# ---------------------------------------------------------------- the course, as notebooks know it
+# ---------------------------------------------------------------- what a notebook starts with
 
 
 class Forbidden(Message, frozen=True):
@@ -165,14 +165,14 @@ class Forbidden(Message, frozen=True):
 
 
 class Setting(Message, frozen=True):
-    """What a notebook starts with: modules by the names they are imported as, what is removed, the course's package.
+    """What a notebook starts with, by name: modules, and packages that only stand in for themselves there.
 
-    See `autograder.content.sandbox_setting`.
+    A stand-in has these values, and each other name of it is a function that does nothing.
     """
 
-    names: dict[str, str]
-    forbidden: Forbidden
-    package: str
+    names: dict[str, str] = {}
+    forbidden: Forbidden = Forbidden()
+    stand_ins: dict[str, dict[str, object]] = {}
 
 
 # ---------------------------------------------------------------- judge and notebook

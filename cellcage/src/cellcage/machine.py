@@ -1,16 +1,23 @@
-"""Which sandbox: bubblewrap if it works, else Landlock, else a plain process; and what is not safe in it."""
+"""What this machine offers: which backends work, and the limits, users and control groups that it grants."""
 
 from __future__ import annotations
 
 import os
 import resource
 import sys
-from pathlib import Path
 
+from cellcage.backends import installed
+from cellcage.backends.base import NEVER, Backend
+from cellcage.backends.places import open_to_all, shown_with
 from cellcage.errors import MachineError
-from cellcage.backends import Backend, installed
-from cellcage.backends.places import shown_with
+from cellcage.linux import landlock_rules
+from cellcage.outside import cgroup
+from cellcage.outside.users import Reserved
 
+__all__ = [
+    "backend", "best_backend", "can_limit_as_a_whole", "choose_backend", "landlock_version", "open_to_all",
+    "reserve_a_user", "shown_with", "why_too_little",
+]  # fmt: skip
 # The least that running code needs: a limit, its least value, its unit, what it limits, and the shell's option for it.
 NEEDS = (
     (resource.RLIMIT_FSIZE, 8 * 2**20, 1024, "the size of a file in KiB", "-f"),
@@ -21,7 +28,7 @@ NEEDS = (
 )
 
 
-def isolates(kind: str) -> tuple[Backend, str | None]:
+def choose_backend(kind: str) -> tuple[Backend, str | None]:
     """The backend for a sandbox of this kind, and what to warn of if it could isolate more.
 
     kind: the name of an installed backend, such as "bubblewrap", "landlock" or "process" (limits only), or "auto", the
@@ -33,37 +40,30 @@ def isolates(kind: str) -> tuple[Backend, str | None]:
         raise MachineError("notebooks run in a sandbox only on Linux, or in a container with Linux")
     if too_low := why_too_little():
         raise too_low
-    return chosen(kind)
+    if kind == "auto":
+        return best_backend()
+    found = backend(kind)
+    if reason := found.why_not():
+        raise MachineError(reason)
+    return found, found.what_is_lost()
 
 
-def what_is_unsafe(kind: str, root: Path) -> str | None:
-    """One sentence if there is no sandbox, if it isolates less than it could, or if untrusted code can read `root`.
-
-    Raises `MachineError` as `isolates` does.
-    """
-    backend, reason = isolates(kind)
-    if not backend.isolates:
-        reason = reason or "that is what was asked for"
-        reason = f"untrusted code runs in a process with limits, but without a sandbox: {reason}"
-    elif place := shown_with(root):
-        reason = f"untrusted code can read {root}, since it lies in {place}, with the libraries"
-    return reason
+def backend(name: str) -> Backend:
+    """The installed backend of this name. Raises `MachineError` if there is none."""
+    if name not in installed():
+        raise MachineError(f"there is no sandbox {name!r}; there are {', '.join(installed())}")
+    return installed()[name]
 
 
-def chosen(kind: str) -> tuple[Backend, str | None]:
-    """The backend for a sandbox of this kind, and what to warn of; see `isolates`."""
-    backends = installed()
-    if kind != "auto":
-        if kind not in backends:
-            raise MachineError(f"there is no sandbox {kind!r}; there are {', '.join(backends)}")
-        if reason := backends[kind].why_not():
-            raise MachineError(reason)
-        return backends[kind], backends[kind].what_is_lost()
-    reasons = []
-    for backend in backends.values():
-        reason = backend.why_not()
+def best_backend() -> tuple[Backend, str | None]:
+    """The best backend that works here, and what to warn of."""
+    reasons = list[str]()
+    for found in installed().values():
+        if found.tried >= NEVER:
+            continue
+        reason = found.why_not()
         if reason is None:
-            return backend, backend.what_is_lost() if backend.isolates else ", and ".join(reasons)
+            return found, found.what_is_lost() if found.isolates else ", and ".join(reasons)
         reasons.append(reason)
     raise MachineError("no backend of the sandbox is installed", "pip install --force-reinstall cellcage")
 
@@ -82,3 +82,21 @@ def why_too_little() -> MachineError | None:
                 f"raise it with `ulimit {option} {least // unit}`, then run this again",
             )
     return None
+
+
+def landlock_version() -> int:
+    """Version of the kernel's Landlock; 0 if it has none."""
+    return landlock_rules.abi()
+
+
+def can_limit_as_a_whole() -> bool:
+    """Whether a control group can be made, which limits all processes of a notebook together."""
+    group = cgroup.create()
+    if group is not None:
+        group.close()
+    return group is not None
+
+
+def reserve_a_user() -> None:
+    """Try to reserve a user for a fork server, as root needs. Raises `MachineError` if none is free."""
+    Reserved().release()
