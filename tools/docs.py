@@ -120,9 +120,9 @@ bubblewrap rarely works. Landlock works if the kernel has it. `tests/sandbox/tes
 grades a class in such a place, as root and as an ordinary user.
 
 **Cells of plain asserts** ([an nbgrader course](existing-course.md)) run in the sandbox, beside the
-code that they test. Of the promises [below](#what-holds-with-which-backend), three are not theirs:
-*data only*, since an assert compares the student's own objects; *no state*, since all cells share a
-process; *nothing watched*. Only the outcome of such a cell and a short message come back. [A
+code that they test. Of the promises [below](#what-holds-with-which-backend), two are not theirs:
+*data only*, since an assert compares the student's own objects, and *no state*, since all cells
+share a process. Only the outcome of such a cell and a short message come back. [A
 table](existing-course.md#what-such-tests-cannot-promise) lists attacks and their results.
 
 **In three places there is no sandbox.**

@@ -82,24 +82,17 @@ Not covered:
   file. Two submissions that cooperate can pass each other a few bits.
 - Locks: no file can be locked, since two submissions could use a lock to pass a message. So
   `sqlite3` works in memory, and with a file only without locks (`nolock=1`).
-- Machine code: forbidden built-in implementations are removed from PyTorch's dispatcher, under
-  every key, from the libraries' Python, and from the tables from which their modules in C are made.
-  New processes do not see the libraries. The machine code is still in memory, and ctypes with a
-  hand-made call would find it. So would an operator of TorchScript (`prim::`) that is not in the
-  dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
-- Source: the installed files of what is removed are emptied, too. Students who bring PyTorch's
-  source along as text, or build the same from smaller parts, have written it.
-- Forbidden implementations that nobody has found, and those of other packages (`scipy.signal`,
-  weighted windows of pandas, lists in sympy). `python -m tools.find_ready_made` calls every
-  function of PyTorch and NumPy whose name, module or signature is suspect, with a few small inputs.
-  It misses a function that does not look suspect, or needs other arguments.
-- The student's own arithmetic: windows (`unfold`), spectra (`fft`) and products compute what is
-  forbidden in another way, and no test can tell.
+- Ready-made functions called by code that works against the watch. It can undo or patch the watch or
+  the code that answers; call the function in another process, in a thread, or in the backward pass of
+  an autograd function of its own; take it from the libraries' private modules in C, load these modules
+  or their source again, or run the source that a docstring holds. Such code is visible in its cell,
+  and a cell that mentions a listed function by name is flagged.
+- Ready-made functions that the exercise does not list, and the student's own arithmetic: windows
+  (`unfold`), spectra (`fft`) and products compute a convolution in another way.
 - Notes that code leaves for itself: until the reference has answered something, all exercises share
   one scratch space. Code can pass its own values from one exercise to the next on purpose. They
   tell it nothing that it was not asked. An exercise that is judged with the reference runs anew,
-  with its own scratch. There, cells that compare with a forbidden implementation get the answers of
-  the first time, and no new ones.
+  with its own scratch.
 - What a report says: it quotes an exception's text as far as that is in the notebook's code or is
   one of the libraries', with at most eight numbers of two digits, three such texts an exercise, and
   none once the reference has answered something there (`testing.quoting`). Types and lines of a

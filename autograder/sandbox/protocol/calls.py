@@ -74,7 +74,6 @@ class Call(Struct, frozen=True, dict=True):
     steps: for a class, methods that are called in order on its object; the value is what the last one returns. For a
         module, methods that are called before the module itself
     memory: how many bytes may be allocated at once, beside the arguments; None for all that the sandbox has
-    forbidden: whether `name` is a function that was removed from the sandbox (see `sandboxed.removal`)
     chance: how it draws random numbers, if its answer is to be a sample
     gives: what the reply has as its value
     typed: the lines that `input()` reads during the call; None leaves `input()` alone
@@ -90,7 +89,6 @@ class Call(Struct, frozen=True, dict=True):
     lenient: bool = False
     steps: Sequence[Step] = ()
     memory: int | None = None
-    forbidden: bool = False
     chance: Chance | None = None
     gives: Gives = Gives.VALUE
     typed: Sequence[str] | None = None
@@ -122,7 +120,6 @@ class Call(Struct, frozen=True, dict=True):
             self.lenient,
             [(step.method, encode(list(step.args))) for step in self.steps],
             self.memory,
-            self.forbidden,
             None if self.chance is None else astuple(self.chance),
         )
         plain = self.gives is Gives.VALUE and self.typed is None
@@ -214,7 +211,6 @@ class _Call(Struct, array_like=True, forbid_unknown_fields=True):
     lenient: bool
     steps: list[tuple[str, Any]]
     memory: int | None
-    forbidden: bool
     chance: tuple[int, int, bool, str, str] | None = None
 
 
@@ -261,7 +257,6 @@ def call_of(body: bytes) -> Call:
             packed.lenient,
             [Step(method, _decoded(args, list)) for method, args in packed.steps],
             packed.memory,
-            packed.forbidden,
             packed.chance and Chance(*packed.chance),
             gives,
             typed,

@@ -29,8 +29,8 @@ from autograder.sandbox.sandboxed.processes import CpuMeter
 class Children(Protocol):
     """What a fork server prepares for its children, and what each of them does."""
 
-    def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
-        """Import once what every child needs. Returns the files that no child may read."""
+    def warm_up(self, setting: Mapping[str, object]) -> None:
+        """Import once what every child needs."""
 
     def prepare(self, preparation: messages.Preparation) -> None:
         """Load from the course what the next children will need. May raise."""
@@ -49,9 +49,9 @@ def main(descriptor: int, body: bytes) -> None:
     module, _, name = order.child.partition(":")
     child: Children = getattr(importlib.import_module(module), name)()
     sandbox.before_imports()
-    removed = child.warm_up(order.setting)
+    child.warm_up(order.setting)
     isolation.gather_pages()
-    sandbox.before_first_fork(removed or isolation.Removed())
+    sandbox.before_first_fork()
     BACKENDS[order.policy.backend].heed_sigterm(control)
     _ForkServer(control, child, sandbox).serve()
 

@@ -33,13 +33,22 @@ from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.sandboxed import effects, removal
+from autograder.sandbox.sandboxed import effects
 from autograder.sandbox.sandboxed.effects import Bounded
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
 from autograder.sandbox.sandboxed.processes import counts_delays, seconds_delayed
-from autograder.sandbox.sandboxed.shell import line_of, prepared_shell, run_cell, run_test, student_package, write_files
+from autograder.sandbox.sandboxed.ready_made import Watch
+from autograder.sandbox.sandboxed.shell import (
+    TEST_CELL,
+    line_of,
+    prepared_shell,
+    run_cell,
+    run_test,
+    student_package,
+    write_files,
+)
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
@@ -53,14 +62,13 @@ class Notebooks:
     shell: Any
     setting: messages.Setting
 
-    def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed:
-        """Import once what every submission needs, and make the shell. Returns the files that no child may read."""
+    def warm_up(self, setting: Mapping[str, object]) -> None:
+        """Import once what every submission needs, and make the shell."""
         self.setting = msgspec.convert(setting, messages.Setting)
-        self.shell, removed = prepared_shell(self.setting)
+        self.shell = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
         # So is what reads calls and writes answers: it is made when there is a first one.
         answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
-        return removed
 
     def prepare(self, preparation: messages.Preparation) -> None:
         """A notebook needs nothing more."""
@@ -87,7 +95,6 @@ class _State:
         effects.given = {}
         for name in ("autograder", self.setting.package):
             sys.modules[name] = student_package(name)
-        removal.send_question = functools.partial(_ask, self.sock)
         frames.send(self.sock, messages.Ready())
         while True:
             message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
@@ -95,10 +102,6 @@ class _State:
 
     def _do(self, message: messages.ToNotebook, descriptors: list[int]) -> None:
         match message:
-            case messages.RemoveFunctions():
-                # Comes before the first cell, if at all, so this process has not run any student code yet.
-                for name in set(message.watched) & set(self.setting.forbidden.where_watched):
-                    removal.remove_forbidden(self.setting.forbidden.where_watched[name])
             case messages.Files():
                 write_files(message.files)
             case messages.LookUp():
@@ -140,13 +143,15 @@ class _State:
         self.printed.clear()
         error: BaseException | None = None
         shown, warned = "", False
+        watch = Watch(cell.ready_made, self.shell.user_ns, exempt=TEST_CELL)
         signal.signal(signal.SIGPROF, _interrupt)
         signal.setitimer(signal.ITIMER_PROF, cell.seconds)
         signal.signal(signal.SIGALRM, _IdleAlarm(cell))
         signal.setitimer(signal.ITIMER_REAL, cell.seconds, LOOK_SECONDS)
         try:
             if cell.nonce:
-                shown, warned = run_test(self.shell, cell.source)
+                with watch.on():
+                    shown, warned = run_test(self.shell, cell.source)
             else:
                 run_cell(self.shell, cell.source)
         except BaseException as raised:
@@ -157,7 +162,12 @@ class _State:
         failure = b"" if error is None else answer_bytes(describe(error, self.shell.user_ns))
         if cell.nonce:
             return messages.CellOutput(
-                failure=failure, nonce=cell.nonce, shown=shown, line=line_of(error), warned=warned
+                failure=failure,
+                nonce=cell.nonce,
+                shown=shown,
+                line=line_of(error),
+                warned=warned,
+                ready_made=watch.found[0] if watch.found else "",
             )
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
@@ -239,19 +249,18 @@ class _Exercise:
         with contextlib.suppress(frames.Closed):
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
-                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)])
+                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
-    def _answer(self, calls: Sequence[bytes]) -> None:
+    def _answer(self, calls: Sequence[bytes], closely: Sequence[int]) -> None:
         """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
-        ask = functools.partial(_ask, self.sock)
-        removal.send_question = ask
-        for body in calls:
+        ask, exercise = functools.partial(_ask, self.sock), self.exercise
+        for number, body in enumerate(calls):
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.names, call, ask, self.exercise.substituted, self.exercise.watched)
+            answer = perform(self.names, call, ask, exercise.substituted, exercise.ready_made, number in closely)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 

@@ -38,6 +38,7 @@ from autograder.sandbox.protocol.scalars import read_out
 from autograder.sandbox.protocol.values import Handle, encode
 from autograder.sandbox.sandboxed import chance, effects, figures, watching
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
+from autograder.sandbox.sandboxed.ready_made import Watch
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
@@ -57,24 +58,28 @@ def perform(
     call: Call,
     ask: Ask | None = None,
     substituted: Sequence[Proxy] = (),
-    watched: Sequence[str] = (),
+    ready_made: Sequence[str] = (),
+    closely: bool = False,
 ) -> Reply | Failure:
     """Perform `call` with `names`. Never raises for what student code does.
 
     ask: sends questions of student code to the other side; substituted: the names that the other side answers for
-    watched: parts of names of PyTorch's functions that must not be called; if one is called, the answer is a failure
+    ready_made: functions that must not be called; if one is called, the answer is a failure, see `ready_made.Watch`
+    closely: whether to watch PyTorch's operators, too
     """
 
     def given(value: Any) -> Any:
         return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else as_given(value)
 
+    watch = Watch(ready_made, names)
     try:
-        with _substituted(names, call, substituted, ask):
-            return _performed(names, call.with_given(given), watched)
+        with watch.on(closely), _substituted(names, call, substituted, ask):
+            answer = _performed(names, call.with_given(given))
     except watching.TooMuchHeld as error:
-        return Failure(Kind.MEMORY, str(error))
+        answer = Failure(Kind.MEMORY, str(error))
     except BaseException as error:
-        return describe(error, names)
+        answer = describe(error, names)
+    return Failure(Kind.READY_MADE, watch.found[0]) if watch.found else answer
 
 
 @contextlib.contextmanager
@@ -100,7 +105,7 @@ def _substituted(
                 names[name] = students
 
 
-def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> Reply | Failure:
+def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
     target = names.get(call.name)
     if target is None:
         return Failure(Kind.MISSING, call.name)
@@ -111,11 +116,9 @@ def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> 
         folder = names.get(FOLDER)
         if folder:
             around.enter_context(contextlib.chdir(folder))
-        seen, dropped = watching.surround(around, call, watched)
+        dropped = watching.surround(around, call)
         reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
         value = read_out(reply.value)
-    if seen:
-        return Failure(Kind.FORBIDDEN, seen[0])
     inputs = None if encode(reply.inputs) == before else reply.inputs
     return replace(reply, value=value, inputs=inputs, dropped=bool(dropped))
 
