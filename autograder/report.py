@@ -99,6 +99,7 @@ class ExerciseResult(Struct, frozen=True):
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
     known_mistake: a known mistake is among the causes, not only relations
     not_produced: what the grader could not produce for this exercise, and why; the mark does not depend on it
+    mentions: ready-made functions that its cell mentions; no call was noticed, so the mark does not depend on it
     """
 
     name: str
@@ -112,6 +113,7 @@ class ExerciseResult(Struct, frozen=True):
     withdrawn: bool = False
     known_mistake: bool = False
     not_produced: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
 
     @property
     def diagnosis(self) -> str | None:
@@ -150,6 +152,8 @@ class ExerciseResult(Struct, frozen=True):
             found["withdrawn"] = True
         if self.not_produced:
             found["not_produced"] = list(self.not_produced)
+        if self.mentions:
+            found["mentions"] = list(self.mentions)
         if len(self.causes) > 1:
             found["causes"] = [structs.asdict(cause) for cause in self.causes]
         return found

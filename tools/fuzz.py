@@ -121,7 +121,6 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
     point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": _RIGHT})
     answers += [answer_bytes(Reply(value, [value])) for value in (point, [point, {1, (2, 3)}], point["rows"])]
     calls.append(Call("softmax", [point, {1, 2}], {"axis": point["rows"]}).as_bytes)
-    calls.append(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3).as_bytes)
     return calls, answers
 
 

@@ -27,7 +27,7 @@ from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
-from autograder.student.check import judged, visible_material
+from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import Printed
 from autograder.submission import code_cells, read_notebook
@@ -140,8 +140,8 @@ class _PrintingNotebook(Notebook):
 
     printed = Printed()
 
-    def begin(self, questions: Questions, name: str = "") -> SandboxedCalls:
-        calls = _PrintingCalls(self, questions, name)
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> SandboxedCalls:
+        calls = _PrintingCalls(self, questions, name, ready_made)
         calls.printed = Printed()
         if name:
             self.printed = calls.printed
@@ -168,10 +168,9 @@ class _PrintingCalls(SandboxedCalls):
 def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
-    watched = visible_material(notebook.exercises[0], notebook.visible).suite.watched
     with (
         FreshChildren(sandbox, Limits(), notebook.files) as fresh,
-        _PrintingNotebook(notebook.sources, Limits(), fresh, watched) as running,
+        _PrintingNotebook(notebook.sources, Limits(), fresh) as running,
     ):
         for name in notebook.exercises:
             first_step = _first_step(name, notebook, running.results)

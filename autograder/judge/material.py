@@ -25,6 +25,7 @@ class Material:
     relations: the course's own relations between wrong and right answers
     variants: recordings with other inputs in one case of each test of values; a submission gets one of them
     visible_names: names of mistakes by their answers to visible tests
+    ready_made: for each exercise, the functions that it must not call
     """
 
     suite: Suite
@@ -36,3 +37,4 @@ class Material:
     relations: Sequence[Kind] = ()
     variants: Sequence[Recording] = ()
     visible_names: VisibleNames = field(default_factory=dict)
+    ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -27,7 +27,6 @@ MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 # Characters of a notebook's code that are quoted from; all code of an honest one is some 30,000. A notebook file may
 # have 20 MB, in ten million lines, and a table of those would take a gigabyte.
 MAX_QUOTED = 1_000_000
-UNNAMED = "function"
 LONGEST = 10_000  # an axis of an array without numbers, which may be of any length
 # What an `Other` gives in place of its type's name, in the kit's own words: `complex128`, `17 MB`.
 KNOWN = re.compile(
@@ -61,12 +60,11 @@ def redacted(
     known = _quotable(tuple(cells))
     if isinstance(answer, Reply):
         return replace(answer, value=_with_known_types(answer.value, frozenset() if asked else known.names))
-    if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
+    # Nothing of these is quoted, and lines are counted.
+    if answer.kind in (Kind.NOT_STARTED, Kind.MISSING, Kind.READY_MADE):
         return answer
     if answer.kind is Kind.MEMORY:
         return Failure(answer.kind, coarse(answer.text))
-    if answer.kind is Kind.FORBIDDEN:
-        return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)
     quotable_types = {*KINDS, *reference} | (set() if asked else known.functions)
     error = next((name for name in (answer.error, *answer.types) if name in quotable_types), "Exception")
     text = known.quoted(answer.text, asked, names)

@@ -133,9 +133,6 @@ class Suite:
         self.path_of = {test: item.path for test, item in items.items()}
         self.code_of: dict[Test, Any] = {test: getattr(item, "function", None) for test, item in items.items()}
         self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
-        # Parts of names of functions that are not to be called, see `perform`.
-        markers = [item.get_closest_marker("watched") for item in items.values()]
-        self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
 
     def __enter__(self) -> Suite:
         return self
@@ -254,7 +251,6 @@ class _Plugin:
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
         config.addinivalue_line("markers", "random: what the exercise gives is drawn; each call has a seed of its own")
-        config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
         config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

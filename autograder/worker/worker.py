@@ -114,7 +114,7 @@ class Worker:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
-        _log_not_produced(report)
+        _log_for_a_person(report)
         results = tuple(map(_scored, report.exercises, exercises))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
@@ -201,8 +201,13 @@ def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> No
     sock.close()
 
 
-def _log_not_produced(report: Report) -> None:
+def _log_for_a_person(report: Report) -> None:
     for one in report.exercises:
+        if one.mentions:
+            log.warning(
+                "%s, %s, %s: the cell mentions the ready-made %s, and no call of it was noticed. The mark stands.",
+                shown_name(report.student), report.assignment, one.name, ", ".join(one.mentions),
+            )  # fmt: skip
         for what in one.not_produced:
             log.warning(
                 "%s, %s, %s: the grader could not produce %s. The mark stands.",

@@ -12,7 +12,6 @@ from autograder.course import Assignment, Course
 from autograder.judge.display_cells import DisplayCell
 from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
-from autograder.judge.self_checks import answered_in
 from autograder.report import CellResult, Report
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
@@ -41,7 +40,7 @@ class Sandbox:
         self._own, self.setting = beside is None, sandbox_setting()
         if bare:
             self._judges, self.zygote = {}, Zygote(self.backend, [])
-            self.setting |= {"names": {}, "forbidden": {"answered": {}, "where_watched": {}}}
+            self.setting |= {"names": {}}
         else:
             # As a run has it: the zygote sees the course, and what it forks for students must not.
             self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
@@ -65,12 +64,11 @@ class Sandbox:
         self,
         cells: Sequence[str],
         limits: Limits | None = None,
-        watched: Sequence[str] = (),
         showing: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
         checks: Mapping[str, int] | None = None,
     ) -> Opened:
-        opened = Opened(self, cells, limits or self.limits, watched, showing, checks)
+        opened = Opened(self, cells, limits or self.limits, showing, checks)
         if shows:
             opened.show()
         return opened
@@ -91,13 +89,11 @@ class Opened(Notebook):
         sandbox: Sandbox,
         cells: Sequence[str],
         limits: Limits,
-        watched: Sequence[str],
         showing: Mapping[str, DisplayCell] | None = None,
         checks: Mapping[str, int] | None = None,
     ) -> None:
         self._children = FreshChildren(sandbox.students, limits)
-        answered = answered_in(sandbox.setting["forbidden"])
-        super().__init__(cells, limits, self._children, watched, answered, showing, checks)
+        super().__init__(cells, limits, self._children, showing, checks)
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)

@@ -15,7 +15,7 @@ happen, the line `# expect:` says what must (JSON):
     seconds      the whole may take so long, 30 where not given
     behind_landlock   what differs if Landlock is the whole sandbox
 
-What a judge reads, or Python's own watch refuses, is the same behind every backend, so behind Landlock `make catalogue`
+What a judge reads or notices is the same behind every backend, so behind Landlock `make catalogue`
 alone tries it; `make test` tries there what the sandbox itself must stop.
 With each backend all of them run in one run, one group after another, and innocent submissions before and after each
 group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.

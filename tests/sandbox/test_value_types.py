@@ -6,7 +6,6 @@ import datetime
 import textwrap
 
 import pytest
-from cellcage.outside.choice import isolates
 
 from autograder.authoring.generated_files import visible_files
 from autograder.submission import Cell
@@ -14,8 +13,9 @@ from autograder.testing import expect
 from autograder.testing.values import comparisons
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage import choose_backend
 from cellcage.limits import Limits
-from cellcage.outside import zygote
+from cellcage.outside import zygote_client
 from cellcage.values import value_types
 from cellcage.values.codec import decode, encode
 from cellcage.wire import WireError
@@ -105,7 +105,9 @@ def spans(tmp_path, monkeypatch):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(textwrap.dedent(text))
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(zygote, "PROGRAM", f"import sys; sys.path.append({str(folder)!r}); {zygote.PROGRAM}")
+    monkeypatch.setattr(
+        zygote_client, "PROGRAM", f"import sys; sys.path.append({str(folder)!r}); {zygote_client.PROGRAM}"
+    )
     caches = value_types.by_tag, value_types._of_class, comparisons.by_tag
     for cache in caches:
         cache.cache_clear()
@@ -148,7 +150,7 @@ def test_added_type_is_graded_without_a_change_of_the_engine(tmp_path):
     ((_, text),) = visible_files(assignment)
     assert "import datetime" in text
     assert "((datetime.timedelta(seconds=1800), 3,), datetime.timedelta(seconds=5400))" in text
-    judges = Judges(course.root, isolates("process")[0])
+    judges = Judges(course.root, choose_backend("process")[0])
     worker = Worker(course, judges, Limits())
 
     def marked(answer):

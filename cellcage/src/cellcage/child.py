@@ -12,17 +12,17 @@ from typing import Protocol
 
 from cellcage.backends.base import Trusted, Untrusted
 from cellcage.limits import Limits
-from cellcage.linux.isolation import Removed, gather_pages
+from cellcage.linux.isolation import gather_pages
 
-__all__ = ["Children", "Removed", "Sandboxed", "gather_pages", "silence"]
+__all__ = ["Children", "Sandboxed", "gather_pages", "silence"]
 Sandboxed = Trusted | Untrusted
 
 
 class Children(Protocol):
     """What a fork server prepares for its children, and what each of them does."""
 
-    def warm_up(self, setting: Mapping[str, object]) -> Removed | None:
-        """Import once what every child needs. Returns the files that no child may read."""
+    def warm_up(self, setting: Mapping[str, object]) -> None:
+        """Import once what every child needs."""
 
     def prepare(self, needed: object) -> None:
         """Load what the next children will need: the plain data that `ForkServer.open` was given. May raise."""

@@ -65,10 +65,10 @@ PROMISES = (
     ),
     Promise(
         "nothing ready made",
-        "what the course takes out of PyTorch and NumPy is not in the sandbox; a test that asks for it is known on the "
-        "trusted side",
+        "a call of a function that an exercise lists as ready-made is noticed, by whatever name the code calls it, and "
+        "earns nothing; code that works against the watch is not covered",
+        without_sandbox=True,
     ),
-    Promise("nothing watched", "nor is what some suites forbid, for a notebook that such a suite judges"),
     Promise(
         "questions cost little",
         "how often and how much student code may ask of the reference is limited on the trusted side",

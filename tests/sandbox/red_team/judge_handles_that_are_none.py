@@ -17,7 +17,7 @@ def scaled_dot_product_attention(Q, K, V):
     softmax
     inner = Handle("argument 1", ["a"] * 50, {"W": Q})
     for call in (Call("softmax", [inner]), Call("softmax", [[inner, [inner]]]), Call("argument 1", [Q]), Call("softmax", [Handle("softmax", [], None)]),
-                 Call("softmax", [Handle("__builtins__", [], {"x": Handle("y", [], {})})]), Call("softmax", [Q], {"axis": inner}), Call("", [inner], forbidden=True)):
+                 Call("softmax", [Handle("__builtins__", [], {"x": Handle("y", [], {})})]), Call("softmax", [Q], {"axis": inner}), Call("", [inner])):
         try:
             ask(call)
         except Exception:

@@ -1,13 +1,11 @@
 # Tries the name of a ready-made function that is none, with the input in it (aimed at the judge).
 # Must not stand in a message.
-# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "says": "ready-made", "never": "SECRET"}
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "never": "SECRET"}
 # %%
 import sys
-from cellcage.protocol.calls import Call
+from cellcage.protocol.calls import Failure, Kind
 
-def softmax(x, axis=-1):
-    frame = sys._getframe()
-    while frame is not None and "ask" not in frame.f_locals:
-        frame = frame.f_back
-    frame.f_locals["ask"](Call(f"SECRET {x.ravel()[0]!r}", forbidden=True))
-    return x
+def forged(names, call, *rest):
+    return Failure(Kind.READY_MADE, f"SECRET {call.args[0]!r:.100}")
+
+sys.modules["cellcage.inside.notebook_process"].perform = forged

@@ -56,9 +56,9 @@ class Confined(ABC):
     def before_imports(self) -> None:
         """Run before the fork server imports what its children need."""
 
-    def before_first_fork(self, removed: isolation.Removed) -> None:
-        """Run once everything is imported. removed: files that no child may read."""
-        self._memory_before, self._removed = isolation.memory_in_use(), removed
+    def before_first_fork(self) -> None:
+        """Run once everything is imported."""
+        self._memory_before = isolation.memory_in_use()
 
     def fork(self) -> int:
         """Fork a child, as `os.fork` does. Raises `OSError`."""
@@ -140,9 +140,9 @@ class Trusted(Confined):
             isolation.use_as_temporary(self.policy.scratch)
             os.chdir(self.policy.scratch)
 
-    def before_first_fork(self, removed: isolation.Removed) -> None:
-        """Hide files, then drop rights, except those that children need to drop root and to be ended."""
-        super().before_first_fork(removed)
+    def before_first_fork(self) -> None:
+        """Drop rights, except those that children need to drop root and to be ended."""
+        super().before_first_fork()
         self.restrict()
         self._no_writing = landlock_rules.rules_without_writing(self.policy.abi) if self.policy.abi else -1
         isolation.forbid_inspection()  # all judges are one user, and must not read the fork server's memory

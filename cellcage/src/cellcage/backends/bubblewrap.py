@@ -39,9 +39,9 @@ class _UntrustedInNamespaces(Untrusted):
         isolation.leave_root(self.policy.user)
         isolation.drop_capabilities()
 
-    def before_first_fork(self, removed: isolation.Removed) -> None:
+    def before_first_fork(self) -> None:
         """The fork server itself runs without Landlock, since its children have to mount."""
-        super().before_first_fork(removed)
+        super().before_first_fork()
         written = [(place, landlock_rules.WRITE) for place in ("/tmp", "/dev/shm")]  # noqa: S108
         self._rules = [*landlock_rules.reading(self.policy.readable), *written]
 
@@ -50,7 +50,7 @@ class _UntrustedInNamespaces(Untrusted):
 
     def make_places(self, limits: Limits) -> None:
         """Mount the child's own places, then drop the rights that this took."""
-        isolation.private_places(int(limits.scratch), self._removed)
+        isolation.private_places(int(limits.scratch))
         isolation.drop_capabilities()
 
     def restrict(self) -> None:
@@ -77,9 +77,9 @@ class _TrustedInNamespaces(Trusted):
         isolation.mount_empty("/proc")
         super().restrict()
 
-    def before_first_fork(self, removed: isolation.Removed) -> None:
+    def before_first_fork(self) -> None:
         """Root keeps the rights that its children need; an ordinary user keeps none of the namespace's rights."""
-        super().before_first_fork(removed)
+        super().before_first_fork()
         isolation.drop_capabilities(TRUSTED_SERVER_KEEPS if os.getuid() == 0 else 0)
 
     def in_child(self, limits: Limits) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import linecache
 import os
 import select
 import shutil
@@ -21,9 +20,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from cellcage.backends.base import Backend, Forked, Trusted
@@ -46,16 +44,18 @@ class _UntrustedUnderLandlock(UntrustedInAFolder):
     def enter(self) -> None:
         isolation.use_as_temporary(self.policy.scratch)
 
-    def before_first_fork(self, removed: isolation.Removed) -> None:
+    def before_first_fork(self) -> None:
         """The fork server runs nobody's code. It inspects its children, so its own rules allow more than theirs."""
-        super().before_first_fork(removed)
+        super().before_first_fork()
         self._rules = [*landlock_rules.reading(self.policy.readable)]
-        own = [*landlock_rules.reading(self.policy.readable, without=(*removed.hidden, *removed.emptied))]
-        own += [("/proc", landlock_rules.READ | landlock_rules.WRITE_FILE), (self.policy.scratch, landlock_rules.WRITE)]
+        own = [
+            *self._rules,
+            ("/proc", landlock_rules.READ | landlock_rules.WRITE_FILE),
+            (self.policy.scratch, landlock_rules.WRITE),
+        ]
         self.leave_nothing()  # what was written while warming up still belongs to root
         isolation.adopt_orphans()
         _drop_root(self.policy)
-        _serve_texts(removed.emptied)
         landlock_rules.restrict(own, self.policy.abi)
         self._watch = scratch_watch.Watch(self.policy.scratch)
 
@@ -207,21 +207,6 @@ def _restriction_fails() -> str | None:
 
 
 # ---------------------------------------------------------------- steps in the sandbox
-
-
-def _serve_texts(files: Mapping[str, str]) -> None:
-    """Show these texts in tracebacks, and load them again, in place of files that can no longer be read.
-
-    This is no part of the sandbox: code that undoes it finds files that it cannot read.
-    """
-    for path, text in files.items():
-        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-    read = SourceFileLoader.get_data
-
-    def get_data(self: SourceFileLoader, path: str) -> bytes:
-        return files[path].encode() if path in files else read(self, path)
-
-    SourceFileLoader.get_data = get_data  # type: ignore[assignment,method-assign]
 
 
 def _drop_root(policy: Policy) -> None:

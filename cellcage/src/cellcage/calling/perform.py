@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from cellcage.calling import watching
 from cellcage.calling.bounded_output import Bounded
 from cellcage.calling.proxy import from_handle, is_float_tensor, proxy
+from cellcage.calling.ready_made import Watch
 from cellcage.files import FOLDER
 from cellcage.protocol.calls import (
     LEN,
@@ -58,24 +59,28 @@ def perform(
     call: Call,
     ask: Ask | None = None,
     substituted: Sequence[Proxy] = (),
-    watched: Sequence[str] = (),
+    ready_made: Sequence[str] = (),
+    closely: bool = False,
 ) -> Reply | Failure:
     """Perform `call` with `names`. Never raises for what student code does.
 
     ask: sends questions of student code to the other side; substituted: the names that the other side answers for
-    watched: parts of names of PyTorch's functions that must not be called; if one is called, the answer is a failure
+    ready_made: functions that must not be called; if one is called, the answer is a failure, see `ready_made.Watch`
+    closely: whether to watch PyTorch's operators, too
     """
 
     def given(value: Any) -> Any:
         return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
 
+    watch = Watch(ready_made, names)
     try:
-        with _substituted(names, call, substituted, ask):
-            return _performed(names, call.with_given(given), watched)
+        with watch.on(closely), _substituted(names, call, substituted, ask):
+            answer = _performed(names, call.with_given(given))
     except watching.TooMuchHeld as error:
-        return Failure(Kind.MEMORY, str(error))
+        answer = Failure(Kind.MEMORY, str(error))
     except BaseException as error:
-        return describe(error, names)
+        answer = describe(error, names)
+    return Failure(Kind.READY_MADE, watch.found[0]) if watch.found else answer
 
 
 @contextlib.contextmanager
@@ -101,7 +106,7 @@ def _substituted(
                 names[name] = students
 
 
-def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> Reply | Failure:
+def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
     target = names.get(call.name)
     if target is None:
         return Failure(Kind.MISSING, call.name)
@@ -112,11 +117,9 @@ def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> 
         folder = names.get(FOLDER)
         if folder:
             around.enter_context(contextlib.chdir(folder))
-        seen, dropped = watching.surround(around, call, watched)
+        dropped = watching.surround(around, call)
         reply = _printed(target, call) if call.gives is Gives.PRINTED else _call(target, call)
         value = read_out(reply.value)
-    if seen:
-        return Failure(Kind.FORBIDDEN, seen[0])
     inputs = None if encode(reply.inputs) == before else reply.inputs
     return replace(reply, value=value, inputs=inputs, dropped=bool(dropped))
 

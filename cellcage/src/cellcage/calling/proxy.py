@@ -75,12 +75,6 @@ def _function(name: str, order: Sequence[str], ask: Ask, students: Code | None, 
     return function
 
 
-def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The trusted side's answer to a call of a removed function. Raises `RuntimeError` if it refuses."""
-    placed, rest = _by_place(args, kwargs, order)
-    return _value_or_error(ask, Call(name, placed, rest, forbidden=True))
-
-
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """False if a value cannot be sent, or if NumPy's reference would do the work of an exercise in PyTorch."""
     return all(

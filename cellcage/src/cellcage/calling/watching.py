@@ -1,12 +1,11 @@
-"""The state around a call: gradients on, functions watched, memory counted, dropout noted."""
+"""The state around a call: gradients on, memory counted, dropout noted."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from cellcage.protocol.calls import Call
@@ -16,24 +15,18 @@ class TooMuchHeld(Exception):
     """A call allocated more memory at once than it may."""
 
 
-def surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Enter the contexts that a call asks for.
-
-    Returns two lists that fill during the call: names of PyTorch's watched functions that are called, and a name for
-    each active dropout.
-    """
-    seen, dropped = list[str](), list[str]()
+def surround(around: contextlib.ExitStack, call: Call) -> list[str]:
+    """Enter the contexts that a call asks for. Returns a list that gets an item for each active dropout."""
+    dropped = list[str]()
     if torch := sys.modules.get("torch"):
         # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
         around.enter_context(torch.enable_grad())
         around.enter_context(_DropoutNoted(torch, dropped, off=call.lenient))
-        if watched:
-            around.enter_context(_watch_class(torch)(seen, tuple(watched)))
     if call.lenient:
         around.enter_context(_lenient_view())
     if call.memory is not None:
         around.enter_context(_holding_at_most(call.memory))
-    return seen, dropped
+    return dropped
 
 
 class _DropoutNoted:
@@ -100,19 +93,3 @@ def _holding_at_most(memory: int) -> Iterator[None]:
             tracemalloc.stop()
     if peak - before > memory:
         raise TooMuchHeld(peak - before)
-
-
-@functools.cache
-def _watch_class(torch: Any) -> Any:
-    class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-        def __init__(self, seen: list[str], watched: tuple[str, ...]) -> None:
-            super().__init__()
-            self.seen, self.watched = seen, watched
-
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            name = getattr(func, "__name__", "")
-            if any(part in name for part in self.watched):
-                self.seen.append(name)
-            return func(*args, **(kwargs or {}))
-
-    return Watch

@@ -32,9 +32,9 @@ def main(descriptor: int, order: messages.StartServer, backend: Backend) -> None
     module, _, name = order.child.partition(":")
     child: Children = getattr(importlib.import_module(module), name)()
     sandbox.before_imports()
-    removed = child.warm_up(order.setting)
+    child.warm_up(order.setting)
     isolation.gather_pages()
-    sandbox.before_first_fork(removed or isolation.Removed())
+    sandbox.before_first_fork()
     backend.heed_sigterm(control)
     _ForkServer(control, child, sandbox).serve()
 

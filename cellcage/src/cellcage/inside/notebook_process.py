@@ -31,10 +31,10 @@ from cellcage.backends.base import Trusted, Untrusted
 from cellcage.calling.bounded_output import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
 from cellcage.calling.perform import describe, perform
+from cellcage.calling.ready_made import Watch
 from cellcage.child import silence
-from cellcage.inside import removal
 from cellcage.inside.processes import counts_delays, seconds_delayed
-from cellcage.inside.shell import line_of, prepared_shell, run_cell, run_test, stand_in, write_files
+from cellcage.inside.shell import TEST_CELL, line_of, prepared_shell, run_cell, run_test, stand_in, write_files
 from cellcage.limits import Limits
 from cellcage.linux import isolation, seccomp
 from cellcage.protocol import frames, messages
@@ -54,15 +54,14 @@ class Notebooks:
     shell: Any
     setting: messages.Setting
 
-    def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed:
-        """Import once what every submission needs, and make the shell. Returns the files that no child may read."""
+    def warm_up(self, setting: Mapping[str, object]) -> None:
+        """Import once what every submission needs, and make the shell."""
         self.setting = msgspec.convert(setting, messages.Setting)
-        self.shell, removed = prepared_shell(self.setting)
+        self.shell = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
         by_tag()
         # So is what reads calls and writes answers: it is made when there is a first one.
         answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
-        return removed
 
     def prepare(self, needed: object) -> None:
         """A notebook process needs nothing more."""
@@ -88,7 +87,6 @@ class _State:
         sys.stdin = io.StringIO()
         for name, values in self.setting.stand_ins.items():
             sys.modules[name] = stand_in(name, values)
-        removal.send_question = functools.partial(_ask, self.sock)
         frames.send(self.sock, messages.Ready())
         while True:
             message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
@@ -96,10 +94,6 @@ class _State:
 
     def _do(self, message: messages.ToNotebook, descriptors: list[int]) -> None:
         match message:
-            case messages.RemoveFunctions():
-                # Comes before the first cell, if at all, so this process has not run any student code yet.
-                for name in set(message.watched) & set(self.setting.forbidden.where_watched):
-                    removal.remove_forbidden(self.setting.forbidden.where_watched[name])
             case messages.Files():
                 write_files(message.files)
             case messages.LookUp():
@@ -141,13 +135,15 @@ class _State:
         self.printed.clear()
         error: BaseException | None = None
         shown, warned = "", False
+        watch = Watch(cell.ready_made, self.shell.user_ns, exempt=TEST_CELL)
         signal.signal(signal.SIGPROF, _interrupt)
         signal.setitimer(signal.ITIMER_PROF, cell.seconds)
         signal.signal(signal.SIGALRM, _IdleAlarm(cell))
         signal.setitimer(signal.ITIMER_REAL, cell.seconds, LOOK_SECONDS)
         try:
             if cell.nonce:
-                shown, warned = run_test(self.shell, cell.source)
+                with watch.on():
+                    shown, warned = run_test(self.shell, cell.source)
             else:
                 run_cell(self.shell, cell.source)
         except BaseException as raised:
@@ -158,7 +154,12 @@ class _State:
         failure = b"" if error is None else answer_bytes(describe(error, self.shell.user_ns))
         if cell.nonce:
             return messages.CellOutput(
-                failure=failure, nonce=cell.nonce, shown=shown, line=line_of(error), warned=warned
+                failure=failure,
+                nonce=cell.nonce,
+                shown=shown,
+                line=line_of(error),
+                warned=warned,
+                ready_made=watch.found[0] if watch.found else "",
             )
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
@@ -240,19 +241,18 @@ class _CallProcess:
         with contextlib.suppress(frames.Closed):
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
-                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)])
+                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
-    def _answer(self, calls: Sequence[bytes]) -> None:
+    def _answer(self, calls: Sequence[bytes], closely: Sequence[int]) -> None:
         """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
-        ask = functools.partial(_ask, self.sock)
-        removal.send_question = ask
-        for body in calls:
+        ask, begun_by = functools.partial(_ask, self.sock), self.begun_by
+        for number, body in enumerate(calls):
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.names, call, ask, self.begun_by.substituted, self.begun_by.watched)
+            answer = perform(self.names, call, ask, begun_by.substituted, begun_by.ready_made, number in closely)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 

@@ -17,19 +17,14 @@ from typing import Any
 from cellcage.calling import chance
 from cellcage.calling.bounded_output import Bounded
 from cellcage.files import put
-from cellcage.inside import removal
-from cellcage.linux import isolation
 from cellcage.protocol.messages import Setting
 
 TEST_CELL = "<test cell>"  # file name of its code; its text is not stored, so that no later cell can find it
 SHOWN = 100  # characters of a test cell's last value; a number takes a few
 
 
-def prepared_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
-    """Import once what every submission needs, and make the shell that its cells will run in.
-
-    Also returns the files that no new process may read.
-    """
+def prepared_shell(setting: Setting) -> Any:
+    """Import once what every submission needs, and make the shell that its cells will run in."""
     shell = _quiet_shell()
     names = dict[str, ModuleType]()
     for name, module in setting.names.items():
@@ -38,19 +33,12 @@ def prepared_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
     if torch := sys.modules.get("torch"):
         # There is no compiler in the sandbox.
         vars(torch)["compile"], torch.nn.Module.compile = _run_eagerly, _do_not_compile
-        # PyTorch's modules then call the removed functions, which a self-check may do, and no kernels of their own.
-        torch.backends.mha.set_fastpath_enabled(False)
-    emptied = removal.emptied_sources(setting.forbidden.python)
-    removal.remove_forbidden(setting.forbidden)
-    for what in setting.forbidden.where_watched.values():
-        removal.kernels_named(what.kernels)  # cached here, once for all submissions
-    removed = isolation.removed(setting.forbidden.hidden, emptied)
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
     chance.begin(0)  # every fork starts from the same random state, so the same submission gives the same report
     gc.collect()
     gc.freeze()
-    return shell, removed
+    return shell
 
 
 def _run_eagerly(model: Any = None, **options: Any) -> Any:

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import glob
-import importlib.util
 import os
 import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from cellcage.limits import Limits
@@ -36,20 +33,8 @@ KEYCTL = {"x86_64": 250, "aarch64": 219}  # numbers of system calls
 CLONE = {"x86_64": 56, "aarch64": 220}
 PIDFD_SEND_SIGNAL = 424
 CAPABILITY_VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
-PACKAGES = ("numpy", "torch")  # files to hide are in the same folder as one of these
 libc = ctypes.CDLL(None, use_errno=True)
 holding = ctypes.PyDLL(None, use_errno=True)  # its calls keep Python's global lock, which a fork needs
-
-
-@dataclass(frozen=True)
-class Removed:
-    """Files of the installed libraries with code that was removed from a process, and that no new one may read.
-
-    hidden: files and folders; emptied: by path, the text that replaces a file's text
-    """
-
-    hidden: tuple[str, ...] = ()
-    emptied: Mapping[str, str] = field(default_factory=dict)
 
 
 def prctl(option: int, value: int) -> None:
@@ -187,41 +172,14 @@ def _clone(flags: int, descriptor: Any = None) -> int:
     return checked(pid, "clone")
 
 
-def private_places(scratch: int, removed: Removed) -> None:
+def private_places(scratch: int) -> None:
     """Mount fresh scratch space and shared memory, which are gone with the namespace, and hide /proc.
 
-    scratch: bytes; removed: files that are hidden, or get another text
+    scratch: bytes
     """
     for place, size in (("/tmp", scratch), ("/dev/shm", scratch), ("/proc", 4096)):  # noqa: S108
         mount_empty(place, size, "1777")
-    for place in removed.hidden:
-        if os.path.isdir(place):
-            mount_empty(place)
-        else:
-            _mount("/dev/null", place, None, MS_BIND)
-    for place, text in removed.emptied.items():
-        # Each submission gets its own copy, so what it does to it affects nobody else.
-        with open("/tmp/copy", "w", encoding="utf-8") as file:  # noqa: S108
-            file.write(text)
-        _mount("/tmp/copy", place, None, MS_BIND)  # noqa: S108
-        os.unlink("/tmp/copy")  # noqa: S108
     os.chdir("/tmp")  # noqa: S108
-
-
-def removed(patterns: Sequence[str], emptied: Mapping[str, str]) -> Removed:
-    """What is removed: files and folders beside the installed libraries, by patterns, and emptied files.
-
-    The compiled forms of the emptied files are hidden. A process that has loaded all it needs can do without them.
-    """
-    packages = {os.path.dirname(os.path.dirname(m.__file__ or "")) for n in PACKAGES if (m := sys.modules.get(n))}
-    compiled = [path for path in map(importlib.util.cache_from_source, emptied) if os.path.isfile(path)]
-    found = [
-        place
-        for folder in packages
-        for pattern in patterns
-        for place in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
-    ]
-    return Removed((*compiled, *found), emptied)
 
 
 def mount_empty(place: str, size: int = 4096, mode: str = "0555") -> None:

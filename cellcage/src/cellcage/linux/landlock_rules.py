@@ -21,7 +21,6 @@ import stat
 import struct
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 
 from cellcage.linux.isolation import PR_SET_NO_NEW_PRIVS, checked, libc, prctl
 
@@ -123,27 +122,8 @@ def _call(number: int, *arguments: object) -> int:
     return checked(libc.syscall(number, *arguments), "landlock")
 
 
-def reading(places: Iterable[str], without: Iterable[str] = ()) -> Iterator[Rule]:
-    """Rules for reading what is beneath some places, but not what is beneath others; and for the usual devices.
-
-    No rule can take rights away. So where something is left out, the folders above it may be listed, and everything
-    beside it gets a rule of its own.
-    """
+def reading(places: Iterable[str]) -> Iterator[Rule]:
+    """Rules for reading what is beneath some places, and for the usual devices."""
     yield from DEVICES.items()
-    left_out = {os.path.realpath(path) for path in without}
-    above = {str(parent) for path in left_out for parent in PurePath(path).parents}
     for place in sorted({os.path.realpath(place) for place in places}):
-        yield from _around(place, left_out, above)
-
-
-def _around(place: str, left_out: set[str], above: set[str]) -> Iterator[Rule]:
-    if place in left_out:
-        return
-    if place not in above:
         yield place, READ
-        return
-    yield place, READ_DIR
-    with os.scandir(place) as entries:
-        for entry in entries:
-            if not entry.is_symlink():  # its target has a rule of its own, or none
-                yield from _around(entry.path, left_out, above)

@@ -59,7 +59,6 @@ class Call(Struct, frozen=True, dict=True):
     steps: for a class, methods that are called in order on its object; the value is what the last one returns. For a
         module, methods that are called before the module itself
     memory: how many bytes may be allocated at once, beside the arguments; None for all that the sandbox has
-    forbidden: whether `name` is a function that was removed from the sandbox (see `sandboxed.removal`)
     gives: what the reply has as its value
     sent: `encode(positional)` if the call came as bytes and no argument was changed since
     """
@@ -73,7 +72,6 @@ class Call(Struct, frozen=True, dict=True):
     lenient: bool = False
     steps: Sequence[Step] = ()
     memory: int | None = None
-    forbidden: bool = False
     gives: Gives = Gives.VALUE
     sent: Any = None
 
@@ -103,7 +101,6 @@ class Call(Struct, frozen=True, dict=True):
             self.lenient,
             [(step.method, encode(list(step.args))) for step in self.steps],
             self.memory,
-            self.forbidden,
             self.gives,
         )
         return frames.body(_CallMessage(packed))
@@ -193,7 +190,6 @@ class _Call(Struct, array_like=True, forbid_unknown_fields=True):
     lenient: bool
     steps: list[tuple[str, Any]]
     memory: int | None
-    forbidden: bool
     gives: Gives = Gives.VALUE
 
 
@@ -238,7 +234,6 @@ def call_of(body: bytes) -> Call:
             packed.lenient,
             [Step(method, _decoded(args, list)) for method, args in packed.steps],
             packed.memory,
-            packed.forbidden,
             packed.gives,
             None if packed.steps else packed.args,
         )

@@ -12,7 +12,7 @@ class Kind(Enum):
     NOT_STARTED = "not started"  # NotImplementedError: a stub
     MISSING = "missing"  # there is no such name
     NO_PARAMETER = "no parameter"  # the test sets a parameter that the module does not have
-    FORBIDDEN = "ready made"  # it called a built-in implementation; the text is that function's name
+    READY_MADE = "ready made"  # it called a function that is not to be called; the text is its name, as listed
     REFUSED = "refused"  # the question is not allowed
     MEMORY = "memory"  # it allocated more at once than it may; the text is how many bytes
 

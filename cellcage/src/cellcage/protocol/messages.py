@@ -8,7 +8,6 @@ make to each other, and the answers, are in `calls`.
 from __future__ import annotations
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from cellcage.limits import Limits
 from cellcage.protocol.ending import Ending
@@ -151,19 +150,6 @@ FirstOfChild = Ready | Broken
 # ---------------------------------------------------------------- what a notebook starts with
 
 
-class Forbidden(Message, frozen=True):
-    """What is removed from notebooks: parts of kernels' names, functions by module and name, files by pattern.
-
-    where_watched: what is removed only for hidden tests that forbid it, by the name that these use for it
-    """
-
-    kernels: tuple[str, ...] = ()
-    python: tuple[tuple[str, str], ...] = ()
-    c: tuple[tuple[str, str], ...] = ()
-    hidden: tuple[str, ...] = ()
-    where_watched: dict[str, Forbidden] = {}
-
-
 class Setting(Message, frozen=True):
     """What a notebook starts with, by name: modules, and packages that only stand in for themselves there.
 
@@ -171,7 +157,6 @@ class Setting(Message, frozen=True):
     """
 
     names: dict[str, str] = {}
-    forbidden: Forbidden = Forbidden()
     stand_ins: dict[str, dict[str, object]] = {}
 
 
@@ -184,12 +169,6 @@ class Proxy(Message, frozen=True):
     name: str
     module: bool
     order: tuple[str, ...]
-
-
-class RemoveFunctions(Message, frozen=True, tag="without"):
-    """Remove these functions before the first cell runs; see `removal`. Has no answer."""
-
-    watched: tuple[str, ...]
 
 
 class Files(Message, frozen=True, tag="files"):
@@ -224,16 +203,18 @@ class Uses(Message, frozen=True):
 
 
 class RunCell(Message, frozen=True, tag="cell"):
-    """Run a cell. Answered by any number of questions and a `CellOutput`.
+    """Run a cell. Answered by a `CellOutput`.
 
     seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
     nonce: set if it is a test cell; the answer repeats it
+    ready_made: functions that the student's code must not call in a test cell
     """
 
     source: str
     seconds: float
     clock_seconds: float
     nonce: str = ""
+    ready_made: tuple[str, ...] = ()
 
 
 class BeginFork(Message, frozen=True, tag="aside"):
@@ -251,29 +232,29 @@ class Question(Message, frozen=True):
 
 
 class CellOutput(Message, frozen=True):
-    """A `Question` while a cell runs, or its output in the end: the printed text, and its failure as bytes.
+    """A cell's output: the printed text, and its failure as bytes.
 
     The rest is for test cells, whose printed text is dropped. shown: the last value as text; line: the line that raised
-    an exception; warned: whether it wrote to standard error
+    an exception; warned: whether it wrote to standard error; ready_made: a function that was not to be called, and was
     """
 
-    question: bytes | UnsetType = UNSET
     printed: str = ""
     failure: bytes = b""
     nonce: str = ""
     shown: str = ""
     line: int = 0
     warned: bool = False
+    ready_made: str = ""
 
 
 class BeginCalls(Message, frozen=True, tag="begin calls"):
     """Fork a process for an exercise, which sends `Begun` on the socket that comes with the message.
 
-    substituted, watched: see `perform`
+    substituted, ready_made: see `perform`
     """
 
     substituted: tuple[Proxy, ...]
-    watched: tuple[str, ...]
+    ready_made: tuple[str, ...]
 
 
 class Begun(Message, frozen=True):
@@ -294,10 +275,14 @@ class ExerciseEnded(Message, frozen=True):
 
 
 class Calls(Message, frozen=True):
-    """So many calls follow, each in a frame, and are answered in order. With `printed`, `Printed` comes last."""
+    """So many calls follow, each in a frame, and are answered in order. With `printed`, `Printed` comes last.
+
+    closely: numbers of the calls during which PyTorch's operators are watched, too
+    """
 
     calls: int = 0
     printed: bool = False
+    closely: tuple[int, ...] = ()
 
 
 class Printed(Message, frozen=True):
@@ -312,6 +297,6 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = RemoveFunctions | Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowExerciseEnded
+ToNotebook = Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowExerciseEnded
 # What a judge reads on a notebook's own socket.
 FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, ExerciseEnded)
