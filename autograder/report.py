@@ -98,6 +98,7 @@ class ExerciseResult(Struct, frozen=True):
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
     known_mistake: the cause is a known mistake, not a relation
     not_produced: what the grader could not produce for this exercise, and why; the mark does not depend on it
+    mentions: ready-made functions that its cell mentions; no call was noticed, so the mark does not depend on it
     """
 
     name: str
@@ -111,6 +112,7 @@ class ExerciseResult(Struct, frozen=True):
     withdrawn: bool = False
     known_mistake: bool = False
     not_produced: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
 
     @property
     def diagnosis(self) -> str | None:
@@ -149,6 +151,8 @@ class ExerciseResult(Struct, frozen=True):
             found["withdrawn"] = True
         if self.not_produced:
             found["not_produced"] = list(self.not_produced)
+        if self.mentions:
+            found["mentions"] = list(self.mentions)
         return found
 
 

@@ -16,8 +16,8 @@ import typer
 
 from autograder.cli.main import app
 from autograder.errors import CourseError
-from autograder.sandbox.backends import BACKENDS
-from autograder.sandbox.backends.promises import PROMISES
+from cellcage.backends import BACKENDS
+from cellcage.promises import PROMISES
 from tools import diagrams
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,12 +20,12 @@ from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of
 from autograder.report import Cause, ExerciseResult
-from autograder.sandbox.protocol.calls import Answer
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.session import Suite
 from autograder.testing.student import has_chance
+from cellcage.protocol.calls import Answer
 
 ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend
 Row = tuple[Assignment, Mistake, ExerciseResult]

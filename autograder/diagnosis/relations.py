@@ -18,10 +18,10 @@ import numpy as np
 
 from autograder.diagnosis import differences, forms
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.kinds import Kind as FailureKind
-from autograder.sandbox.protocol.kinds import Why
 from autograder.testing.values.core.comparing import arrays, numbers
+from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
+from cellcage.protocol.kinds import Kind as FailureKind
+from cellcage.protocol.kinds import Why
 
 MOST_SIZES = 4  # in one sentence: a long text is often a wide one, too
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

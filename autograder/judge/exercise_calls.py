@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autograder.errors import MachineError
 from autograder.judge.clock import CpuSpent, TimeLimit
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import (
+from autograder.testing.callbacks import Questions
+from autograder.testing.local import CallsHere
+from cellcage.protocol import frames
+from cellcage.protocol.calls import (
     Answer,
     Call,
     Failure,
@@ -21,10 +23,8 @@ from autograder.sandbox.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
-from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import Calls
-from autograder.testing.callbacks import Questions
-from autograder.testing.local import CallsHere
+from cellcage.protocol.ending import Ending
+from cellcage.protocol.messages import Calls
 
 if TYPE_CHECKING:
     from autograder.judge.notebook import Notebook
@@ -39,6 +39,8 @@ USED_UP = "the whole notebook had used up its time before this call"
 GONE_IN_CALL = "the Python process ended during the call"
 # How a question begins: a map of one pair whose key is this word.
 QUESTION = frames.body({"question": None})[:-1]
+# The same for a failure among the answers.
+FAILURE = frames.body({"failure": None})[:-1]
 Unread = bytes | Failure | NoAnswer  # an answer before it is decoded, see `read`
 
 
@@ -57,10 +59,12 @@ class Waited(Exception):
 class SandboxedCalls:
     """The calls of one exercise, in one process in the sandbox as long as that lives."""
 
-    def __init__(self, notebook: Notebook, questions: Questions, name: str = "") -> None:
+    def __init__(
+        self, notebook: Notebook, questions: Questions, name: str = "", ready_made: Sequence[str] = ()
+    ) -> None:
         self.questions = questions
         self.cells: Sequence[str] | None = notebook.cells
-        self._notebook, self._name = notebook, name
+        self._notebook, self._name, self._ready_made = notebook, name, tuple(ready_made)
         self._sock: socket.socket | None = None
         # Calls that were stopped for their time. No mark depends on those of no exercise, so they get little at once.
         self._stopped = 1 if not name or name in notebook.looping else 0
@@ -72,15 +76,16 @@ class SandboxedCalls:
             self._sock.close()
             self._sock = None
 
-    def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
+    def ask(self, calls: Sequence[tuple[Call, bytes | None]], closely: Collection[int] = ()) -> Iterator[Unread]:
         """An undecoded answer to each of `calls`, in order (see `read`). It ends with the first `NoAnswer`.
 
-        Each call comes with its bytes, or None if they are to be made here. A call that was stopped by the clock, and
+        Each call comes with its bytes, or None if they are to be made here. `closely` has the numbers of those that are
+        watched closely, see `ready_made.Watch`. A call that was stopped by the clock, and
         had not used up its CPU time, is made once more by itself: the machine may have been busy. Raises `MachineError`
         if the process is lost twice and the student's code did not end it: then the submission gets no mark, rather
         than a lower one.
         """
-        left, times_lost, waited = list(calls), 0, False
+        left, times_lost, waited = [(*one, number in closely) for number, one in enumerate(calls)], 0, False
         while left and self._notebook.machine_failed is None:
             try:
                 for answer in self._ask(left[:1] if waited else list(left)):
@@ -110,7 +115,7 @@ class SandboxedCalls:
         if self._notebook.machine_failed is not None:
             raise self._notebook.machine_failed
 
-    def _ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[Unread]:
+    def _ask(self, calls: Sequence[tuple[Call, bytes | None, bool]]) -> Iterator[Unread]:
         """As `ask`, but without a second try. Raises `ProcessLost` and `Waited`."""
         if not calls:
             return
@@ -119,18 +124,19 @@ class SandboxedCalls:
             return
         notebook, allowance = self._notebook, self._notebook.allowance
         seconds, began = 0.0, time.monotonic()
-        prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
-        packed = [body or call.as_bytes for call, (_, body) in zip(prepared, calls, strict=True)]
+        prepared = [self.questions.prepare(call) if body is None else call for call, body, _ in calls]
+        packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
+        closely = tuple(number for number, (_, _, close) in enumerate(calls) if close)
         try:
             if self._sock is None:
-                self._sock = notebook.fork(self.questions)
+                self._sock = notebook.fork(self.questions, self._ready_made)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
                 notebook.fresh.grown(begins=True)
             seconds, began = self._patience(), time.monotonic()
             limit = self._limit(seconds)
-            frames.send(self._sock, Calls(len(packed)), limit.ends_at, packed)
-            for call, body in calls:
+            frames.send(self._sock, Calls(len(packed), closely=closely), limit.ends_at, packed)
+            for call, body, _ in calls:
                 if body is not None:
                     self.questions.begin(call)
                 computed = 0.0
@@ -139,7 +145,7 @@ class SandboxedCalls:
                     if computed > seconds:
                         raise CpuSpent
                 notebook.slowest = max(notebook.slowest, time.monotonic() - began)
-                yield self._forbidden() or (self._too_much_memory(call) if measured else None) or got
+                yield (self._too_much_memory(call) if measured else None) or got
                 seconds, began = self._patience(), time.monotonic()
                 limit = self._limit(seconds)
         except CpuSpent:
@@ -189,24 +195,19 @@ class SandboxedCalls:
         frames.send(self._sock, {"answer": answer}, limit.ends_at)
         return seconds
 
-    def _forbidden(self) -> Failure | None:
-        """A call of something forbidden is known on this side, whatever the process answers."""
-        name = self.questions.forbidden
-        return Failure(Kind.FORBIDDEN, name) if name else None
-
     def _too_much_memory(self, call: Call) -> Failure | None:
         """The failure of a call that held more memory than it may, as the kernel counts it."""
         grown = self._notebook.fresh.grown(begins=False)
         return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
 
-    def _lost_by(self, ending: Ending) -> Failure | NoAnswer:
+    def _lost_by(self, ending: Ending) -> NoAnswer:
         if not ending.is_students:
             raise ProcessLost(str(ending))
         return self._lost(Why.OVER_LIMIT, ending.limit) if ending.limit else self._lost(Why.GONE, GONE_IN_CALL)
 
-    def _lost(self, why: Why, text: str) -> Failure | NoAnswer:
+    def _lost(self, why: Why, text: str) -> NoAnswer:
         self.close()
-        return self._forbidden() or NoAnswer(why, text)
+        return NoAnswer(why, text)
 
 
 ExerciseCalls = SandboxedCalls | CallsHere  # the calls of one exercise, in the sandbox or in this process
@@ -217,15 +218,20 @@ def ask_one(calls: ExerciseCalls, call: Call) -> Unread:
     return next(calls.ask([(call, None)]))
 
 
-def ask_together(calls: ExerciseCalls, asked: Sequence[Call]) -> Iterator[Unread]:
-    """Answers to calls that are sent at once, up to the first one that used up its time.
+def ask_together(calls: ExerciseCalls, asked: Sequence[Call], closely: Collection[int] = ()) -> Iterator[Unread]:
+    """Answers to calls that are sent at once, up to the first one that used up its time. closely: see `ask`.
 
     If the process ended, the call during which it did is left out. It may answer when it is made by itself.
     """
-    for answer in calls.ask([(call, call.as_bytes) for call in asked]):
+    for answer in calls.ask([(call, call.as_bytes) for call in asked], closely):
         if isinstance(answer, NoAnswer) and answer.why not in (Why.TOO_SLOW, Why.WAITED):
             return
         yield answer
+
+
+def is_failure(got: Unread | Answer) -> bool:
+    """True if a call got no value, or no answer. Bytes are not decoded."""
+    return got.startswith(FAILURE) if isinstance(got, bytes) else isinstance(got, Failure | NoAnswer)
 
 
 def is_too_slow(got: Unread | Answer) -> bool:

@@ -24,6 +24,7 @@ class Material:
     examples: what is drawn, by exercise
     relations: the course's own relations between wrong and right answers
     visible_names: names of mistakes by their answers to visible tests
+    ready_made: for each exercise, the functions that it must not call
     """
 
     suite: Suite
@@ -34,3 +35,4 @@ class Material:
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[OfAnswer] = ()
     visible_names: VisibleNames = field(default_factory=dict)
+    ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -9,21 +9,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
-from msgspec import UnsetType
 
 from autograder.errors import MachineError
 from autograder.judge.clock import CpuClock, CpuSpent, TimeLimit
 from autograder.judge.display_cells import DisplayCell, deferrable
 from autograder.judge.exercise_calls import ATTEMPTS, Gone, ProcessLost, SandboxedCalls
-from autograder.judge.self_checks import Answered, SelfChecks
 from autograder.report import CellResult
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.protocol.calls import Failure, answer_of
-from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
-from autograder.sandbox.sandboxed.lookups import MAX_USES
-from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.testing.callbacks import Questions
+from cellcage.calling.lookups import MAX_USES
+from cellcage.limits import Limits
+from cellcage.outside.shortage import short_of_something
+from cellcage.protocol import frames, messages
+from cellcage.protocol.calls import Failure, answer_of
+from cellcage.protocol.ending import END_SECONDS, Ending, ending_in
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
 FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
@@ -65,8 +63,6 @@ class Fresh(Protocol):
 class Notebook:
     """One submission, whose `cells` (source texts) are run in order, as far as they can be.
 
-    watched: parts of names of functions that are not to be called, see `perform`
-    answered: built-in functions with which a self-check in a cell may compare, see `self_checks.answered_in`
     display_cells: cells that only display something, by their text; those that may be deferred run in `show`
     checks: for each exercise, the number of cells before its check
     """
@@ -76,19 +72,16 @@ class Notebook:
         cells: Sequence[str],
         limits: Limits,
         fresh: Fresh,
-        watched: Sequence[str] = (),
-        answered: Mapping[str, Answered] | None = None,
         display_cells: Mapping[str, DisplayCell] | None = None,
         checks: Mapping[str, int] | None = None,
     ) -> None:
-        self.cells, self.limits, self.watched = list(cells), limits, tuple(watched)
+        self.cells, self.limits = list(cells), limits
         self.fresh, self._display_cells, self.checks = fresh, display_cells or {}, checks or {}
         self.ends_at = time.monotonic() + limits.submission_clock_seconds
         self.clock = CpuClock(fresh.used)
         self._spent_before = 0.0  # by earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
-        self._self_checks = SelfChecks(answered or {})
         self._times_lost = 0  # while a cell ran, and not through the student's code
         self.machine_failed: MachineError | None = None  # in a call; a hidden test may have caught it
         self._sock: socket.socket | None = None
@@ -175,7 +168,6 @@ class Notebook:
         self._skip |= {
             number: CellResult(stopped=LOOPS, ran_out_of_time=True) for number in filter(self._loops, deferred)
         }
-        self._self_checks.was_asked = False  # all marks are fixed, so answers can no longer help anybody
         while deferred:
             self.at(None)
             assert self._sock is not None
@@ -218,9 +210,12 @@ class Notebook:
         if isinstance(message, messages.Broken):
             raise MachineError(f"the sandbox could not be set up: {str(list(message.broken))[:300]}")
 
-    def begin(self, questions: Questions, name: str = "") -> SandboxedCalls:
-        """The calls of the exercise `name`, in a process that has the present state."""
-        return SandboxedCalls(self, questions, name)
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> SandboxedCalls:
+        """The calls of the exercise `name`, in a process that has the present state.
+
+        ready_made: functions that its code must not call, see `ready_made.Watch`
+        """
+        return SandboxedCalls(self, questions, name, ready_made)
 
     @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
@@ -239,11 +234,10 @@ class Notebook:
         return frozenset()
 
     @short_of_something()
-    def fork(self, questions: Questions) -> socket.socket:
+    def fork(self, questions: Questions, ready_made: Sequence[str]) -> socket.socket:
         """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
-        self._self_checks.was_asked = True
         self._asked_reference = self._asked_reference or bool(questions.substituted)
-        return self._ask_twice(lambda: self._fork(questions))
+        return self._ask_twice(lambda: self._fork(questions, ready_made))
 
     def _ask_twice(self, ask: Callable[[], Result]) -> Result:
         """What the notebook's process answers; if it is lost, the cells are run once more.
@@ -289,10 +283,10 @@ class Notebook:
             return ending
         return msgspec.structs.replace(ending, out_of_memory=self.fresh.ending(ends=False).out_of_memory)
 
-    def _fork(self, questions: Questions) -> socket.socket:
+    def _fork(self, questions: Questions, ready_made: Sequence[str]) -> socket.socket:
         assert self._sock is not None
         outer, inner = frames.pair()
-        message = messages.Exercise(tuple(questions.substituted), self.watched)
+        message = messages.BeginCalls(tuple(questions.substituted), tuple(ready_made))
         until = time.monotonic() + FORK_SECONDS
         try:
             with inner:
@@ -314,10 +308,6 @@ class Notebook:
         """
         began, results = time.monotonic(), dict[int, CellResult]()
         ran_out = False
-        if self.watched:
-            assert self._sock is not None
-            with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell finds the same
-                frames.send(self._sock, messages.RemoveFunctions(self.watched), time.monotonic() + FORK_SECONDS)
         for number in numbers:
             if not self.has_time or self._cells_are_over(began):
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
@@ -368,13 +358,8 @@ class Notebook:
         """Run one cell; the exception if it ended its process, or could not be interrupted."""
         # The sandbox interrupts an ordinary loop one second earlier, and keeps what the cell had defined.
         limit = self.clock.limit(seconds + 1, seconds + 1, self.on_the_clock(seconds) + 1)
-        message: Any = self._order(number, seconds)
         try:
-            while True:
-                output = self._asked(message, limit)
-                if isinstance(output.question, UnsetType):
-                    return self._cell_result(number, output)
-                message = messages.Answer(self._self_checks.answer(output.question))
+            return self._cell_result(number, self._asked(self._order(number, seconds), limit))
         except LOST as stop:
             return stop
 
@@ -382,7 +367,7 @@ class Notebook:
         """Seconds on the clock after which code that may use so much CPU time is stopped, too."""
         return min(seconds * self.limits.clock_factor, max(0.0, self.ends_at - time.monotonic()))
 
-    def _asked(self, message: Any, limit: TimeLimit) -> messages.CellOutput:
+    def _asked(self, message: messages.RunCell, limit: TimeLimit) -> messages.CellOutput:
         assert self._sock is not None
         frames.send(self._sock, message, limit.ends_at)
         limit.wait(self._sock)

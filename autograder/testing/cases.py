@@ -16,9 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.values.core.objects import Other
-from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing import expect
 from autograder.testing import visible as visible_tests
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
@@ -27,6 +24,9 @@ from autograder.testing.student_errors import Raised
 from autograder.testing.values.comparison import WITHIN
 from autograder.testing.values.comparisons import comparable
 from autograder.testing.values.core.comparing import allclose, float_of, in_four_digits, same_value
+from cellcage.protocol.calls import Failure
+from cellcage.values.core.objects import Other
+from cellcage.values.core.scalars_codec import Generated
 
 Case = tuple[Any, ...]
 

@@ -22,8 +22,6 @@ import pytest
 from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
-from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.values.core.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
@@ -31,6 +29,8 @@ from autograder.testing.reproduce import Notes
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, StudentError
 from autograder.text import one_line
+from cellcage.protocol.kinds import Gives
+from cellcage.values.core.objects import NoField
 
 # Plugins a suite has no use for; each would cost time in every test.
 OFF = (
@@ -132,9 +132,6 @@ class Suite:
         self.path_of = {test: item.path for test, item in items.items()}
         self.code_of: dict[Test, Any] = {test: getattr(item, "function", None) for test, item in items.items()}
         self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
-        # Parts of names of functions that are not to be called, see `perform`.
-        markers = [item.get_closest_marker("watched") for item in items.values()]
-        self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
 
     def __enter__(self) -> Suite:
         return self
@@ -252,7 +249,6 @@ class _Plugin:
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
         config.addinivalue_line("markers", "random: what the exercise gives is drawn; each call has a seed of its own")
-        config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
         config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

@@ -90,6 +90,7 @@ def tables(assignment):
         "b1/mean/hint.toml": lambda: content.Visible(assignment.course_folder).hint_for("mean"),
         "b1/mean/picture.toml": lambda: example_in(exercise / "picture.toml"),
         "b1/shared_picture.toml": lambda: example_in(exercise / "picture.toml"),
+        "b1/mean/ready_made.toml": lambda: content.ready_made(exercise),
     }
 
 
@@ -100,8 +101,8 @@ PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
     ("file", "text", "said"),
     [
         ("course.toml", "names = {", "it is not TOML (Invalid"),
-        ("course.toml", "[forbidden]\nkernels = 'conv'", "forbidden.kernels: expected array, got str"),
-        ("course.toml", "[forbidden]\nc = [['numpy']]", "forbidden.c[0]: expected array of length 2, got 1"),
+        ("course.toml", "ready_made = 'conv1d'", "ready_made: expected array, got str"),
+        ("b1/mean/ready_made.toml", "functions = [1]", "functions[0]: expected str, got int"),
         ("course.toml", "[readymade]", "object contains unknown field readymade"),
         ("course.toml", "[names]\nnp = 'numpy'\nmath = 3", "names.math: expected str, got int"),
         (

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.values.core.objects import Other
 from autograder.testing import expect, visible
 from autograder.testing.cases import alike
 from autograder.testing.local import answering
@@ -18,6 +16,8 @@ from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised, RaisedValueError
 from autograder.testing.values.core.comparing import same_answer
+from cellcage.protocol.calls import Call
+from cellcage.values.core.objects import Other
 
 WANTED = pd.DataFrame(
     {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},

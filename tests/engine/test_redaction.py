@@ -14,13 +14,13 @@ from autograder.authoring.sample_class import hand_in
 from autograder.course import Exercise
 from autograder.judge.attempt import attempt
 from autograder.judge.material import Material
-from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.values.core.objects import Form, Other, Record
 from autograder.testing import expect
 from autograder.testing.local import Here
 from autograder.testing.recording import record
 from autograder.testing.redaction import MAX_CODE, HiddenText, hidden, without_words
 from autograder.testing.session import Suite
+from cellcage.protocol.calls import Failure, Kind, Line, Reply
+from cellcage.values.core.objects import Form, Other, Record
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled

@@ -20,10 +20,10 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.errors import MachineError
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_in
-from autograder.sandbox.supervisor import users
+from cellcage.outside import users
+from cellcage.protocol import frames
+from cellcage.protocol.calls import Failure
+from cellcage.protocol.ending import MACHINE_SHORT, Ending, ending_in
 from tests.helpers.calls import BACKENDS, Lost, ask, define, slowly
 from tests.helpers.sandboxes import Marker, Sandbox
 from tests.helpers.selection import one_in
