@@ -67,8 +67,9 @@ class Notebooks:
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
-        # So is what reads calls and writes answers: it is made when there is a first one.
-        answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
+        # So is what reads calls, watches them and writes answers: it is made when there is a first one.
+        first = call_of(Call("first", [np.zeros(1)]).as_bytes)
+        answer_bytes(perform({"first": np.copy}, first, ready_made=["first"], closely=True))
 
     def prepare(self, preparation: messages.Preparation) -> None:
         """A notebook needs nothing more."""
