@@ -251,7 +251,7 @@ def attention_scores(Q, K):
 # Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
 # and `attention_scores` from above. If one of them still has a mistake, this exercise is judged as if it had none.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(Q, K, V):

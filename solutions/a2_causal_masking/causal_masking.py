@@ -307,7 +307,7 @@ def masked_softmax(scores, mask):
 # You may call `causal_mask` and `masked_softmax` from above. If one of them still has a mistake, this exercise is
 # judged as if it had none.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "causal_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_attention(Q, K, V, padding=None):

@@ -389,7 +389,7 @@ class MultiHeadAttention(nn.Module):
 # an `nn.Sequential` of `nn.Linear`, `nn.ReLU`, `nn.Linear`. PyTorch's `nn.LayerNorm` does what your `layer_norm` does; its `weight` is
 # $\gamma$ and its `bias` $\beta$.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(nn.Module):
@@ -524,7 +524,7 @@ class DecoderBlock(nn.Module):
 # You may call `DecoderBlock` and `positional_encoding` from above. If one of them still has a mistake, this exercise is judged as if it
 # had none.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "TransformerDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TransformerDecoder(nn.Module):

@@ -166,10 +166,10 @@ def rotate(x, positions, base=10000.0):
 # | 2 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | grouped-query |
 # | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | multi-query |
 #
-# Everything else is as you know it: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
+# The rest is known: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
 # keys, a blend of values. A query that may attend to nothing gets zeros.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# PyTorch's earns nothing here.
 
 # %% [markdown]
 # **By hand:** two query heads, one word, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$, that share the keys $(1, 1, 0, 0)$ and
@@ -334,7 +334,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # You may call `rotate` and `grouped_query_attention` from above. If one of them still has a mistake, this exercise is judged
 # as if it had none.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "decoding_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
@@ -664,7 +664,7 @@ class KeyValueCache:
 # | no sink logit | 1.0806, 2 | 0.2851, 0.7149 | 17.149 |
 # | a sink logit of 2 | 1.0806, 2, and 2 for the sink | 0.1662, 0.4169 | 10.0 |
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# PyTorch's own attention earns nothing here.
 
 # %% nbgrader={"grade": false, "grade_id": "attention_in_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_in_cache(query, K, V, sink_logits=None):
@@ -817,7 +817,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 #
 # What comes back is the **output alone**. There are no weights to give: at no time are they all there.
 #
-# Please write the attention yourself. PyTorch's own earns nothing inside an exercise; in other cells you may compare with it.
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "online_softmax_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_softmax_attention(Q, K, V, block_size):

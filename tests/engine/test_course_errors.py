@@ -105,11 +105,6 @@ PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
         ("b1/mean/ready_made.toml", "functions = [1]", "functions[0]: expected str, got int"),
         ("course.toml", "[readymade]", "object contains unknown field readymade"),
         ("course.toml", "[names]\nnp = 'numpy'\nmath = 3", "names.math: expected str, got int"),
-        (
-            "course.toml",
-            "[forbidden.where_watched.rnn]\nkernels = []\n[forbidden.where_watched.conv]\nkernels = [1]",
-            "forbidden.where_watched.conv.kernels[0]: expected str, got int",
-        ),
         ("course.toml", "[withdrawn]\nb1.mean = 'gone'", "withdrawn.b1.mean: invalid enum value 'gone'"),
         ("b1/rubric.toml", "why = [[1, 'names it'], ['one', 'says why']]", "why[1][0]: expected float, got str"),
         ("b1/rubric.toml", "why = 'names it'", "why: expected array, got str"),

@@ -109,6 +109,11 @@ def _modes() -> tuple[type, type]:
     class Operators(TorchDispatchMode):  # type: ignore[misc]
         supports_higher_order_operators = True
 
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """False, since otherwise the first operator imports PyTorch's compiler, which takes a second."""
+            return False
+
         def __init__(self, note: Callable[[str], None]) -> None:
             super().__init__()
             self._note = note

@@ -60,8 +60,9 @@ class Notebooks:
         self.shell = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
         by_tag()
-        # So is what reads calls and writes answers: it is made when there is a first one.
-        answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
+        # So is what reads calls, watches them and writes answers: it is made when there is a first one.
+        first = call_of(Call("first", [np.zeros(1)]).as_bytes)
+        answer_bytes(perform({"first": np.copy}, first, ready_made=["first"], closely=True))
 
     def prepare(self, needed: object) -> None:
         """A notebook process needs nothing more."""
