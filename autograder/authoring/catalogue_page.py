@@ -44,9 +44,8 @@ def rows(course: Course) -> Iterator[Row]:
     """Every mistake of the course with the result of its exercise."""
     for assignment in course.assignments().values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
-        with material.suite:
-            for mistake in read_catalogue(assignment.mistakes):
-                yield assignment, mistake, result_of(assignment, material, mistake)
+        for mistake in read_catalogue(assignment.mistakes):
+            yield assignment, mistake, result_of(assignment, material, mistake)
 
 
 def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> ExerciseResult:
@@ -75,11 +74,10 @@ def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerpri
     """The answers of known mistakes and mutants to the hidden tests."""
     material = material_of(assignment, keeps=False)
     assert material.hypotheses is not None
-    with material.suite:
-        for exercise in material.suite.exercises():
-            if "torch" in sys.modules:
-                sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
-            material.hypotheses.prepare(exercise, asks_all=True)
+    for exercise in material.suite.exercises():
+        if "torch" in sys.modules:
+            sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
+        material.hypotheses.prepare(exercise, asks_all=True)
     return material.hypotheses.fingerprints()
 
 
@@ -91,14 +89,14 @@ def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)  # for small inputs, threads cost more than they gain
     exercises = {exercise.name: exercise for exercise in assignment.exercises}
-    with Suite(assignment.visible) as suite:
-        material = Material(suite)
-        for mistake in (*catalogue.mistakes, *catalogue.variants):
-            answers = _visible_answers(material, right, mistake, exercises[mistake.exercise])
-            if answers:
-                place = visible_fingerprints.place_of(mistake.exercise, answers)
-                causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
-                causes.append(Cause(mistake.name, mistake.hint))
+    suite = Suite(assignment.visible)
+    material = Material(suite)
+    for mistake in (*catalogue.mistakes, *catalogue.variants):
+        answers = _visible_answers(material, right, mistake, exercises[mistake.exercise])
+        if answers:
+            place = visible_fingerprints.place_of(mistake.exercise, answers)
+            causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
+            causes.append(Cause(mistake.name, mistake.hint))
     for (exercise, _), (causes, answers) in found.items():
         if shared := visible_fingerprints.shared(causes):
             yield visible_fingerprints.row_of(exercise, answers, shared)
