@@ -1,31 +1,34 @@
-# make demo   set up, grade a small class through nbgrader, show its marks
-# make test   set up, run everything CI runs
-# make catalogue   ask of every known mistake and wrong answer what the tests ask of a selection (a quarter of an hour)
-# make lab    set up, open JupyterLab on the course
-# make fuzz   set up, read changed messages of strangers for ten minutes
-# make floors     set up, run the quick tests with the lowest versions that pyproject.toml promises
-# make coverage   run all tests once more, and say which lines of the engine they reach
-# make dist   set up, build what is published: wheel, sdist, notebooks that get the kit, a list of what is in them
-# make docs   set up, build the pages with search into site/
-# make faults set up, disturb two hundred runs at random, write docs/reliability.md (half an hour)
-# make pictures   set up, make the pictures in docs/ anew, in a real browser
-# make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
+# make demo       grade a small class through nbgrader, show its marks
+# make test       run everything CI runs
+# make quick      run half of the tests, in less than a minute
+# make catalogue  test every known mistake and wrong answer, where `make test` takes a selection (a quarter of an hour)
+# make lab        open JupyterLab on the course
+# make sync       write all generated files
+# make coverage   run all tests, and show which lines of the engine they reach
+# make floors     run the quick tests with the lowest versions that pyproject.toml promises
+# make fuzz       read mutated untrusted messages for ten minutes
+# make faults     disturb two hundred runs at random, write docs/reliability.md (half an hour)
+# make bench      time a class against stock nbgrader, write docs/benchmark.md (half an hour)
+# make pictures   make the pictures in docs/ in a real browser
+# make docs       build the pages with search into site/
+# make dist       build the release: wheels, sdist, notebooks
+# Each of them first sets up .venv.
 
 PYTHON ?= python3
 # Without a graphics card, PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" saves gigabytes.
 PIP_FLAGS ?=
 BIN := .venv/bin
-# Programs call one another by name: JupyterLab its kernel, tests `nbgrader`.
+# JupyterLab and tests find programs by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: install bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
 
-# BUBBLEWRAP=no leaves the system's packages alone.
+# BUBBLEWRAP=no installs no system package.
 install: .venv/installed
 	@./.ci/bubblewrap
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
-# Compiled at once, for in a sandbox nothing can be written, and each run would compile the kit anew.
+# Compile now: the sandbox cannot write files, so each run would compile the kit again.
 .venv/installed: pyproject.toml attention_course/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
@@ -41,22 +44,21 @@ demo: install
 lab: install
 	$(BIN)/jupyter lab
 
-# Three at a time, for most tests wait for another process. In the groups and the order of conftest.py.
+# Three at a time, because most tests wait for another process. conftest.py sets groups and order.
 TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: install lint
 	$(BIN)/python -m pytest $(TOGETHER)
 
-# What a person runs all day. Two at a time, for these tests compute; who is done takes over half of what is left.
+# These tests are CPU-bound, so two at a time; an idle worker takes half of the remaining tests.
 quick: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" -x -n 2 --dist worksteal
 
-# After a change of hidden tests, known mistakes or the diagnosis, and before a release. Any number at a time.
+# Run it after a change of hidden tests, known mistakes or the diagnosis, and before a release.
 catalogue: .venv/installed
 	$(BIN)/python -m pytest -m catalogue -n 2 --dist worksteal
 
-# The same with the lowest versions that pyproject.toml promises, in an environment of their own. PYTHON is the lowest one
-# too, if you have it. What these packages need in turn, and tools for contributors, are the newest that fit.
+# In an environment of its own. Indirect requirements and contributors' tools are the newest that fit.
 FLOORS := build/floors
 floors: .venv/installed
 	@mkdir -p build
@@ -66,9 +68,7 @@ floors: .venv/installed
 	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,pandas,postgresql]' --editable attention_course --group dev
 	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
-# The same tests, measured: which lines and branches of the engine they reach, and which they miss. Measuring makes them
-# take half as long again, so it is not part of `make test`, and a test that fails here because it was too slow does not
-# count: whether they pass is for `make test` to say.
+# Measuring takes half as long again. Ignore tests that fail here because they were too slow.
 coverage: .venv/installed
 	$(BIN)/coverage erase
 	-$(BIN)/coverage run -m pytest $(TOGETHER)
@@ -95,7 +95,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# ADDRESS is the folder where pip gets the wheels if they are not beside the notebook: `make dist ADDRESS=https://...`.
+# ADDRESS: where pip finds the wheels if they are not beside the notebook, such as `make dist ADDRESS=https://...`.
 ADDRESS ?=
 dist: .venv/installed
 	rm -rf dist
@@ -104,13 +104,13 @@ dist: .venv/installed
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"
 
-# A link or an anchor that leads nowhere ends it with an error. (The variable keeps an announcement out of the way.)
+# Fails at a dead link or anchor. The variable silences an announcement.
 docs: .venv/installed
 	$(BIN)/autograder dev catalogue --pages build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 
-# After editing a notebook in source/, a command, the JSON or what the sandbox promises: all that is made of them.
+# Run it after you edit a notebook in source/, a command or a promise of the sandbox.
 sync: .venv/installed
 	$(BIN)/autograder dev sync
 	$(BIN)/python -m tools.docs

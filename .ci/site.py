@@ -1,4 +1,4 @@
-"""MkDocs: the pages that lie beside docs/, and those that are made of the course, become pages of the site."""
+"""MkDocs: add the pages outside docs/, and those generated from the course, to the site."""
 
 import re
 from pathlib import Path
@@ -16,14 +16,14 @@ PAGES = {
     "tests/README.md": "tests.md",
 }
 BESIDE = ("site.css", "site.js")  # named in mkdocs.yml
-# Written anew by `make docs`, with `autograder dev catalogue --pages`, and kept nowhere.
+# `make docs` writes them with `autograder dev catalogue --pages`.
 MADE = ROOT / "build" / "pages"
-# As GitHub reads them from the root, or from docs/.
+# Links as they work on GitHub, from the root or from docs/.
 _LINK = re.compile(r"(?<=\]\()(docs/|\.\./)?([\w./-]+)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages, and what makes all of them readable to everybody."""
+    """Add the pages, and the style and script for accessibility."""
     for name in BESIDE:
         files.append(File.generated(config, name, content=Path(__file__).with_name(name).read_text(encoding="utf-8")))
     for name, page in PAGES.items():
@@ -34,5 +34,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **others: Any) -> str:
-    """Links that hold on the site."""
+    """Rewrite links so that they work on the site."""
     return _LINK.sub(lambda found: PAGES.get(found[2], found[2]), markdown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct, structs
@@ -93,11 +92,11 @@ class Cause(Struct, frozen=True):
 class ExerciseResult(Struct, frozen=True):
     """One exercise's outcome.
 
-    causes: known mistakes that give exactly the student's answers, or relations to the right answers
+    cause: a known mistake that gives exactly the student's answers, or a relation to the right answers
     with_reference: earlier exercises that the reference replaced here, so that an early mistake is deducted once
-    evidence: how the causes are known; why its cell did not run; which of several cells that define it counts
+    evidence: how the cause is known; why its cell did not run; which of several cells that define it counts
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
-    known_mistake: a known mistake is among the causes, not only relations
+    known_mistake: the cause is a known mistake, not a relation
     not_produced: what the grader could not produce for this exercise, and why; the mark does not depend on it
     """
 
@@ -105,7 +104,7 @@ class ExerciseResult(Struct, frozen=True):
     tests: tuple[TestResult, ...]
     max_score: float
     started: bool = True
-    causes: tuple[Cause, ...] = ()
+    cause: Cause | None = None
     with_reference: tuple[str, ...] = ()
     picture: Picture | None = None
     evidence: str = ""
@@ -115,13 +114,13 @@ class ExerciseResult(Struct, frozen=True):
 
     @property
     def diagnosis(self) -> str | None:
-        """The causes' names, joined by `+`; None if no cause is known."""
-        return joined_names(self.causes) or None
+        """The cause's name; None if no cause is known."""
+        return (self.cause and self.cause.name) or None
 
     @property
     def hint(self) -> str:
-        """The hints of all causes; empty without a cause."""
-        return joined_hints(self.causes)
+        """The cause's hint; empty without a cause."""
+        return self.cause.hint if self.cause else ""
 
     @property
     def score(self) -> float:
@@ -150,19 +149,7 @@ class ExerciseResult(Struct, frozen=True):
             found["withdrawn"] = True
         if self.not_produced:
             found["not_produced"] = list(self.not_produced)
-        if len(self.causes) > 1:
-            found["causes"] = [structs.asdict(cause) for cause in self.causes]
         return found
-
-
-def joined_names(causes: Sequence[Cause]) -> str:
-    """The names of causes, such as `one-too-many+off-by-two`."""
-    return "+".join(cause.name for cause in causes)
-
-
-def joined_hints(causes: Sequence[Cause]) -> str:
-    """The hints of causes, joined."""
-    return " And: ".join(cause.hint for cause in causes)
 
 
 class Verdict(Struct, frozen=True):

@@ -71,10 +71,9 @@ def as_otter(other: Timed, our_few: Timed) -> list[str]:
     same = sum(abs(score - our_few.scores[key]) < 0.01 for key, score in compared.items())
     return [
         "",
-        f"`otter run` is Otter-Grader {OTTER_VERSION} without its containers, one notebook after another, on the",
-        "notebooks that stock nbgrader graded. Each hidden test is a test case, run in the notebook's own kernel;",
-        f"{same} of its {len(compared)} scores are the same. There, a mistake in an early part costs the parts",
-        "that build on it, too.",
+        f"`otter run` is Otter-Grader {OTTER_VERSION} without containers, on the notebooks that stock nbgrader graded.",
+        f"Each hidden test is a test case in the notebook's kernel. {same} of its {len(compared)} scores are the same.",
+        "There, an early mistake also costs the parts that build on it.",
     ]
 
 
@@ -99,8 +98,8 @@ def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
         f"From 1 to {count:,}",
         f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
         "",
-        f"Our own were measured, start-up included ({measured}).",
-        "The others start anew for each notebook, so theirs are multiples of one notebook's mean.",
+        f"Ours are measured, with start-up ({measured}). The others start again for each notebook, so theirs are",
+        "multiples of one notebook's mean.",
     )
 
 
@@ -154,7 +153,7 @@ def one_more(folder: Path, each: int) -> list[str]:
     """Measure the cost of one more submission of each kind with two workers, without start-up."""
     lines = section(
         "One more submission",
-        "Two workers, start-up left out; the median of three.",
+        "Two workers, without start-up; the median of three.",
         "",
         "| | one more | goal |",
         "| --- | --- | --- |",
@@ -172,16 +171,14 @@ def one_more(folder: Path, each: int) -> list[str]:
 
 def header(options: argparse.Namespace) -> list[str]:
     return [
-        "# How long a class takes",
+        "# Benchmark",
         "",
-        f"Written by `make bench`: {4 * options.each} submissions of a1 to a4 by different people, drawn by a seed:",
-        "one of three is right, in another style than the model answers; two have a known mistake or an",
-        "independent wrong answer in one exercise. Whole commands with their start-up, on "
-        f"{os.cpu_count()} cores ({platform.machine()}),",
-        f"each {'once' if options.rounds == 1 else f'{options.rounds} times'}. Stock nbgrader (its own preprocessors",
-        f"and kernel) grades {4 * options.stock} of the same kinds in the same run; ratios are throughputs,",
-        "median against median. [scale.md](scale.md) tells where",
-        "the time goes, and what stands in the way of more.",
+        f"`make bench` grades {4 * options.each} submissions of a1 to a4. One of three is right, in another style than",
+        "the model answers. The others have a known mistake or an independent wrong answer in one exercise. It times",
+        f"whole commands with their start-up, on {os.cpu_count()} cores ({platform.machine()}), each",
+        f"{'once' if options.rounds == 1 else f'{options.rounds} times'}. Stock nbgrader grades",
+        f"{4 * options.stock} such submissions in the same run. [Large classes](large-classes.md#how-long-it-takes)",
+        "says where the time goes.",
         "",
     ]
 
@@ -215,7 +212,7 @@ def looping(loops: Course, without: Timed, count: int) -> list[str]:
     return [
         "",
         f"Four submissions of {count} with an endless loop in one exercise add {added:.0f} s with two",
-        "workers: it takes 1 s, 3 s, 1 s, and then a quarter for each test, and holds up no other worker.",
+        "workers.",
     ]
 
 
@@ -247,7 +244,7 @@ def of_each(folder: Path) -> list[str]:
     usual = statistics.median(list(cost.values())[:USUAL])
     lines = section(
         "A submission of each assignment",
-        f"Right ones, one worker: {MORE} take so much longer than {FEW}, shared among {MORE - FEW}.",
+        "Right ones, one worker, without start-up.",
         "",
         f"| | one more | against the median of the first {USUAL} |",
         "| --- | --- | --- |",
@@ -264,8 +261,7 @@ def simulation(count: int) -> list[str]:
 
     lines = section(
         f"{count:,} submissions that do no work",
-        "The same path with nothing to do at its end, so that only the bookkeeping is left: time, and memory that the",
-        "process which hands out the tasks gains.",
+        "Only the bookkeeping: time, and memory that the process which hands out the tasks gains.",
         "",
         f"| | {count // 10:,} | {count:,} | time | memory |",
         "| --- | --- | --- | --- | --- |",

@@ -261,11 +261,10 @@ def page(found: dict[str, Found], seed: int) -> str:
     """The page, with a row for each kind of fault."""
     total = sum(one.tried for name, one in found.items() if not name.startswith("none"))
     lines = [
-        "# What a bad day does to a run",
+        "# Reliability",
         "",
-        f"Written by `python -m tools.faults --count N`: {total} runs were disturbed at random moments (seeds from",
-        f"{seed}) and started again. Then the marks were compared with those of an undisturbed run. Half of the",
-        "runs had one worker, half had two. Runs without a fault show that marks are the same each time.",
+        f"`python -m tools.faults` disturbed {total} runs at random moments (seeds from {seed}), started them",
+        "again, and compared the marks with those of an undisturbed run. Half of them had one worker, half had two.",
         "",
         "| fault | tried | marks lost or different | tracebacks | something left behind |",
         "| --- | ---: | ---: | ---: | ---: |",
@@ -274,11 +273,10 @@ def page(found: dict[str, Found], seed: int) -> str:
             for name, one in found.items()
         ),
         "",
-        "These are reported in one sentence with a remedy, and everybody else is graded. Each has a test in",
-        "`tests/engine/test_faults.py`: a folder or a notebook that cannot be read, a course or a gradebook",
-        "that cannot be written, a gradebook that is not a database, a server that does not answer, a lock",
-        "that another user owns, limits that are lower than the kit's own or too low, a terminal that takes no",
-        "more output, an odd `TMPDIR`, ignored signals, `python -O`, and endless loops without a sandbox.",
+        "Other faults are reported in one sentence with a remedy, and everybody else is graded. Tests are in",
+        "`tests/engine/test_faults.py`: unreadable folders and notebooks, a course or a gradebook that cannot be",
+        "written, a broken database, a server that does not answer, another user's lock, limits that are too low,",
+        "a closed terminal, an odd `TMPDIR`, ignored signals, `python -O`, endless loops without a sandbox.",
         "",
     ]
     return "\n".join(lines)

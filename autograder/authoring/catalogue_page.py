@@ -13,6 +13,7 @@ from typing import Any
 from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
+from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
 from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
@@ -74,11 +75,14 @@ def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerpri
     """The answers of known mistakes and mutants to the hidden tests."""
     material = material_of(assignment, keeps=False)
     assert material.hypotheses is not None
-    for exercise in material.suite.exercises():
-        if "torch" in sys.modules:
-            sys.modules["torch"].manual_seed(0)  # a mistake may add a layer, whose random weights then repeat
-        material.hypotheses.prepare(exercise, asks_all=True)
-    return material.hypotheses.fingerprints()
+    return {name: _repeatable(material.hypotheses, name) for name in material.suite.exercises()}
+
+
+def _repeatable(hypotheses: Hypotheses, exercise: str) -> fingerprints.Fingerprints:
+    """A mistake may add a layer, whose random weights are the same each time."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+    return hypotheses.fingerprints(exercise)
 
 
 def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:

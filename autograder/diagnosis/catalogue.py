@@ -25,24 +25,22 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from autograder import content
 from autograder.errors import CourseError
-from autograder.report import Cause, joined_hints, joined_names
 
 
 @dataclass(frozen=True)
 class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
-    is_known: the suites must find it; otherwise it is a hypothesis, for diagnosis alone
+    is_known: the suites must find it; otherwise it is a hypothesis that only serves the diagnosis
     make: makes its function or class when it is needed; for thousands it never is
     also: what else its code does wrong, on unusual input
-    both: for two mistakes in one function, each of them
     """
 
     name: str
@@ -51,17 +49,11 @@ class Mistake:
     make: Callable[[], Callable[..., Any]]
     is_known: bool = False
     also: str = ""
-    both: tuple[Cause, ...] = ()
 
     @functools.cached_property
     def code(self) -> Callable[..., Any]:
         """The wrong function or class."""
         return self.make()
-
-    @property
-    def causes(self) -> tuple[Cause, ...]:
-        """What is wrong: the mistake, or each of two."""
-        return self.both or (Cause(self.name, self.hint),)
 
 
 Options = dict[str, Any]
@@ -85,14 +77,12 @@ class Catalogue:
     """The mistakes of one exercise or several, in the order written. Used as a decorator.
 
     `mistakes` are known: the suites must find them, and the page of known mistakes has a row for each. They are written
-    out, or rows of a set of mutants. `variants` are the same mistakes in other styles, and other mutants with one wrong
-    decision; `pairs` have two wrong decisions, and are named `first+second`. Both come from sets of mutants and serve
-    diagnosis alone.
+    out, or rows of a set of mutants. `variants` are the same mistakes in other styles, and other mutants; they only
+    serve the diagnosis.
     """
 
     mistakes: list[Mistake] = field(default_factory=list)
     variants: list[Mistake] = field(default_factory=list)
-    pairs: list[Mistake] = field(default_factory=list)
 
     def __call__(self, name: str, *, hint: str = "") -> Callable[[Any], Any]:
         """Add the decorated function or class under `name`."""
@@ -105,7 +95,7 @@ class Catalogue:
 
     @staticmethod
     def mutant(*ways: Options, hint: str = "") -> Mutant:
-        """A row of a set of mutants, for diagnosis alone."""
+        """A row of a set of mutants that only serves the diagnosis."""
         return Mutant(ways, hint)
 
     @staticmethod
@@ -120,12 +110,11 @@ class Catalogue:
         hints: Mapping[str, str] = MappingProxyType({}),
         catalogued: Collection[str] = (),
     ) -> Callable[[Any], Any]:
-        """Add hypotheses: mutants with one wrong decision, and with two.
+        """Add hypotheses: mutants, each with one wrong decision.
 
         The decorated function takes options and makes the exercise's function or class; without options, a right one.
 
-        mutants: by name, a row, or the options alone in one way or several. Pairs are made of the first ways of two
-            mutants that set different options.
+        mutants: by name, a row, or only its options, in one way or several
         styles: options that change the result on unusual input (empty rows, say), but not the mistake's name. Each has
             a sentence that says what is wrong then; the first style is right and has none.
         hints, catalogued: for rows that several exercises share: hints for names that no mistake written out above has,
@@ -142,19 +131,12 @@ class Catalogue:
             rows = {name: row if isinstance(row, Mutant) else Mutant(tuple(row)) for name, row in mutants.items()}
             of_rows = {name: row.hint for name, row in rows.items() if row.hint}
             asks = {**hints, **of_rows, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
-            _, plain = styles[0]
             for name, row in rows.items():
                 for number, (options, (also, style)) in enumerate(product(row.ways, styles)):
                     is_known = (row.is_known or name in catalogued) and number == 0
                     code = functools.partial(make, **{**style, **options})
                     made = Mistake(name, make.__name__, asks[name], code, is_known, also)
                     (self.mistakes if is_known else self.variants).append(made)
-            for one, other in combinations(rows, 2):
-                first, second = rows[one].ways[0], rows[other].ways[0]
-                if not first.keys() & second.keys():
-                    both = Cause(one, asks[one]), Cause(other, asks[other])
-                    code = functools.partial(make, **{**plain, **first, **second})
-                    self.pairs.append(Mistake(joined_names(both), make.__name__, joined_hints(both), code, both=both))
             return make
 
         return add
@@ -177,5 +159,4 @@ def read_catalogue(files: Sequence[Path]) -> Catalogue:
         assert isinstance(found, Catalogue)
         whole.mistakes += found.mistakes
         whole.variants += found.variants
-        whole.pairs += found.pairs
     return whole

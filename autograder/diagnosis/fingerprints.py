@@ -15,7 +15,6 @@ import zipfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.scalars import MAX_DIGITS, Generated
+from autograder.sandbox.protocol.scalars import Generated
 from autograder.sandbox.protocol.tables import Table
 from autograder.testing.comparing import float_of, numbers
 
@@ -36,12 +35,11 @@ TOLERANCE, OF_LARGE = 1e-4, 1e-2
 # Float32 answers are compared more coarsely. Correct ones differ by 3e-6, or by 2e-4 for large scores.
 COARSER = 100
 FILE = "fingerprints.npz"
-EXACT = Context(prec=2 * MAX_DIGITS)
 DIGITS = 5  # after the point, of an input; correct ones differ by 1e-15 between machines
 UNIT = 1e-5  # fingerprints are saved as multiples of it, a tenth of what tells two of them apart
 LARGEST = 1e13  # so that they fit into eight bytes
 STAMP, MADE_FROM = "what it is of", "made from"  # entries of the file that hold digests
-ARRAYS = ("right", "singles", "pairs")
+ARRAYS = ("right", "wrong")
 _weights = np.random.default_rng(17).normal(size=MAX_PARTS)
 
 
@@ -58,11 +56,6 @@ def fingerprint_of(answer: Answer) -> tuple[float, float]:
 def alike(first: np.ndarray, second: np.ndarray) -> Any:
     """Whether fingerprints are of equal answers, for each place of two arrays of fingerprints."""
     return np.abs(first - second) <= TOLERANCE * (1 + OF_LARGE * np.abs(first))
-
-
-def apart(first: np.ndarray, second: np.ndarray) -> Any:
-    """Whether they are of different answers beyond doubt."""
-    return ~(np.abs(first - second) <= 100 * TOLERANCE * (1 + OF_LARGE * np.abs(first)))
 
 
 def _of_value(value: Any) -> float:
@@ -108,9 +101,7 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:
 
 
 def _short_text(value: Any) -> str:
-    """A value as text. Equal numbers have equal texts; of a long text only the beginning and a digest remain."""
-    if isinstance(value, Decimal) and value.is_finite():
-        value = value.normalize(EXACT)
+    """A value as text; of a long text only the beginning and a digest remain."""
     text = str(value)
     return text if len(text) <= 100 else f"{text:.100}{_of_text(text)}"
 
@@ -121,17 +112,16 @@ def _of_text(text: str) -> float:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """What hypotheses answer to an exercise's calls, with a row for each hypothesis and a column for each call.
+    """What the reference and the hypotheses on an exercise answer to its calls.
 
     of: a digest of the calls and of the hypotheses' names
-    right: the reference's answers, of shape (calls, 2)
-    singles: of shape (hypotheses, calls, 2); pairs: the same for the first calls only
+    right: the reference's answers, with axes (call, the two numbers)
+    wrong: the hypotheses' answers, with axes (hypothesis, call, the two numbers)
     """
 
     of: str
     right: np.ndarray
-    singles: np.ndarray
-    pairs: np.ndarray
+    wrong: np.ndarray
 
     def fits(self, of: str, right: np.ndarray) -> bool:
         """True if calls and hypotheses are the same, and the reference's answers are those of this machine."""

@@ -1,4 +1,4 @@
-"""What is wrong with one answer apart from its numbers: its type, its parts, its gradients, changed arguments."""
+"""What is wrong with one answer apart from its numbers: its type, its gradients, changed arguments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.differences import (
-    ENOUGH,
     NOT_ALONE,
     ComparedCall,
     as_numbers,
-    is_flat,
     nearly_equal,
     of_each_part,
     parts,
@@ -20,7 +18,6 @@ from autograder.diagnosis.differences import (
 from autograder.sandbox.protocol.calls import Failure, Reply
 from autograder.sandbox.protocol.scalars import Generated
 from autograder.testing.comparing import allclose, numbers, same_value
-from autograder.testing.student import parts_of
 
 IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # from autograd's messages
 
@@ -54,37 +51,6 @@ def dtype(a: np.ndarray, b: np.ndarray) -> str:
     return f"The numbers are right, but they are {a.dtype} where {b.dtype} is asked for." if same else ""
 
 
-def parts_swapped(one: ComparedCall) -> str:
-    """The parts are right, and come in another order."""
-    if one.values is None or not isinstance(one.values[1], tuple):
-        return ""
-    actual, right = map(parts_of, one.values)
-    same = len(actual) == len(right) and all(any(same_value(part, item) for item in right) for part in actual)
-    is_swapped = same and not all(map(same_value, actual, right))
-    return "The values are right, but they come back in another order." if is_swapped else ""
-
-
-def parts_missing(one: ComparedCall) -> str:
-    """Only some of the parts are returned."""
-    if one.values is None or is_flat(one.values[1]):
-        return ""
-    actual, right = map(parts_of, one.values)
-    if not 0 < len(actual) < len(right) or not all(any(same_value(part, item) for item in right) for part in actual):
-        return ""
-    return f"What comes back is right, but it is {len(actual)} of the {len(right)} things that the docstring names."
-
-
-def handed_back(one: ComparedCall) -> str:
-    """An argument is returned unchanged."""
-    got = getattr(one.got, "value", None)
-    given = [value for value in one.call.args if hasattr(value, "dtype") and as_numbers(value) is not None]
-    came = [part for part in parts_of(got) if hasattr(part, "dtype")]
-    back = any(same_value(part, value) for part in came for value in given if numbers(value).size >= ENOUGH)
-    right = [part for part in parts_of(getattr(one.wanted, "value", None)) if hasattr(part, "dtype")]
-    own = any(same_value(part, value) for part in right for value in given)
-    return "What comes back is an argument as it went in." if back and not own else ""
-
-
 def _with_right_value(one: ComparedCall) -> tuple[Reply, Reply] | None:
     """The student's reply and the right one, if their values are the same."""
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
@@ -97,13 +63,6 @@ def another_error(one: ComparedCall) -> str:
     if not isinstance(one.got, Failure) or not isinstance(one.wanted, Failure) or one.got.error == one.wanted.error:
         return ""
     return f"Your code raises {one.got.error} where {one.wanted.error} is asked for."
-
-
-def no_error(one: ComparedCall) -> str:
-    """A value is returned instead of an exception."""
-    if not isinstance(one.got, Reply) or not isinstance(one.wanted, Failure):
-        return ""
-    return f"Your code gives something back where {one.wanted.error} is asked for."
 
 
 def inputs_changed(one: ComparedCall) -> str:

@@ -1,163 +1,103 @@
-"""Names what is wrong by the code's behaviour alone.
+"""Names what is wrong by the code's behaviour.
 
 If an exercise loses marks, the answers to its calls are looked up among those of each hypothesis about it: the known
-mistakes of the catalogue, and the many mutants with one wrong option, or with two (`compared.py`).
+mistakes of the catalogue, and mutants with one wrong option (`compared.py`).
 
 `RULES` are tried in order, and the first that finds something decides. A rule needs a single name that fits; two names
-are reported as one or the other. Otherwise there is no guess. What a mistake leaves unexplained, such as an exception
-on batches, is reported beside it if it is a relation, and it may never be more than the mistake explains. Equal answers
-are strong evidence: inputs are random numbers, and answers are usually arrays of twelve numbers or more. Right answers
-are never diagnosed.
+are reported as one or the other. Otherwise there is no guess. A mistake must explain at least half of the wrong
+answers. Equal answers are strong evidence: inputs are random numbers, and answers are usually arrays of twelve numbers
+or more. Right answers are never diagnosed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.compared import Compared
-from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.forms import of_form
-from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses
-from autograder.diagnosis.relations import Kind, Relation, lays_out_otherwise, relations
+from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.diagnosis.relations import OfAnswer, Relation, relation_among
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Reply
-from autograder.testing.comparing import arrays, same_answer
+from autograder.testing.comparing import arrays
 from autograder.testing.recording import RecordedCall
 from autograder.testing.student import Recorded
 
-ENOUGH = 2  # answers that are strong evidence, to name a mistake that is made in some calls only
-# Relations that are a cause of their own beside a mistake. A mistake may show in other ways in unusual calls.
-BESIDE = (
-    "one-batch-layout", "another-dtype", "another-kind", "another-shape", "inputs-changed", "nan-in-the-gradient",
-    "gradient-missing",
-)  # fmt: skip
-NEAREST = 4  # mistakes whose unexplained answers are compared with relations
+# To name a mistake that is made in some calls only, so many answers with so many different numbers must agree.
+ENOUGH_ANSWERS, ENOUGH_NUMBERS = 2, 4
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong: each cause with its name and a question, and a sentence of evidence.
+    """What is wrong: a cause with its name and a question, and a sentence of evidence.
 
     is_relation: it names no mistake, but a relation between the answers and the right ones
-    at_random: the diagnosis in its place if the same call gets another answer each time
     """
 
-    causes: tuple[Cause, ...]
+    cause: Cause
     evidence: str = ""
     is_relation: bool = False
-    at_random: Diagnosis | None = None
+
+    @classmethod
+    def of_relation(cls, related: Relation) -> Diagnosis:
+        """What a relation says."""
+        return cls(Cause(related.name, related.hint), related.evidence, is_relation=True)
 
 
 NON_DETERMINISTIC = Diagnosis(
-    (Cause("another-answer-each-time", "Is there something random, or does something outlive a call?"),),
+    Cause("another-answer-each-time", "Is there something random, or does something outlive a call?"),
     "The same call with the same arguments gave one answer first, and then another.",
     is_relation=True,
 )
 DROPOUT = Diagnosis(
-    (Cause("dropout", "Is there a dropout, and which line turns it off?"),),
+    Cause("dropout", "Is there a dropout, and which line turns it off?"),
     "While your code ran, a dropout was on.",
 )
 
 
-def _single(compared: Compared, calls: Sequence[int]) -> Diagnosis | None:
+def _in_all(compared: Compared, calls: Sequence[int]) -> Diagnosis | None:
     """One mistake that gives the student's answers to all of `calls`, a known one rather than a mutant."""
-    fitting = compared.fitting(compared.singles, calls)
+    fitting = compared.fitting(calls)
     return _named(compared, [one for one in fitting if one.is_known]) or _named(compared, fitting)
 
 
-def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
-    """The only name that fits, or two names, and a relation that explains what they leave unexplained."""
-    if len(fitting) == 2 and not any(mistake.both for mistake in fitting):
-        fitting = [_one_or_other(*fitting)]
-    if len(fitting) != 1:
-        return None
-    (mistake,) = fitting
-    given = frozenset(i for i in compared.wrong if compared.matches_where_finite(mistake, i))
-    rest = compared.wrong - given
-    if rest:
-        with_relation = _with_relation(compared, mistake, given)
-        if with_relation is not None or len(rest) > len(given):
-            return with_relation
-    evidence = _evidence(compared, given)
-    if mistake.also:
-        evidence = f"{evidence.removesuffix('.')}, with one thing more: {mistake.also}"
-    return Diagnosis(mistake.causes, evidence)
-
-
-def _with_relation(compared: Compared, mistake: Mistake, given: frozenset[int]) -> Diagnosis | None:
-    """A mistake that gives some wrong answers, and one relation between the student's other wrong answers and its own.
-
-    given: the places of the answers that the mistake gives
-    """
-    rest = compared.wrong - given
-    pairs = [ComparedCall(one.call, one.answer, compared.answer(mistake, i)) for i, one in enumerate(compared.calls)]
-    differ = frozenset(i for i, one in enumerate(pairs) if not same_answer(one.got, one.wanted))
-    found = list(relations(pairs, differ, names=BESIDE)) if differ >= rest else []
-    if not all(lays_out_otherwise(pairs[i]) for i in rest):
-        found = [one for one in found if one.name != "one-batch-layout"]
-    related = next((one for one in found if one.explains >= rest), None)
-    if related is None:
-        return None
-    others = f"The others differ from it in one way. {related.beside or related.evidence}"
-    return Diagnosis((*mistake.causes, Cause(related.name, related.hint)), f"{_evidence(compared, given)} {others}")
-
-
-def _two_side_by_side(compared: Compared) -> Diagnosis | None:
-    wrong = sorted(compared.wrong.intersection(compared.values))
-    matches, pairs = compared.matches, {}
-    # One of the two gives the first wrong answer; few mistakes do.
-    for first in [m for m in compared.singles if wrong and matches(m, wrong[0])]:
-        given = compared.explained(first)
-        rest = [i for i in wrong if i not in given] if given else []
-        for second in compared.singles if rest else ():
-            gives_rest = first.name != second.name and all(matches(second, i) for i in rest)
-            if gives_rest and compared.explained(second):
-                pairs[tuple(sorted((first.name, second.name)))] = first, second
-    if len(pairs) != 1:
-        return None
-    ((first, second),) = pairs.values()
-    return Diagnosis((*first.causes, *second.causes), _evidence(compared, frozenset(wrong)))
-
-
-def _mistake_and_relation(compared: Compared) -> Diagnosis | None:
-    for mistake, given in compared.best_matches()[:NEAREST]:
-        if given and given != compared.wrong and (found := _with_relation(compared, mistake, given)):
-            return found
-    return None
+def _on_ordinary_input(compared: Compared) -> Diagnosis | None:
+    """One mistake that gives the student's answers to ordinary calls, and is rarely wrong where these are right."""
+    right = [i for i in compared.everywhere if i not in compared.wrong]
+    fitting = [
+        mistake
+        for mistake in compared.fitting(compared.ordinary, where_finite=True)
+        if sum(not compared.matches(mistake, i) for i in right) < len(compared.wrong)
+    ]
+    return _named(compared, fitting)
 
 
 def _in_some_calls(compared: Compared) -> Diagnosis | None:
     wrong, calls = sorted(compared.wrong), compared.calls
-    if sum(calls[i].is_whole and _count_different(calls[i].answer) >= SMALLEST for i in wrong) < ENOUGH:
-        return None
-    fitting = compared.fitting(compared.singles, wrong)
-    if len(fitting) != 1:
+    strong = [i for i in wrong if calls[i].is_whole and _count_different(calls[i].answer) >= ENOUGH_NUMBERS]
+    fitting = compared.fitting(wrong)
+    if len(strong) < ENOUGH_ANSWERS or len(fitting) != 1:
         return None
     also = "Your other answers are right. What have these calls in common?"
-    return Diagnosis(fitting[0].causes, f"{_evidence(compared, compared.wrong)} {also}")
+    return Diagnosis(_cause(fitting), f"{_evidence(compared, compared.wrong)} {also}")
+
+
+def _relation(compared: Compared) -> Diagnosis | None:
+    related = relation_among(compared.compared, compared.wrong, compared.of_course)
+    return Diagnosis.of_relation(related) if related else None
 
 
 Rule = tuple[str, Callable[[Compared], Diagnosis | None]]
 RULES: tuple[Rule, ...] = (
     # Nothing is left to explain: it gives exceptions as well.
-    ("a mistake, everywhere", lambda c: _single(c, c.everywhere)),
+    ("a mistake, everywhere", lambda compared: _in_all(compared, compared.everywhere)),
     # Where the student's code raises, there may be another cause.
-    ("a mistake, in all values", lambda c: _single(c, c.values)),
-    # One cause that explains all is likelier than two mistakes that do.
-    ("a relation", lambda c: _of_relations(c.related) if len(c.related) == 1 else None),
-    ("two in one function, everywhere", lambda c: _named(c, c.fitting(c.pairs, c.everywhere))),
-    ("two in one function, in all values", lambda c: _named(c, c.fitting(c.pairs, c.values))),
-    # Each is right or gives the student's value everywhere, and together they explain all wrong values.
-    ("two, each where it shows", _two_side_by_side),
+    ("a mistake, in all values", lambda compared: _in_all(compared, compared.values)),
+    ("a relation", _relation),
     # On unusual input (empty rows, huge numbers) a mistake may show in another way.
-    ("a mistake, on ordinary input", lambda c: _named(c, c.fitting(c.singles, c.ordinary, True))),
-    ("two in one function, on ordinary input", lambda c: _named(c, c.fitting(c.pairs, c.ordinary, True))),
-    # Each explains some wrong answers, and both explain all.
-    ("two relations", lambda c: _of_relations(c.related) if len(c.related) == 2 else None),
-    # The relation is between the student's answers and the mistake's.
-    ("a mistake and a relation", _mistake_and_relation),
+    ("a mistake, on ordinary input", _on_ordinary_input),
     # Elsewhere it would be wrong, too: the student's code makes it in some calls only, such as those with a batch axis.
     ("a mistake, in some calls", _in_some_calls),
 )
@@ -167,7 +107,7 @@ def diagnose(
     hypotheses: Hypotheses,
     exercise: str,
     calls: Sequence[Recorded | RecordedCall],
-    of_course: Sequence[Kind] = (),
+    of_course: Sequence[OfAnswer] = (),
 ) -> Diagnosis | None:
     """What is wrong with the answers in `calls`; None if nothing is, or if it has no name.
 
@@ -181,22 +121,26 @@ def diagnose(
     return next((found for _, find in rules if (found := find(compared))), None)
 
 
-def _one_or_other(first: Mistake, second: Mistake) -> Mistake:
-    """Two mistakes that give the same answers to all calls, as one with both names."""
-    hint = first.hint if first.hint == second.hint else f"{first.hint} Or: {second.hint}"
-    more = first.also and f". {first.also}"
-    also = f"there are two such mistakes, and your answers do not tell which one it is{more}."
-    return replace(first, name=f"{first.name}-or-{second.name}", hint=hint, also=also)
+def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
+    """The only mistake that fits, or one of two, if at least half of the wrong answers are its."""
+    if not 1 <= len(fitting) <= 2:
+        return None
+    given = frozenset(i for i in compared.wrong if compared.matches_where_finite(fitting[0], i))
+    if 2 * len(given) < len(compared.wrong):
+        return None
+    also = [fitting[0].also] if fitting[0].also else []
+    if len(fitting) == 2:
+        also.insert(0, "there are two such mistakes, and your answers do not tell which one it is.")
+    evidence = _evidence(compared, given)
+    if also:
+        evidence = f"{evidence.removesuffix('.')}, with one thing more: {' '.join(also)}"
+    return Diagnosis(_cause(fitting), evidence)
 
 
-def _of_relations(related: Sequence[Relation]) -> Diagnosis:
-    evidence = " ".join(one.evidence for one in related)
-    causes = tuple(Cause(one.name, one.hint) for one in related)
-    at_random = None
-    if len(related) == 1 and related[0].at_random is not None:
-        cause = Cause(*related[0].at_random)
-        at_random = Diagnosis((cause,), f"{evidence} {NON_DETERMINISTIC.evidence}", is_relation=True)
-    return Diagnosis(causes, evidence, is_relation=True, at_random=at_random)
+def _cause(mistakes: Sequence[Mistake]) -> Cause:
+    """One mistake, or mistakes that give the same answers to all calls, under all their names."""
+    hints = dict.fromkeys(one.hint for one in mistakes)
+    return Cause("-or-".join(one.name for one in mistakes), " Or: ".join(hints))
 
 
 def _evidence(compared: Compared, given: frozenset[int]) -> str:

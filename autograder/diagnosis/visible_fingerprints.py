@@ -37,7 +37,7 @@ def named(names: VisibleNames, exercise: str, answers: Sequence[Answer]) -> Diag
     for place, key in _digests(exercise, answers):
         if place in names:
             name, hint = json.loads(_encrypted(names[place], key))
-            return Diagnosis((Cause(name, hint),), EVIDENCE if name else "", is_relation=not name)
+            return Diagnosis(Cause(name, hint), EVIDENCE if name else "", is_relation=not name)
     return None
 
 

@@ -24,7 +24,7 @@ from autograder.judge.attempt import Attempt
 from autograder.judge.exercise_calls import read
 from autograder.judge.material import Material
 from autograder.judge.results import as_result, bare_result
-from autograder.report import Cause, ExerciseResult, Picture
+from autograder.report import ExerciseResult, Picture
 from autograder.sandbox.protocol.calls import Reply
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import Missing, NotStarted, Stopped
@@ -152,7 +152,7 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
     # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
     answers = (read(one.answer) for one in best.calls)
     dropped = any(isinstance(answer, Reply) and answer.dropped for answer in answers)
-    return (known and known.at_random) or (DROPOUT if dropped else NON_DETERMINISTIC)
+    return DROPOUT if dropped else NON_DETERMINISTIC
 
 
 def _diagnose_visible(
@@ -169,4 +169,4 @@ def _diagnose_visible(
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None
     related = of_shown(pairs, material.relations)
-    return Diagnosis((Cause(related.name, related.hint),), related.evidence, is_relation=True) if related else None
+    return Diagnosis.of_relation(related) if related else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import Kind
+from autograder.diagnosis.relations import OfAnswer
 from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.testing.example import Example
 from autograder.testing.recording import Recording
@@ -32,5 +32,5 @@ class Material:
     hypotheses: Hypotheses | None = None
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
-    relations: Sequence[Kind] = ()
+    relations: Sequence[OfAnswer] = ()
     visible_names: VisibleNames = field(default_factory=dict)

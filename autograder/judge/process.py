@@ -243,7 +243,7 @@ class Judge:
         for exercise in set(needed.exercises) - loaded.prepared - loaded.assert_cells.keys():
             loaded.prepared.add(exercise)
             assert loaded.material.hypotheses is not None
-            loaded.material.hypotheses.prepare(exercise)
+            loaded.material.hypotheses.table(exercise)
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
         """Judge one submission."""

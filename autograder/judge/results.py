@@ -33,7 +33,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
     """The result of an exercise, judged by hidden or by visible tests."""
     outcomes = _counted(exercise, best)
     # The hint of a known mistake is the question, and tests ask none of their own.
-    asks = known is None or not any(cause.hint for cause in known.causes)
+    asks = known is None or not known.cause.hint
     messages = _of_hidden_tests(outcomes, asks) if is_hidden else _of_visible_tests(outcomes, asks)
     return _result(exercise, best, messages, known)
 
@@ -58,7 +58,7 @@ def _result(
         tuple(map(_as_test_result, outcomes, points, messages)),
         exercise.points,
         best.started or best.forbidden is not None,
-        known.causes if known else (),
+        known.cause if known else None,
         tuple(sorted(best.asked)),
         evidence=known.evidence if known else "",
         known_mistake=known is not None and not known.is_relation,

@@ -213,18 +213,18 @@ def _tests(exercises: list[ExerciseResult]) -> Iterator[TestRate]:
 
 
 def _causes(reports: Sequence[Report]) -> Causes:
-    """The students by cause and exercise. A diagnosis with two causes counts for both."""
+    """The students by cause and exercise."""
     found: dict[str, dict[str, list[str]]] = {}
     for report in reports:
         for exercise in report.exercises if report.status == "graded" else ():
-            for cause in exercise.causes:
+            if cause := exercise.cause:
                 found.setdefault(cause.name, {}).setdefault(exercise.name, []).append(report.student)
     return found
 
 
 def _mistakes(graded: list[Report], causes: Causes) -> Iterator[MistakeCount]:
     here = dict.fromkeys(exercise.name for report in graded for exercise in report.exercises)
-    hints = {(cause.name, e.name): cause.hint for report in graded for e in report.exercises for cause in e.causes}
+    hints = {(e.cause.name, e.name): e.hint for report in graded for e in report.exercises if e.cause}
     found = [
         MistakeCount(
             name, exercise, len(students), hints[name, exercise], tuple(students), _again(by_exercise, exercise)

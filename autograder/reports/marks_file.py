@@ -49,13 +49,13 @@ def report_of(entry: dict[str, object]) -> Report:
     """The report that `Report.to_dict` was made from. Raises `ValueError` that names an invalid key."""
     report = msgspec.convert(entry, Report)
     diagnosed = msgspec.convert(entry, _Diagnosed).exercises
-    exercises = tuple(map(_with_causes, report.exercises, diagnosed))
+    exercises = tuple(map(_with_cause, report.exercises, diagnosed))
     failed = entry.get("status") == "failed" and not report.reason
     return structs.replace(report, exercises=exercises, reason="no reason given" if failed else report.reason)
 
 
 class _Diagnosis(msgspec.Struct):
-    """The diagnosis in an exercise's entry; `Report.to_dict` lists causes only if there are several."""
+    """The diagnosis in an exercise's entry."""
 
     diagnosis: str | None
     hint: str = ""
@@ -65,11 +65,9 @@ class _Diagnosed(msgspec.Struct):
     exercises: list[_Diagnosis]
 
 
-def _with_causes(result: ExerciseResult, entry: _Diagnosis) -> ExerciseResult:
-    """The result with its single cause, which the file has as `diagnosis` and `hint`."""
-    if result.causes or not entry.diagnosis:
-        return result
-    return structs.replace(result, causes=(Cause(entry.diagnosis, entry.hint),))
+def _with_cause(result: ExerciseResult, entry: _Diagnosis) -> ExerciseResult:
+    """The result with its cause, which the file has as `diagnosis` and `hint`."""
+    return structs.replace(result, cause=Cause(entry.diagnosis, entry.hint)) if entry.diagnosis else result
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -50,16 +50,16 @@ def notes(result: ExerciseResult) -> list[str]:
 
 
 def looks_like(result: ExerciseResult) -> str:
-    """The diagnosis in words: known mistakes by name, the evidence, and a hint; empty without a diagnosis."""
-    names = ", and ".join(name.replace("-", " ") for name in mistakes_in(result))
-    known = f"Known mistake: {names}." if names else ""
+    """The diagnosis in words: a known mistake by name, the evidence, and a hint; empty without a diagnosis."""
+    name = mistake_in(result).replace("-", " ")
+    known = f"Known mistake: {name}." if name else ""
     return " ".join(filter(None, (known, result.evidence, result.hint)))
 
 
-def mistakes_in(result: ExerciseResult) -> list[str]:
-    """The names of the known mistakes in the diagnosis; none if it consists of relations."""
+def mistake_in(result: ExerciseResult) -> str:
+    """The name of the known mistake in the diagnosis; empty if it is a relation."""
     is_known = result.known_mistake or not result.evidence
-    return [cause.name for cause in result.causes if cause.name and is_known]
+    return (result.diagnosis or "") if is_known else ""
 
 
 def as_text(result: ExerciseResult) -> str:

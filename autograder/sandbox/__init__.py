@@ -1,116 +1,26 @@
-"""Running untrusted code.
+"""Running untrusted code. docs/security.md says what the sandbox promises, and what it does not cover.
 
 The processes, and what each of them knows:
 
     supervisor               the command itself, with its workers: submissions as bytes, the
-      │                      gradebook. Of what student code sends it reads one verdict for each
-      │                      submission, field by field (`worker.verdict`)
+      │                      gradebook. It reads one verdict for each submission
       └─ zygote              Python, NumPy, PyTorch and IPython, imported once. It knows no hidden
          │                   test and no submission, and forks the fork servers
-         ├─ fork server      of judges. It has loaded hidden tests, reference and known mistakes,
-         │   │               but no submission
+         ├─ fork server      of judges: has loaded hidden tests, reference and known mistakes
          │   └─ judge        a fork for one submission: asks the notebook, gives its verdict, ends
          └─ fork server      of notebooks, one for each worker. The kit and the course are hidden
              │               from it
              └─ notebook     a fork for one submission, in a sandbox of its own: runs the cells
                  └─ exercise a fork for the calls of one exercise
 
-With bubblewrap each fork server has its own namespaces, so students' and judges' processes do not
-see each other. A notebook has namespaces below those, and cannot uncover what is hidden from its
-fork server. If root started the command, each fork server runs as a user that nothing else on the
-machine has, and the kernel's limits for a user hold for it alone. If an ordinary user started it,
-all processes run as that user. Limits then keep a notebook from using up what the user's other
-programs need.
+The worker opens a judge. When the judge asks for a notebook, the worker opens one and passes on its socket. Messages
+between the two do not go through the worker.
 
-The worker opens a judge. When the judge asks for a notebook, the worker opens one and passes on its
-socket. Messages between the two do not go through the worker. A judge cannot start a process, open
-a socket, send a signal or write a file. It sees the kit, the course's sources and its own
-submission. If it crashes, blocks or runs out of something, its submission is not graded, and the
-report says why. The judges' fork server runs the course's solution, which may write in a folder
-that no judge can write in. On a kernel without Landlock there is no such folder.
+In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is one, and `sandboxed.notebook` runs the
+cells. `backends` decides in which order rights are given up, and `linux` makes the system calls. `supervisor` starts
+and ends processes. `limits` has the numbers: the trusted side limits CPU time, idle time and the size of replies, and
+the kernel limits memory, processes and files.
 
-If a process ends, marks are lost only if the student's code ended it: by an exit, a crash, or a
-limit. Student code cannot send itself SIGKILL or SIGTERM, so these two come from outside, for
-example because the machine is short of memory. Then the cells or the call run once more in a fresh
-process. If that is lost, too, the submission is not graded, and the report says why. After three
-such submissions in a row the model answer is graded once more, as at the start of the run. If it
-does not get full marks, nobody else is graded in that assignment.
-
-In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is one, and
-`sandboxed.notebook` runs the cells. `backends` decides in which order rights are given up, and
-`linux` makes the system calls. `supervisor` starts and ends processes. `limits` has the numbers.
-
-There are two backends. bubblewrap gives namespaces: own users, mounts, processes and network.
-Landlock is a sandbox that a process builds around itself. It needs no namespaces and no rights, so
-it also works in containers. bubblewrap is used if it works, with Landlock inside it. Else Landlock
-is the sandbox. Both use seccomp.
-
-Limits. The trusted side limits CPU time, idle time and, further out, time on the clock (of a call,
-a cell, a submission), and the size of replies and printed text. These limits hold everywhere. The
-kernel limits each process: CPU, memory, files, scratch. With a control group (`cgroup`: root, a
-systemd user session, a container with one of its own), the limits on memory, the number of
-processes and one processor hold for the whole submission. Without one, memory is limited for each
-process, and fewer processes are allowed, so the worst case is some gigabytes. If neither backend
-works (`--sandbox process`, a kernel before 5.13), there are limits and no sandbox: student code can
-read what the user can read, and use the network.
-
-If Landlock is the whole sandbox, some things differ:
-
-- Scratch is a folder. The students' fork server looks at the disk's free space two hundred times a
-  second. It counts the folder's files when free space falls, and once a second. Past 64 MB or 4096
-  files it ends the cell or the call, and also if there is a folder that it cannot read. In all
-  tests there were never more than 256 MB, and less than 64 MB half a second later; with four busy
-  programs on each processor, never more than 1 GB. Blocks cannot be allocated without being
-  written.
-- A submission is one process group, which it cannot leave. If somebody outside kills the zygote,
-  the notebook ends with it. A program that a cell has started may go on, still in its sandbox.
-- There are no sockets but pairs, and no shared memory by name (`multiprocessing.Lock`). Nobody can
-  change the mode, owner or times of a file.
-- Student code can ask whether a path exists, its size and its times, but cannot open it. It can ask
-  which process numbers there are. If a disk notes once a day when a file was last read, later
-  submissions can see that note.
-- If Python is where only root may go (`/root/.pyenv`), student code keeps the right to look up such
-  paths: CAP_DAC_READ_SEARCH, or in Docker CAP_DAC_OVERRIDE. Landlock still decides what it may open
-  and where it may write.
-- Older kernels have less of Landlock. Before 6.12 it does not cover signals. Then student code may
-  send none, and a program that an exercise starts ends with the notebook. Commands that grade warn.
-
-Not covered:
-
-- Bugs of the kernel: all submissions share the machine's kernel.
-- Timing: a submission can see the clock, how busy the machine is, and how long it takes to read a
-  file. Two submissions that cooperate can pass each other a few bits.
-- Locks: no file can be locked, since two submissions could use a lock to pass a message. So
-  `sqlite3` works in memory, and with a file only without locks (`nolock=1`).
-- Machine code: forbidden built-in implementations are removed from PyTorch's dispatcher, under
-  every key, from the libraries' Python, and from the tables from which their modules in C are made.
-  New processes do not see the libraries. The machine code is still in memory, and ctypes with a
-  hand-made call would find it. So would an operator of TorchScript (`prim::`) that is not in the
-  dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
-- Source: the installed files of what is removed are emptied, too. Students who bring PyTorch's
-  source along as text, or build the same from smaller parts, have written it.
-- Forbidden implementations that nobody has found, and those of other packages (`scipy.signal`,
-  weighted windows of pandas, lists in sympy). `python -m tools.find_ready_made` calls every
-  function of PyTorch and NumPy whose name, module or signature is suspect, with a few small inputs.
-  It misses a function that does not look suspect, or needs other arguments.
-- The student's own arithmetic: windows (`unfold`), spectra (`fft`) and products compute what is
-  forbidden in another way, and no test can tell.
-- Notes that code leaves for itself: until the reference has answered something, all exercises share
-  one scratch space. Code can pass its own values from one exercise to the next on purpose. They
-  tell it nothing that it was not asked. An exercise that is judged with the reference runs anew,
-  with its own scratch. There, cells that compare with a forbidden implementation get the answers of
-  the first time, and no new ones.
-- What a report says: an exception's type, the student's line and 400 characters of its text, so
-  code can show a hidden test's input. Once the reference has answered something in an exercise, a
-  report shows no text, no name of a type and no line that is not in the notebook
-  (`testing.redaction`). Shapes and one wrong value a test are the student's own, too: code that
-  hides an answer in them can show some bytes of it.
-- Tables of answers: a message prints the line that makes an input, so anybody can compute the
-  answers to all inputs. A table of them stands in the cell, where a person sees it.
-- Memory that a hidden test limits: from 16 MiB on, all processes of a submission are measured from
-  outside. One that ends during the call is measured every 10 milliseconds until then
-  (`sandboxed.memory_watch`).
-- What a student's process reports of itself: gradients, arguments after a call, and what a call
-  printed, wrote or drew. They are judged against the function on the trusted side, and code that
-  forges right ones has found another way to compute them. Names and shapes of a module's parameters
-  are taken on trust."""
+bubblewrap is used if it works, with Landlock inside it. Otherwise Landlock is the sandbox. Both use seccomp. If neither
+works, there are limits and no sandbox.
+"""

@@ -18,7 +18,6 @@ import importlib
 from typing import Any
 
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
-from autograder.sandbox.protocol.calls import Call
 from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
@@ -29,20 +28,13 @@ from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
 
 __all__ = [
-    "GREY", "HIGH", "MODEL", "RNG", "SEED", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch",
-    "ModelFile", "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close",
-    "equal", "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "shown", "with_fallback",
+    "GREY", "HIGH", "MODEL", "RNG", "SEED", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
+    "ModelFile", "ModelPlan", "OfAnswer", "Raised", "Raster", "arrives", "blend", "close",
+    "equal", "expect", "keeps", "note", "one_line", "shown", "with_fallback",
 ]  # fmt: skip
 
 # The diagnosis imports this package, so these are imported when they are first used.
-_OF_DIAGNOSIS = {
-    "Catalogue": "catalogue",
-    "OfAnswer": "relations",
-    "OfCalls": "relations",
-    "arrays_given": "relations",
-    "nearly_equal": "differences",
-    "of_each_part": "differences",
-}
+_OF_DIAGNOSIS = {"Catalogue": "catalogue", "OfAnswer": "relations"}
 
 
 def __getattr__(name: str) -> Any:

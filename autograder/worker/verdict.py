@@ -19,7 +19,7 @@ from autograder.report import Cause, CellResult, ExerciseResult, Picture, TestRe
 from autograder.text import one_line
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
-MAX_CAUSES = 8  # of an exercise; there are never more than two or three
+MAX_NOT_PRODUCED = 8  # of an exercise; there are never more than two or three
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
 MAX_ERROR = 500  # characters of the judge's own error
 MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
@@ -50,12 +50,12 @@ class _Picture(Picture, frozen=True, kw_only=True):
 class _Exercise(ExerciseResult, frozen=True, kw_only=True):
     tests: Annotated[tuple[_Test, ...], Meta(min_length=1, max_length=MAX_TESTS)]
     started: bool
-    causes: Annotated[tuple[Cause, ...], Meta(max_length=MAX_CAUSES)]
+    cause: Cause | None
     with_reference: Annotated[tuple[str, ...], Meta(max_length=MAX_TESTS)]
     picture: _Picture | None
     evidence: str
     known_mistake: bool
-    not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_CAUSES)]
+    not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_NOT_PRODUCED)]
 
 
 class _Cell(CellResult, frozen=True, kw_only=True):
@@ -117,7 +117,7 @@ def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
         tuple(map(_test, found.tests)),
         expected.points,
         found.started,
-        tuple(Cause(cause.name[:MAX_NAME], _sentence(cause.hint)) for cause in found.causes),
+        found.cause and Cause(found.cause.name[:MAX_NAME], _sentence(found.cause.hint)),
         tuple(name[:MAX_NAME] for name in found.with_reference),
         found.picture and _picture(found.picture),
         _sentence(found.evidence),

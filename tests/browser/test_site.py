@@ -26,7 +26,7 @@ from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
 pytestmark = pytest.mark.slow
 PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
 HEADS = ASSIGNMENTS[2]
-# Between them they have all that a page has: tables, code in several languages, docstrings.
+# Between them they have tables, and code in several languages.
 LOOKED_AT = (("index", "narrow"), ("reference-authors", "wide"))
 BROKEN = {"](security.md)": "](secrets.md)", "#hidden-tests)": "#hidden-tasks)"}
 

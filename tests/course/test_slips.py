@@ -41,7 +41,7 @@ def test_the_first_line_names_the_slip_or_its_place(half):
 def test_right_answers_have_no_name():
     for assignment in ASSIGNMENTS[:3]:
         for exercise in assignment.exercises:
-            assert not examine(exercise.name, names_of(assignment)).result.causes
+            assert not examine(exercise.name, names_of(assignment)).result.cause
 
 
 def test_a_name_is_not_told_of_other_answers():

@@ -60,6 +60,5 @@ def told(report: Report) -> dict[str, tuple[float, str]]:
     """Points of each exercise, and all that is said of it."""
     assert not report.reason, report.reason
     return {
-        one.name: (one.score, " ".join([*(cause.hint for cause in one.causes), *(test.message for test in one.tests)]))
-        for one in report.exercises
+        one.name: (one.score, " ".join([one.hint, *(test.message for test in one.tests)])) for one in report.exercises
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
 
 import matplotlib.pyplot
@@ -19,9 +18,8 @@ from autograder.student.check import examine
 from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
-from tests.conftest import ROOT
 from tests.courses.notebooks import DATA, HEAD, NAME, NOTEBOOK, RIGHT, SUITES, VISIBLE, WRONG
-from tests.courses.own import IMPORTS, course_of, exercise
+from tests.courses.own import IMPORTS, course_of
 
 
 def notes_course(root, cells, suites, visible=()):
@@ -132,26 +130,6 @@ def test_what_is_hostile_loses_its_own_exercise(course, kind):
             }, found
             assert "root:" not in str(found)
         assert mark() == FULL
-
-
-# ---------------------------------------------------------------- the cookbook
-
-EXERCISE = re.compile(r'(?=@pytest\.mark\.exercise\("(\w+)"\))')
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["files-and-prints", "plots"])
-def test_the_worked_example_of_a_page_grades_its_own_solution(tmp_path, page):
-    text = (ROOT / "docs" / f"cookbook-{page}.md").read_text()
-    assert len(text.split()) < 450
-    *cells, tests = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    head, *classes = EXERCISE.split(tests)
-    suites = {name: head + text for name, text in zip(classes[::2], classes[1::2], strict=True)}
-    named = "".join(exercise(name, cell) for name, cell in zip(suites, cells, strict=True))
-    with marking(notes_course(tmp_path / "course", named, suites)) as mark:
-        assert mark() == dict.fromkeys(suites, (2.0, ""))
-        untouched = mark(**dict.fromkeys(suites, "raise NotImplementedError()"))
-        assert {name: score for name, (score, _) in untouched.items()} == dict.fromkeys(suites, 0)
 
 
 # ---------------------------------------------------------------- the visible side

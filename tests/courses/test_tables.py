@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 import pytest
 
@@ -12,7 +10,6 @@ from autograder.errors import CourseError
 from autograder.testing.local import answering
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
-from tests.conftest import ROOT
 from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker
 
@@ -108,31 +105,3 @@ def test_a_case_that_cannot_be_written_as_code_is_an_error_of_the_course(tmp_pat
     course = tables_course(tmp_path / "course", {"late": Exercise(solution, tests, [])})
     with pytest.raises(CourseError, match="holds what cannot be written down"):
         list(visible_files(course.assignment(NAME)))
-
-
-# ---------------------------------------------------------------- the page
-
-PAGE = (ROOT / "docs" / "cookbook-tables.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def test_the_page_is_short_and_linked():
-    assert len(PAGE.split()) <= 500
-    for place in ("docs/your-own-course.md", "mkdocs.yml"):
-        assert "cookbook-tables.md" in (ROOT / place).read_text()
-
-
-@pytest.mark.slow
-def test_the_pages_example_is_graded_as_it_says(tmp_path, sandbox):
-    of_title = {title: text for _, title, text in BLOCKS}
-    exercise = Exercise(of_title["cell revenue"], of_title["revenue/hidden_tests.py"], [])
-    course = tables_course(tmp_path / "course", {"revenue": exercise})
-    marker = Marker(course.assignment(NAME), sandbox)
-    answers = [(title, text) for _, title, text in BLOCKS if title in ("right", "wrong")]
-    texts = iter([text.strip() for kind, _, text in BLOCKS if kind == "text"])
-    assert len(answers) == 3
-    for title, text in answers:
-        report, _ = marker.mark_cells("student", [IMPORTS, text])
-        (result,) = report.exercises
-        assert (result.score == result.max_score) == (title == "right"), told(result)
-        assert title == "right" or next(texts) in told(result)

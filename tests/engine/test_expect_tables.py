@@ -11,12 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autograder.diagnosis.differences import ComparedCall
-from autograder.diagnosis.relations import explained_by_relations
-from autograder.sandbox.protocol.calls import Call, Reply
+from autograder.sandbox.protocol.calls import Call
 from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.of_pandas import table_from
-from autograder.sandbox.protocol.values import decode, encode
 from autograder.testing import expect, visible
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
@@ -278,45 +274,3 @@ def test_an_exception_of_the_notebooks_own_is_another_one_than_what_it_is_derive
 def test_an_exception_that_is_no_value_error_is_raised_as_raised():
     with pytest.raises(Raised):
         raising(Exception("x")).f()
-
-
-# ---------------------------------------------------------------- what is told of all answers
-
-
-def relation(*pairs):
-    def answer(value):
-        return Reply(decode(encode(value)))
-
-    asked = [ComparedCall(Call("f"), answer(got), answer(wanted)) for got, wanted in pairs]
-    found = explained_by_relations(asked, frozenset(range(len(asked))))
-    return [one.name for one in found]
-
-
-@pytest.mark.parametrize(
-    ("got", "name"),
-    [
-        (WANTED[["n"]], "other-columns"),
-        (WANTED[:2], "other-rows"),
-        (pd.concat([WANTED, WANTED[:1]]), "other-rows"),
-        (WANTED[::-1], "rows-in-another-order"),
-        (WANTED.reset_index(drop=True), "another-index"),
-        (changed(n=["1", "2", "3"]), "column-of-another-dtype"),
-        (changed(n=[1, 2, 4]), "wrong-values"),
-        (WANTED["n"], "not-the-kind-of-table"),
-        ({"n": [1, 2, 3]}, "not-the-table"),
-    ],
-)
-def test_a_wrong_table_stands_to_the_right_one_in_one_way(got, name):
-    assert relation((got, WANTED)) == [name]
-
-
-def test_what_is_opaque_has_no_relation():
-    assert relation((object(), WANTED)) == []
-    assert relation((WANTED, object())) == []
-    assert relation((lambda: 1, deque([1]))) == []
-
-
-def test_a_factor_in_a_column_is_told():
-    right = pd.DataFrame({"city": list("abcd"), "share": [10.0, 20.0, 30.0, 40.0]})
-    assert relation((right.assign(share=right["share"] / 100), right)) == ["a-constant-factor"]
-    assert table_from(right)["share"].tolist() == [10.0, 20.0, 30.0, 40.0]

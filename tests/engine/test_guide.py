@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import nbformat
 import pytest
+from msgspec import structs
 from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG, Course
+from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers import places
@@ -18,7 +21,7 @@ from tools.docs import pages
 
 A1 = "a1_scaled_dot_product"
 READERS = ("student", "instructor", "canvas-moodle-gradescope", "large-classes", "term", "your-own-course",
-           "contributor", "security")  # fmt: skip
+           "writing-exercises", "cookbook", "security")  # fmt: skip
 
 
 def test_made_pages_are_what_the_code_says():
@@ -27,15 +30,15 @@ def test_made_pages_are_what_the_code_says():
 
 
 def test_links_lead_to_files_that_are_there():
-    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+    for page in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), ROOT / "tests" / "README.md"]:
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def test_files_and_commands_that_pages_name_are_there():
     known = (ROOT / "docs" / "reference-command-line.md").read_text()
-    for name in READERS:
-        text = (ROOT / "docs" / f"{name}.md").read_text()
+    for page in [*(ROOT / "docs" / f"{name}.md" for name in READERS), ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text()
         for path in re.findall(r"`((?:autograder|tests|docs|tools)/[\w/.]+)`", text):
             assert (ROOT / path).exists(), path
         for command in re.findall(r"(?:`|^ *)autograder ((?:dev )?[a-z-]*[a-z])", text, re.MULTILINE):
@@ -171,19 +174,21 @@ def test_from_an_empty_folder_to_returned_feedback(checkout, tmp_path, chromium)
     assert f"{by_exchange},{A1},written-roles,2.0,4.0" in (checkout / "exercises.csv").read_text()
     assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
     assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
-    for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom50/autograder.py"):
+    for name in ("tests.csv", "gradescope/doejane_4321", "a1.zip", "classroom50/autograder.py"):
         assert (checkout / name).exists(), name
 
 
-@pytest.mark.slow
-def test_the_contributors_commands(checkout):
-    """Two of them are run elsewhere: `make lint` by `make test`, `dev check` by `tests/engine/test_dev_check.py`."""
-    install, *elsewhere = commands("contributor")
-    assert elsewhere == ["make lint", "autograder dev check"]
-    assert re.search(r"^test:.* lint$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    person = Person(checkout, checkout.parent, checkout)
-    person.types(install)
-    page = (ROOT / "docs" / "contributor.md").read_text()
-    table = re.findall(r"\| `(autograder dev [a-z]+|python -m tools[.a-z]+)` \|", page)
-    assert table == ["autograder dev sync", "autograder dev catalogue", "python -m tools.docs", "autograder dev check"]
-    person.types(table[2])
+KEYS = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+
+
+def test_json_reference_explains_every_key():
+    test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
+    exercise = ExerciseResult("softmax", (test,), 0.25)
+    failed = Report("ben", A1, (), 0.25, "scaled_dot_product.ipynb is empty")
+    rare = {"causes": (Cause("no-scaling", ""), Cause("softmax-twice", "")), "withdrawn": True, "not_produced": ("",)}
+    whole = (structs.replace(failed, extra="..."), structs.replace(exercise, **rare), test)
+    page = (ROOT / "docs" / "reference-json.md").read_text()
+    _, *sections, example = page.split("\n## ")
+    assert [set(KEYS.findall(section)) for section in sections] == [set(value.to_dict()) for value in whole]
+    reports = [Report("ada", A1, (exercise,), 0.25), failed]
+    assert json.loads(example.split("```")[1].removeprefix("json")) == [report.to_dict() for report in reports]

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from autograder.content import course_relations
-from autograder.diagnosis.differences import ComparedCall, places_of_items
-from autograder.diagnosis.relations import explained_by_relations
+from autograder.diagnosis.differences import ComparedCall
+from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError
 from autograder.reports import plain_text
 from autograder.sandbox.protocol.calls import Call, Failure, NoAnswer, Reply
@@ -27,20 +27,11 @@ X = np.random.default_rng(0).normal(size=(3, 4, 5))
 
 
 def related(wrong, right, *calls, of_course=()):
-    """The relations between two functions' answers to some arrays."""
+    """The relation between two functions' answers to some arrays."""
     asked = [Call("f", (x,)) for x in calls or (X, X[0])]
     pairs = [(answering({"f": wrong})(call), answering({"f": right})(call)) for call in asked]
     off = frozenset(i for i, (got, wanted) in enumerate(pairs) if not same_answer(got, wanted))
-    return explained_by_relations(
-        [ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course
-    )
-
-
-def test_places_are_told_of_items_that_are_all_there_and_all_different():
-    a, b, c = np.eye(3)
-    assert places_of_items(np.array([b, a, a]), np.array([a, b, c])) == [1, 0, 0]
-    assert places_of_items(np.array([b, a, a + b]), np.array([a, b, c])) == []
-    assert places_of_items(np.array([a, a, b]), np.array([a, a, b])) == []
+    return relation_among([ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course)
 
 
 def changed(x):
@@ -51,32 +42,20 @@ def changed(x):
 @pytest.mark.parametrize(
     ("wrong", "right", "name", "words"),
     [
-        (lambda x: x * math.sqrt(6), lambda x: x, "a-constant-factor", "2.45 times"),
-        (lambda x: x + 2, lambda x: x, "shifted-by-a-constant", "2 more"),
         (lambda x: x.astype("float32"), lambda x: x, "another-dtype", "float32 where float64"),
         (lambda x: x.tolist(), lambda x: x, "another-kind", "a list and not as a NumPy array"),
-        (lambda x: x.swapaxes(-1, -2), lambda x: x, "axes-in-another-order", "changed places"),
         (lambda x: x.ravel(), lambda x: x, "another-shape", "joined or cut"),
-        (lambda x: 0 * x, lambda x: x, "all-zero", "numbers are 0"),
-        (lambda x: x[..., [0, 1, 0, 1], :], lambda x: x, "items-repeated", "what belongs at 2, 3 is nowhere"),
-        (lambda x: x * (np.arange(5) % 3 != 1), lambda x: x, "items-zero", "what belongs at 1, 4 is 0"),
         (lambda x: x[None], lambda x: x, "another-shape", "too many"),
         (lambda x: x.round(2), lambda x: x, "rounded", "rounded to 2 places"),
         (lambda x: x.astype("float16").astype(x.dtype), lambda x: x, "rounded", "first 3 digits"),
         (lambda x: np.sin(x.round(3)), np.sin, "rounded", "first 3 digits"),
-        (lambda x: x[..., ::-1], lambda x: x, "another-order", "backwards along axis"),
-        (lambda x: np.roll(x, 1, -1), lambda x: x, "another-order", "1 place too late, in a circle"),
-        (lambda x: x[..., [2, 0, 1, 4, 3]], lambda x: x, "another-order", "another order"),
         (lambda x: x[..., :-1], lambda x: x, "another-length", "cut short"),
-        (lambda x: x < 0, lambda x: x >= 0, "complement", "opposite"),
         (changed, lambda x: x / 1, "inputs-changed", "no longer what it was"),
-        (lambda x: (x * 2,), lambda x: (x * 2, x + 1), "parts-missing", "1 of the 2"),
-        (lambda x: x, lambda x: np.sin(x), "argument-handed-back", "an argument as it went in"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
-    (found,) = related(wrong, right)
+    found = related(wrong, right)
     assert found.name == name
     assert words in found.evidence
     assert found.hint.endswith("?")
@@ -86,59 +65,13 @@ def test_half_precision_may_make_anything_of_large_numbers():
     def in_half(x):
         return np.sin(x.astype("float16").astype(x.dtype))
 
-    (found,) = related(in_half, np.sin, X, 1e4 * X)
+    found = related(in_half, np.sin, X, 1e4 * X)
     assert found.name == "rounded"
     assert found.explains == {0, 1}
 
 
 def test_what_is_off_to_one_side_is_not_rounded():
-    assert not [one for one in related(lambda x: x + 1e-3 * x**3, lambda x: x) if one.name == "rounded"]
-
-
-def test_an_argument_without_effect():
-    """The wrong one also takes a sine, so that nothing plainer explains it."""
-    Y = np.random.default_rng(1).normal(size=(2, 3, 4, 5))
-    asked = [Call("f", (X, Y[0])), Call("f", (X, Y[1])), Call("f", (Y[0], Y[1]), {"scale": 2.0})]
-
-    def names(wrong):
-        pairs = [[answering({"f": one})(call) for one in (wrong, right)] for call in asked]
-        return explained_by_relations(
-            [ComparedCall(*one) for one in zip(asked, *zip(*pairs, strict=True), strict=True)], OFF
-        )
-
-    def right(x, y, scale=1.0):
-        return (x + y**3) * scale
-
-    OFF = frozenset({0, 1, 2})
-    (found,) = names(lambda x, y, scale=1.0: np.sin(x) * scale)
-    assert found.name == "argument-without-effect"
-    assert "differ in the second argument alone" in found.evidence
-    assert names(lambda x, y, scale=1.0: np.sin(x) + y) == ()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "name", "words"),
-    [
-        (
-            lambda x: np.where(x.sum(-1, keepdims=True) > 0, x, np.nan),
-            "nothing-to-see",
-            "may attend to nothing: there yours is NaN",
-        ),
-        (
-            lambda x: np.clip(np.where(x.sum(-1, keepdims=True) > 0, x, 0), -1e3, 1e3),
-            "large-scores",
-            "numbers as large as thousands",
-        ),
-    ],
-)
-def test_a_course_adds_relations_that_its_subject_alone_knows(wrong, name, words):
-    def right(x):
-        return np.where(x.sum(-1, keepdims=True) > 0, x, 0)
-
-    calls = (X, X[0], 1e6 * X) if name == "large-scores" else (X, X[0])
-    (found,) = related(wrong, right, *calls, of_course=course_relations(COURSE.folder))
-    assert (found.name, words in found.evidence) == (name, True)
-    assert related(wrong, right, *calls) == ()
+    assert related(lambda x: x + 1e-3 * x**3, lambda x: x) is None
 
 
 def test_a_floor_under_the_weights_is_told_with_the_output_made_of_them():
@@ -152,7 +85,7 @@ def test_a_floor_under_the_weights_is_told_with_the_output_made_of_them():
         return weights @ X[0].T, weights
 
     calls, of_course = (X, 1e4 * X), course_relations(COURSE.folder)
-    (found,) = related(held_up, softmax, *calls, of_course=of_course)
+    found = related(held_up, softmax, *calls, of_course=of_course)
     assert (found.name, found.explains) == ("floor-under-the-weights", {1})
     assert found.evidence.endswith("where one should be below 0.0001, yours is 0.0001.")
     # Neither numbers that nobody writes down nor weights that are shared out evenly are a floor.
@@ -168,17 +101,12 @@ def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
         course_relations(tmp_path)
 
 
-def test_two_relations_are_told_as_two():
-    found = related(lambda x: x.tolist() if x.ndim == 2 else x[..., ::-1], lambda x: x)
-    assert [one.name for one in found] == ["another-kind", "another-order"]
-
-
 def test_right_for_one_layout_alone():
     def two_axes_only(x):
         assert x.ndim == 2
         return x + x
 
-    (found,) = related(two_axes_only, lambda x: x * 2, X[0], X, X[None])
+    found = related(two_axes_only, lambda x: x * 2, X[0], X, X[None])
     assert (found.name, "With a first array of 2 axes all is right" in found.evidence) == ("one-batch-layout", True)
 
 
@@ -189,30 +117,25 @@ def test_right_up_to_a_size():
         return np.where(np.arange(len(x))[:, None] < 8, x * x, 0)
 
     calls = [np.random.default_rng(rows).normal(size=(rows, columns)) for rows, columns in ((3, 90), (8, 4), (70, 5))]
-    (found,) = related(eight_rows, lambda x: x * x, *calls)
+    found = related(eight_rows, lambda x: x * x, *calls)
     assert (found.name, found.hint[-1]) == ("stops-at-a-size", "?")
     assert found.evidence == "All is right where axis -2 of the first argument is at most 8; beyond it is not."
     # Which of several sizes it is, nobody knows.
-    (found,) = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
+    found = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
     assert found.evidence == (
         "In the calls that are right, axis -2 of the first argument is at most 8 and axis -1 of the first argument is "
         "at most 4; in the wrong ones each of these is larger."
     )
     # Nor is it the size where all that is larger has more axes.
-    (found,) = related(lambda x: x * x if x.ndim < 3 else x.sum(), lambda x: x * x, *calls, np.ones((80, 3, 4)))
+    found = related(lambda x: x * x if x.ndim < 3 else x.sum(), lambda x: x * x, *calls, np.ones((80, 3, 4)))
     assert found.name == "one-batch-layout"
     # Where a smaller size is wrong as well, the size is not what is wrong.
-    assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) == ()
-
-
-def test_an_error_too_small_to_tell_is_no_item_left_out():
-    assert related(lambda x: x / (1 + 3e-5), lambda x: x) == ()
+    assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) is None
 
 
 def test_noise_stands_in_no_relation():
-    assert related(lambda x: np.sin(9 * x), lambda x: x) == ()
-    assert related(lambda x: np.sign(x) * np.abs(x) ** 1.002, lambda x: x) == ()  # a little off, but not by chance
-    assert related(lambda x: x.sum(), lambda x: x.mean() ** 2) == ()  # one number is always some factor of another
+    assert related(lambda x: np.sin(9 * x), lambda x: x) is None
+    assert related(lambda x: np.sign(x) * np.abs(x) ** 1.002, lambda x: x) is None  # a little off, but not by chance
 
 
 def test_gradients_that_do_not_come():
@@ -234,10 +157,10 @@ def test_gradients_that_do_not_come():
 
 
 def test_the_report_begins_with_it():
-    result = judged_alone(A1, SCORES, lambda Q, K: 1.7 * Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))
+    result = judged_alone(A1, SCORES, lambda Q, K: (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))[None])
     said = plain_text.as_text(result).splitlines()
-    assert result.diagnosis == "a-constant-factor"
-    assert said[1].startswith("Each of your numbers is 1.7 times")
+    assert result.diagnosis == "another-shape"
+    assert said[1].startswith("The numbers are right, but an axis of length 1 is too many")
 
 
 def test_an_answer_that_changes_from_call_to_call():
@@ -257,12 +180,11 @@ def test_a_name_is_not_given_if_more_is_left_than_it_explains():
 
 def test_a_visible_check_begins_with_it_too():
     def attention_scores(Q, K):
-        return 1.7 * Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+        return (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))[None]
 
     verdict = examine("attention_scores", {"attention_scores": attention_scores, "np": np})
-    assert "Each of your numbers is 1.7 times" in repr(verdict)
+    assert "an axis of length 1 is too many" in repr(verdict)
     assert "Known mistake" not in repr(verdict)
-    assert repr(verdict).index("1.7 times") < repr(verdict).index("wanted")
 
 
 def test_a_visible_check_says_nothing_of_what_it_cannot_tell():
@@ -277,7 +199,7 @@ def test_running_out_of_memory_or_time_is_no_wrong_value(no_value):
     right = [Reply(call.args[0] * 2) for call in calls]
     answers = zip(calls, [*right[:2], no_value], right, strict=True)
     compared = [ComparedCall(*one) for one in answers]
-    assert explained_by_relations(compared, frozenset({2})) == ()
-    wrong = [ComparedCall(one.call, Reply(one.wanted.value * 3), one.wanted) for one in compared[:2]]
-    (found,) = explained_by_relations([*wrong, compared[2]], frozenset({0, 1, 2}))
-    assert found.name == "a-constant-factor"
+    assert relation_among(compared, frozenset({2})) is None
+    wrong = [ComparedCall(one.call, Reply(one.wanted.value.tolist()), one.wanted) for one in compared[:2]]
+    found = relation_among([*wrong, compared[2]], frozenset({0, 1, 2}))
+    assert found.name == "another-kind"

@@ -38,5 +38,5 @@ def agreement(seen: CheckResult, graded: ExerciseResult, is_right: Callable[[str
     if result.diagnosis == name or is_right(result.diagnosis):
         return SAME
     alternatives = result.diagnosis.split("-or-")
-    fits = any(one in (name, *name.split("-or-"), *name.split("+")) or is_right(one) for one in alternatives)
+    fits = any(one in (name, *name.split("-or-")) or is_right(one) for one in alternatives)
     return ELSE if not fits else ONE_OF_TWO if len(alternatives) > 1 else SAME
