@@ -12,7 +12,6 @@ from typing import Any
 
 from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
-from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
 from autograder.judge.exercise_calls import read
@@ -22,6 +21,7 @@ from autograder.judge.process import material_of
 from autograder.report import Cause, ExerciseResult
 from autograder.sandbox.protocol.calls import Answer
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.session import Suite

@@ -21,7 +21,6 @@ from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_checks import Finding
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
-from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
@@ -29,6 +28,7 @@ from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.example import example_in
 from autograder.testing.local import Here, answering
 from autograder.testing.recording import record

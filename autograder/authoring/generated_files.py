@@ -1,6 +1,6 @@
 """Generates files from `source/`, scripts in `solutions/` and releases in `assignments/`, and some visible tests.
 
-Visible tests are written from the tables of hidden tests with the flag `expect.cases(..., visible=True)`.
+Visible tests are written from the tables of hidden tests with the flag `cases(..., visible=True)`.
 """
 
 from __future__ import annotations
@@ -114,10 +114,10 @@ def _visible_tests(hidden: Path, assignment: Assignment) -> str:
     lines = [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]
     for key, test in tests.items():
         cases = [_case(case, right, hidden) for case in test.table]
-        lines += [f"    {key} = expect.cases(", f"        {test.__doc__!r},", "        ["]
+        lines += [f"    {key} = cases(", f"        {test.__doc__!r},", "        ["]
         lines += [*(f"            {case}," for case in cases), "        ],", f"        {test.hint!r},", "    )"]
     used = [line for word, line in OTHERS.items() if any(re.search(rf"\b{word}[.(]", text) for text in lines)]
-    head = [HEAD, "", *used, IMPORTS, "from autograder.testing import expect", "", ""]
+    head = [HEAD, "", *used, IMPORTS, "from autograder.testing import cases", "", ""]
     return "\n".join([*head, *lines]) + "\n"
 
 

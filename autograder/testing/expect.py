@@ -226,13 +226,6 @@ def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "")
         fail(f"raised nothing; it should raise {name}.", hint)
 
 
-def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
-    """A test made of a table of examples: see `autograder.testing.cases.cases`."""
-    from autograder.testing.cases import cases as made  # it imports this module
-
-    return made(*arguments, **more)
-
-
 def sample(draws: Any, hint: str = "", **asked: Any) -> None:
     """Draws have the expected distribution: see `autograder.testing.sampling.sample`."""
     from autograder.testing.sampling import sample as judged  # it imports this module

@@ -316,8 +316,9 @@ def _as_test(item: pytest.Function) -> Test:
     exercise = item.get_closest_marker("exercise")
     if exercise is None or not exercise.args:
         raise CourseError(f'{item.path}: {item.name}: no @pytest.mark.exercise("...") on its class')
-    weight = item.get_closest_marker("weight")
+    marker = item.get_closest_marker("weight")
+    weight = marker.args[0] if marker else getattr(item.function, "weight", 1.0)  # a test by `cases` has it
     document = (item.function.__doc__ or "").strip()
     if not document:
         raise CourseError(f"{item.path}: {item.name}: no docstring; it is the sentence that a student reads")
-    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight.args[0]) if weight else 1.0)
+    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight))

@@ -68,7 +68,7 @@ def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark):
 VISIBLE = """
 @pytest.mark.exercise("late")
 class TestLate:
-    test_late = expect.cases("Later orders.", [((ORDERS[3:5], pd.Timestamp("2024-03-01")),), ((ORDERS[:1],
+    test_late = cases("Later orders.", [((ORDERS[3:5], pd.Timestamp("2024-03-01")),), ((ORDERS[:1],
         pd.Timestamp("2024-01-01")), Fraction(1, 3))], "Later than what?", visible=True)
 """
 

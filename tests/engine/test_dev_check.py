@@ -10,9 +10,9 @@ import pytest
 from autograder.authoring import catalogue_page, course_check, notebook_checks
 from autograder.authoring.sample_class import mistake as known_mistake
 from autograder.course import Course
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
 from autograder.submission import grade_id
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.session import Suite
 from tests.conftest import ROOT, copy_course
 from tests.helpers.in_process import COURSE, judged_alone
@@ -173,7 +173,7 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
 def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
     (a1.content / "attention_scores" / "mistakes.py").unlink()
     (a1.content / "softmax" / "mistakes.py").write_text(
-        "from autograder.diagnosis.catalogue import Catalogue\nmistake = Catalogue()\n"
+        "from autograder.testing.catalogue import Catalogue\nmistake = Catalogue()\n"
         '@mistake("nothing", hint="What comes back?")\ndef softmax(x, axis=-1):\n    return None\n'
         '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
     )
@@ -186,7 +186,7 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
 RECIPE = """\
 import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.testing.catalogue import Catalogue
 
 mistake = Catalogue()
 

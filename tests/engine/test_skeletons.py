@@ -10,8 +10,8 @@ import pytest
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.authoring.skeletons import name_mistake
 from autograder.course import Course
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError, SubmissionError
+from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 
 WRONG = "def softmax(x, axis=-1):\n    e = np.exp(x)\n\n    return e / e.max(axis, keepdims=True)"
