@@ -38,7 +38,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
 
 FIRST = "Mend this first."
-KNOWN_MARKS = {"exercise", "weight", "watched", "random", "parametrize"}
+KNOWN_MARKS = {"exercise", "weight", "watched", "parametrize"}
 MISTAKES = 3  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
 
 

@@ -18,23 +18,17 @@ import nbformat
 
 from autograder.course import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
-from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SPAN, items_of
 from autograder.submission import MODEL, grade_id
 from autograder.testing.session import Suite
-from autograder.testing.tables import as_table
+from autograder.testing.values import comparisons
+from autograder.testing.values.comparisons import described
 
 FLAG = "visible=True"
 HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'
 IMPORTS = "import numpy as np\nimport pytest\nfrom numpy import array, inf, nan\n"
 ALLOWED = {"np", "array", "inf", "nan"}
 # Further names that a case may use, with their imports.
-OTHERS = {
-    "pd": "import pandas as pd",
-    "datetime": "import datetime",
-    "deque": "from collections import deque",
-    "Decimal": "from decimal import Decimal",
-    "Fraction": "from fractions import Fraction",
-}
+OTHERS = {"deque": "from collections import deque"}
 
 
 def sync(course: Course) -> Iterator[Path]:
@@ -116,25 +110,25 @@ def _visible_tests(hidden: Path, assignment: Assignment) -> str:
         cases = [_case(case, right, hidden) for case in test.table]
         lines += [f"    {key} = cases(", f"        {test.__doc__!r},", "        ["]
         lines += [*(f"            {case}," for case in cases), "        ],", f"        {test.hint!r},", "    )"]
-    used = [line for word, line in OTHERS.items() if any(re.search(rf"\b{word}[.(]", text) for text in lines)]
+    used = [line for word, line in _imports().items() if any(re.search(rf"\b{word}[.(]", text) for text in lines)]
     head = [HEAD, "", *used, IMPORTS, "from autograder.testing import cases", "", ""]
     return "\n".join([*head, *lines]) + "\n"
 
 
+def _imports() -> dict[str, str]:
+    """Lines that import what a case may use, by the name used."""
+    found = dict(OTHERS)
+    for comparison in comparisons.by_tag().values():
+        found |= comparison.imports
+    return found
+
+
 def _code(value: Any) -> str:
-    """A value as code; a pandas object by its columns."""
+    """A value as code."""
     if type(value) is tuple:
         return f"({''.join(f'{_code(item)}, ' for item in value).rstrip()})"
-    if (table := as_table(value)) is None:
-        return repr(value)
-    if table.kind in (MOMENT, SPAN):
-        return f"pd.{table.kind}({str(value)!r})"
-    rows = f"pd.Index({items_of(table.rows)!r}, name={table.row_names[0]!r})" if table.rows else ""
-    if table.kind == INDEX:
-        return rows
-    columns = [f"{name!r}: {part.plain!r}" for name, part in zip(table.names, table.parts, strict=True)]
-    data = f"{{{', '.join(columns)}}}" if table.kind == FRAME else repr(table.parts[0].plain)
-    return f"pd.{table.kind}({data}{f', index={rows}' if rows else ''})"
+    found = described(value)
+    return repr(value) if found is None else found[0].code(found[1])
 
 
 def _case(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
@@ -147,6 +141,6 @@ def _case(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
         names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     except SyntaxError:
         names = {text}  # which is no name, so it is not allowed either
-    if names - ALLOWED - OTHERS.keys() - {error}:
+    if names - ALLOWED - _imports().keys() - {error}:
         raise CourseError(f"{hidden}: a visible case holds what cannot be written down: {text}")
     return text

@@ -16,10 +16,10 @@ from autograder.diagnosis.differences import USUAL, ComparedCall, takes_large_nu
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, Reply
 from autograder.testing.catalogue import Mistake
-from autograder.testing.comparing import arrays, same_answer, same_array, same_value
 from autograder.testing.recording import RecordedCall
 from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded, has_chance, parts_of
+from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 

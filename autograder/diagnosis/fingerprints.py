@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
-from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
-from autograder.testing.comparing import float_of, numbers
+from autograder.sandbox.values.core.objects import Record
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.sandbox.values.value_types import type_of
+from autograder.testing.values.core.comparing import float_of, numbers
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
@@ -82,8 +82,10 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:
             yield kind, array.ravel()[:MAX_PARTS].astype(float) / COARSER
         else:
             yield kind, array.ravel()[:MAX_PARTS]
-    elif isinstance(value, Record | Table):
-        yield from _leaves(value.fields if isinstance(value, Record) else value.data())
+    elif isinstance(value, Record):
+        yield from _leaves(value.fields)
+    elif (known := type_of(value)) is not None:
+        yield from _leaves(known.parts(value))
     elif isinstance(value, set | frozenset):
         yield f"{type(value).__name__}{sorted(map(repr, value))!s:.100}", None
     elif isinstance(value, list | tuple) and value and all(type(item) in (int, float, bool) for item in value):

@@ -16,8 +16,8 @@ from autograder.diagnosis.differences import (
     parts,
 )
 from autograder.sandbox.protocol.calls import Failure, Reply
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.testing.comparing import allclose, numbers, same_value
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.testing.values.core.comparing import allclose, numbers, same_value
 
 IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # from autograd's messages
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from autograder.diagnosis.fingerprints import Fingerprints, alike, digest, fingerprint_of, on_any_machine
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
-from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.sandboxed.perform import perform
+from autograder.sandbox.values.core.objects import Other
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import answering, quiet

@@ -21,10 +21,10 @@ from autograder.diagnosis.relations import Relation, relation_among
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Reply
 from autograder.testing.catalogue import Mistake
-from autograder.testing.comparing import arrays
 from autograder.testing.recording import RecordedCall
 from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded
+from autograder.testing.values.core.comparing import arrays
 
 # To name a mistake that is made in some calls only, so many answers with so many different numbers must agree.
 ENOUGH_ANSWERS, ENOUGH_NUMBERS = 2, 4
@@ -117,9 +117,7 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
-    # Right samples may differ, so only a mistake's samples are evidence.
-    rules = RULES[:2] if any(one.call.chance for one in calls) else RULES
-    return next((found for _, find in rules if (found := find(compared))), None)
+    return next((found for _, find in RULES if (found := find(compared))), None)
 
 
 def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:

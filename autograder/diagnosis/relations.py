@@ -22,8 +22,8 @@ from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
 from autograder.sandbox.protocol.kinds import Kind as FailureKind
 from autograder.sandbox.protocol.kinds import Why
-from autograder.testing.comparing import arrays, numbers
 from autograder.testing.relation import OfAnswer
+from autograder.testing.values.core.comparing import arrays, numbers
 
 MOST_SIZES = 4  # in one sentence: a long text is often a wide one, too
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

@@ -24,7 +24,6 @@ from autograder.judge.notebook import Notebook
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
-from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
@@ -32,6 +31,7 @@ from autograder.testing.redaction import hidden, without_words
 from autograder.testing.session import Outcome, Test
 from autograder.testing.student import Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import Forbidden, NotStarted
+from autograder.testing.values.core.comparing import same_answer, same_value
 
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
@@ -179,7 +179,7 @@ class _TestRun:
         if cells is None or isinstance(answer, NoAnswer):  # in the students' own kernel nothing is hidden
             return answer
         found = without_words(answer, cells)
-        if isinstance(found, Reply) and call.gives in (Gives.PRINTED, Gives.FILES):
+        if isinstance(found, Reply) and call.gives is Gives.PRINTED:
             return structs.replace(found, value=hidden(found.value))
         return found
 
@@ -275,11 +275,8 @@ def _after(place: Place, tests: Sequence[Test], recording: Recording) -> set[Pla
 
 
 def _repeat_first_calls(calls: ExerciseCalls, firsts: dict[Test, tuple[Call, Unread]]) -> dict[Test, Exception]:
-    """Make the first call of each test once more, the last one first: the error of each test whose answer changed.
-
-    Calls that draw at random are not repeated.
-    """
-    distinct = {call.as_bytes: (call, got) for call, got in reversed(firsts.values()) if call.chance is None}
+    """Make the first call of each test once more, the last one first: the error of each test whose answer changed."""
+    distinct = {call.as_bytes: (call, got) for call, got in reversed(firsts.values())}
     asked = [call for call, _ in distinct.values()]
     repeated: list[Unread] = [*ask_together(calls, asked)]
     repeated += [ask_one(calls, call) for call in asked[len(repeated) :]]
@@ -307,7 +304,5 @@ def _difference(call: Call, first: Unread, second: Unread) -> Exception | None:
 
 def _changes_when_repeated(calls: ExerciseCalls, call: Call, first: Reply) -> bool:
     """Whether a call that returned a wrong value returns another one when it is made once more."""
-    if call.chance is not None:
-        return False
     second = read(ask_one(calls, call))
     return isinstance(second, Reply) and not has_chance(call, second) and not same_value(first.value, second.value)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from autograder.judge.format_errors import Answering
 from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.testing.comparing import change_of
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.student import Recorded
+from autograder.testing.values.core.comparing import change_of
 
 ADVICE = "Which line writes into an argument, or sets its shape or dtype?"
 
@@ -21,7 +21,7 @@ ADVICE = "Which line writes into an argument, or sets its shape or dtype?"
 def changed_argument(calls: Iterable[object], right: Answering) -> tuple[Call, Mismatch] | None:
     """The first of these calls that changes an argument that the reference does not change, with the message."""
     for one in calls:
-        if isinstance(one, Recorded) and one.call.chance is None and (text := _change(one, right)):
+        if isinstance(one, Recorded) and (text := _change(one, right)):
             return one.call, Mismatch(f"{text} after the call than before.", ADVICE, CHANGED_ARGUMENT)
     return None
 

@@ -17,7 +17,7 @@ from autograder.judge.picture import drawing
 from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
-from autograder.testing.comparing import same_answer
+from autograder.testing.values.core.comparing import same_answer
 
 
 def judge(

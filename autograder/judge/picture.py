@@ -15,9 +15,9 @@ from autograder.judge.material import Material
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
 from autograder.testing.callbacks import Questions
-from autograder.testing.comparing import numbers
 from autograder.testing.example import Example
 from autograder.testing.student_errors import Stopped
+from autograder.testing.values.core.comparing import numbers
 
 MAX_MATRICES = 8
 

@@ -22,13 +22,13 @@ from autograder.testing.cases import cases
 from autograder.testing.catalogue import Catalogue
 from autograder.testing.relation import OfAnswer
 from autograder.testing.reproduce import note
-from autograder.testing.student import RNG, SEED, Function, Gradients
+from autograder.testing.student import Function, Gradients
 from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
 
 __all__ = [
-    "GREY", "HIGH", "MODEL", "RNG", "SEED", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
+    "GREY", "HIGH", "MODEL", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
     "ModelFile", "ModelPlan", "OfAnswer", "Raised", "Raster", "arrives", "blend", "cases", "close",
     "equal", "expect", "keeps", "note", "one_line", "shown", "with_fallback",
 ]  # fmt: skip

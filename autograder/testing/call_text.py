@@ -6,10 +6,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from autograder.sandbox.protocol.calls import EVAL, Call, Gives
-from autograder.sandbox.protocol.tables import FRAME, MOMENT, SPAN, Table
+from autograder.testing.values.comparisons import described
 
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
@@ -18,13 +16,9 @@ def as_written(call: Call, names: ParameterNames) -> str:
     """A call as a person would write it: `median(x, axis=0) with x (4, 5)`."""
     if call.gives is Gives.NAME:
         return call.name
-    if call.chance is not None and call.chance.times:
-        return f"{as_written(replace(call, chance=None), names)}, {call.chance.times:,} times"
     if call.instance is None:
         made = _call_text(call.args, call.kwargs, names(call.name), call.name)
-        if call.steps:
-            return ", then ".join([made, *_step_texts(call, names)])
-        return made + (f" with {', '.join(map(repr, call.typed))} typed in" if call.typed else "")
+        return ", then ".join([made, *_step_texts(call, names)])
     made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
     if call.build:
         return made
@@ -60,12 +54,11 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
 
 def _size(value: Any) -> tuple[str, str] | None:
     """An argument without a label, and its size after a label, if any; None if it is written out instead."""
-    if isinstance(value, Table) and value.kind not in (MOMENT, SPAN):
-        size = f"of {len(value)} x {len(value.parts)}" if value.kind == FRAME else f"of {len(value)}"
-        return f"a {value.kind} {size}", size
+    if (found := described(value)) is not None:
+        return found[0].size(found[1])
     if hasattr(value, "shape"):
         shape = str(tuple(value.shape))
-        return f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {shape}", shape
+        return f"an array {shape}", shape
     if isinstance(value, dict):
         return "a dict", ""
     return ("a function", "") if callable(value) else None

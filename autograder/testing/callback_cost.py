@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Call, Instance
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.values.codec import Handle
+from autograder.sandbox.values.value_types import type_of
+from autograder.testing.values.comparisons import comparable
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
-HARMLESS = (bool, Handle, date, time, timedelta)
+HARMLESS = (bool, Handle)
 MAX_NUMBER = 512
 MAX_AXIS = 256
 MAX_AXES = 8
@@ -49,7 +47,7 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     if len(weights) + len(sizes) > MAX_NUMBERS or math.prod(weights) * max(weights, default=1) > MAX_WEIGHTS:
         return False
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
-    shapes += [_shape(value)[::-1] for value in values if isinstance(value, (*HOLDS, Table))]
+    shapes += [_shape(value)[::-1] for value in values if isinstance(value, HOLDS) or comparable(value)]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
     # The sizes that a module is built with make its weights, which are counted by their shapes. One of them may count
     # once more, unless it is a width that the arguments have already.
@@ -66,9 +64,9 @@ def _sizes(values: Iterable[Any]) -> list[int]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape that NumPy could give to nested lists: the longest on each level; a table's rows and columns."""
-    if isinstance(value, Table):
-        return (len(value), max(1, len(value.parts)))
+    """The shape that NumPy could give to nested lists: the longest on each level; the axes of other values."""
+    if (found := comparable(value)) is not None:
+        return found[0].axes(found[1])
     if not isinstance(value, HOLDS):
         return tuple(getattr(value, "shape", ()))
     inner = [shape for item in items_in(value) if (shape := _shape(item))]
@@ -81,8 +79,6 @@ def _number(value: Any) -> float | None:
         if math.prod(value.shape) != 1 or (value.shape and not str(value.dtype).rpartition(".")[2].startswith("int")):
             return None
         return float(value.reshape(-1)[0])
-    if isinstance(value, Fraction | Decimal):
-        return float(value)
     return abs(value) if isinstance(value, complex) else value if _is_plain_number(value) else None
 
 
@@ -91,16 +87,27 @@ def _is_plain_number(value: Any) -> bool:
 
 
 def items_in(value: Any) -> Iterator[Any]:
-    """The items of a list, a set, a dict or a table, with its names."""
+    """The items of a list, a set or a dict, with its keys."""
     if isinstance(value, Mapping):
         yield from value
         yield from value.values()
-    elif isinstance(value, Table):
-        yield from (*value.names, *value.label_names, *value.row_names)
-        for column in (*value.parts, *(value.rows or [])):
-            yield from (column.values, *(column.categories.plain if column.categories else ()))
     else:
         yield from value
+
+
+def data_in(value: Any) -> Iterator[Any]:
+    """The arrays, numbers and texts that a value of a registered type is made of; nothing for any other value."""
+    known, found = type_of(value), comparable(value)
+    if known is not None and found is not None:
+        yield from _leaves(known.parts(found[1]))
+
+
+def _leaves(parts: Any) -> Iterator[Any]:
+    if isinstance(parts, HOLDS):
+        for item in items_in(parts):
+            yield from _leaves(item)
+    else:
+        yield parts
 
 
 def _is_harmless(value: Any, items: int) -> bool:
@@ -112,8 +119,8 @@ def _is_harmless(value: Any, items: int) -> bool:
         number = _number(value)
         # One number with axes around it is a size, too, unless it is NaN or infinite.
         return number is None or bool(shape and not math.isfinite(number)) or abs(number) <= MAX_NUMBER
-    if isinstance(value, Table):
-        return all(_is_harmless_in_table(item, items) for item in items_in(value))
+    if comparable(value) is not None:
+        return all(n < items and _is_harmless_part(part, items) for n, part in enumerate(data_in(value)))
     if isinstance(value, HOLDS):
         return all(number < MAX_ITEMS and _is_harmless(item, items) for number, item in enumerate(items_in(value)))
     if isinstance(value, str | bytes):
@@ -124,9 +131,8 @@ def _is_harmless(value: Any, items: int) -> bool:
     return number is not None and abs(number) <= MAX_NUMBER
 
 
-def _is_harmless_in_table(item: Any, items: int) -> bool:
-    """Whether a column or a name is harmless. Numbers in a table are data and not sizes, however large they are."""
-    if isinstance(item, np.ndarray | list):
-        cells = [cell for cell in item if not _is_plain_number(cell)] if isinstance(item, list) else []
-        return len(item) <= items and all(_is_harmless(cell, items) for cell in cells)
-    return _is_plain_number(item) or _is_harmless(item, items)
+def _is_harmless_part(part: Any, items: int) -> bool:
+    """Whether what a value is made of is harmless. Its numbers are data and not sizes, however large they are."""
+    if isinstance(part, np.ndarray):
+        return bool(part.size <= items)
+    return _is_plain_number(part) or _is_harmless(part, items)

@@ -19,10 +19,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.protocol.values import Handle
 from autograder.sandbox.sandboxed.perform import perform
-from autograder.testing.callback_cost import HOLDS, is_small, items_in
+from autograder.sandbox.values.codec import Handle
+from autograder.testing.callback_cost import HOLDS, data_in, is_small, items_in
+from autograder.testing.values.comparisons import comparable
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
@@ -79,7 +79,7 @@ class Questions:
             return refused("too much has been asked by now")
         if not is_small(question):
             return refused("this is far more than it is meant to be asked about")
-        question = replace(question, memory=None, chance=None, gives=Gives.VALUE, typed=None)
+        question = replace(question, memory=None, gives=Gives.VALUE)
         if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
         is_known = any(proxy.name == question.name for proxy in self.substituted)
@@ -164,8 +164,10 @@ def _watch_compile() -> None:
 
 
 def _has_text(value: Any) -> bool:
-    if isinstance(value, (*HOLDS, Table)):
+    if isinstance(value, HOLDS):
         return any(map(_has_text, items_in(value)))
+    if comparable(value) is not None:
+        return any(map(_has_text, data_in(value)))
     return isinstance(value, str | bytes) and bool(value)
 
 
@@ -187,7 +189,8 @@ def in_torch(call: Call) -> bool:
 def _has_arrays(values: Iterable[Any]) -> bool:
     """Whether there is an array, a table, a tensor, or a list or the like that could be one, among `values`."""
     return any(
-        isinstance(value, np.ndarray | dict | Table)
+        isinstance(value, np.ndarray | dict)
+        or comparable(value) is not None
         or hasattr(value, "detach")
         or (isinstance(value, HOLDS) and (_has_arrays(value) or not all(isinstance(item, int) for item in value)))
         for value in values

@@ -11,23 +11,22 @@ from __future__ import annotations
 import copy
 from collections import deque
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.testing import expect, tables
+from autograder.sandbox.values.core.objects import Other
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.testing import expect
 from autograder.testing import visible as visible_tests
-from autograder.testing.comparing import allclose, float_of, same_value
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised
+from autograder.testing.values.comparison import WITHIN
+from autograder.testing.values.comparisons import comparable
+from autograder.testing.values.core.comparing import allclose, float_of, in_four_digits, same_value
 
-LARGEST_BITS = 1000  # of an integer that a float can hold
 Case = tuple[Any, ...]
 
 
@@ -74,8 +73,8 @@ def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: A
         raise
     if is_error:
         fail(f"gave back {kind_of(got)}; it should raise {right.__name__}.", hint, got=got)
-    if tables.as_table(right) is not None:
-        expect.table(got, right, hint, tells=tells)
+    if comparable(right) is not None:
+        expect.same(got, right, hint, tells=tells)
         return
     if alike(got, right):
         return
@@ -101,22 +100,18 @@ def _what_is_wrong(got: Any, right: Any) -> str:
 
 def _number(value: Any) -> str:
     """A number as part of a sentence; empty for anything else."""
-    if isinstance(value, Decimal | Fraction | complex):
-        return f"is {tables.shown(value)}, which "
-    if _kind(value) != "number":
+    if not isinstance(value, complex) and _kind(value) != "number":
         return ""
-    number = np.asarray(value).item()
-    is_huge = isinstance(number, int) and number.bit_length() > LARGEST_BITS
-    return f"is {Decimal(number) if is_huge else number + 0:.4g}, which "
+    return f"is {in_four_digits(np.asarray(value).item())}, which "
 
 
 def alike(got: Any, right: Any) -> bool:
     """Whether two values are equal, numbers up to rounding. 2 equals 2.0, and NaN equals NaN; True equals no number."""
     if isinstance(got, Other):
         return False
-    table, right_table = tables.as_table(got), tables.as_table(right)
-    if table is not None and right_table is not None:
-        return tables.difference(table, right_table) is None
+    found, wanted = comparable(got), comparable(right)
+    if found is not None and wanted is not None and found[0] is wanted[0]:
+        return found[0].difference(found[1], wanted[1]) is None
     if _kind(got) != _kind(right):
         return False
     if isinstance(right, list | tuple | deque | Generated):
@@ -124,15 +119,19 @@ def alike(got: Any, right: Any) -> bool:
     if isinstance(right, dict):
         return got.keys() == right.keys() and all(alike(got[key], right[key]) for key in right)
     if _kind(right) in ("number", "array"):
-        found, wanted = np.asarray(got), np.asarray(right)
-        if "f" not in found.dtype.kind + wanted.dtype.kind:
-            return bool(np.array_equal(found, wanted))
-        if "O" in found.dtype.kind + wanted.dtype.kind:  # an integer of any size
-            found, wanted = np.asarray(float_of(got)), np.asarray(float_of(right))
-        if found.shape != wanted.shape:
-            return False
-        return allclose(found.astype(float), wanted.astype(float), tables.WITHIN)
+        return _alike_numbers(got, right)
     return same_value(got, right)
+
+
+def _alike_numbers(got: Any, right: Any) -> bool:
+    found, wanted = np.asarray(got), np.asarray(right)
+    if "f" not in found.dtype.kind + wanted.dtype.kind:
+        return bool(np.array_equal(found, wanted))
+    if "O" in found.dtype.kind + wanted.dtype.kind:  # an integer of any size
+        found, wanted = np.asarray(float_of(got)), np.asarray(float_of(right))
+    if found.shape != wanted.shape:
+        return False
+    return allclose(found.astype(float), wanted.astype(float), WITHIN)
 
 
 def _kind(value: Any) -> str:

@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import Form, Other
-from autograder.sandbox.protocol.scalars import WRITERS, Generated
-from autograder.testing import tables
-from autograder.testing.comparing import change_of, float_of, not_close, same_value
-from autograder.testing.effects import text as text
-from autograder.testing.figures import figure as figure
+from autograder.sandbox.values.conversion import portable
+from autograder.sandbox.values.core.objects import Form, Other
+from autograder.sandbox.values.core.scalars_codec import WRITERS, Generated
 from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
+from autograder.testing.printed_text import text as text
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
+from autograder.testing.values.comparison import WITHIN, Comparison, Difference
+from autograder.testing.values.comparisons import comparable
+from autograder.testing.values.core.comparing import change_of, float_of, not_close, same_value
+from autograder.testing.values.tables.table_comparison import How
+from autograder.testing.values.tables.table_comparison import difference as difference_of_tables
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
 # The mildest known mistake is 0.01 away.
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
-RARE = (complex, Decimal, Fraction)
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 NO_ARRAY = ", where an array belongs"
@@ -82,8 +82,8 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
 
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
     """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype."""
-    if tables.as_table(wanted) is not None:
-        table(got, wanted, hint, what, atol=atol)
+    if comparable(wanted) is not None:
+        same(got, wanted, hint, what, WITHIN if atol is None else atol)
         return
     got, wanted = (
         np.asarray(float_of(value[()])) if value.dtype.kind == "O" and not value.ndim else value
@@ -105,9 +105,9 @@ def _fail_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, 
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
-    """Same shape and exactly the same values. A date, a text, bytes, a table or the like is compared as it is."""
-    if tables.as_table(wanted) is not None:
-        table(got, wanted, hint, what, atol=0.0)
+    """Same shape and exactly the same values. A text, bytes, a table or the like is compared as it is."""
+    if comparable(wanted) is not None:
+        same(got, wanted, hint, what, 0.0)
         return
     if type(wanted) in EXACT:
         if type(got) is not type(wanted):
@@ -123,9 +123,36 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
 
 
 def _as_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
-    """Both as arrays of numbers; of Python's own kinds of numbers only if they are wanted."""
-    kinds = RARE if isinstance(wanted, RARE) else ()
+    """Both as arrays of numbers; complex numbers only if they are wanted."""
+    kinds = complex if isinstance(wanted, complex) else ()
     return [np.asarray(value if isinstance(value, kinds) else numbers(value)) for value in (got, wanted)]
+
+
+def same(
+    got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float = WITHIN, tells: bool = False
+) -> None:
+    """The same value of a registered type, such as a table; see `testing.values.comparison`.
+
+    atol: how far numbers may be off; tells: whether the message gives the expected value, for visible tests
+    """
+    comparison, found, right = _same_type(got, wanted, hint)
+    _must_not_differ(comparison.difference(found, right, atol, tells), got, hint, what)
+
+
+def _same_type(got: Any, wanted: Any, hint: str) -> tuple[Comparison, Any, Any]:
+    """The comparison for what is wanted, and both values in portable form; fails if one is of another type."""
+    right, found = comparable(wanted), comparable(got)
+    if right is None:
+        raise TypeError(f"a {type(wanted).__name__} is of no registered type")
+    if found is None or found[0] is not right[0]:
+        fail_for_kind(got, f", not {right[0].named(right[1]).partition(' of ')[0]}", hint)
+    return right[0], found[1], right[1]
+
+
+def _must_not_differ(difference: Difference | None, got: Any, hint: str, what: str) -> None:
+    if difference is not None:
+        symptom = difference.sort if difference.sort in ("kind", "shape", "dtype") else ""
+        fail(f"{what} {difference.text}.", hint, got=got, symptom=symptom)
 
 
 def table(
@@ -152,15 +179,9 @@ def table(
     atol: how far floating-point numbers may be off, as in `close`; whole numbers must be equal
     tells: whether the message gives the expected value, for visible tests
     """
-    right, found = tables.as_table(wanted), tables.as_table(got)
-    if right is None:
-        raise TypeError("what is wanted is no table of pandas'")
-    if found is None:
-        fail_for_kind(got, f", not {tables.named(right).partition(' of ')[0]}", hint)
-    how = tables.How(row_order, column_order, dtypes, index, tables.WITHIN if atol is None else atol, tells)
-    if (difference := tables.difference(found, right, how)) is not None:
-        symptom = difference.sort if difference.sort in ("kind", "shape", "dtype") else ""
-        fail(f"{what} {difference.text}.", hint, got=got, symptom=symptom)
+    _, found, right = _same_type(got, wanted, hint)
+    how = How(row_order, column_order, dtypes, index, WITHIN if atol is None else atol, tells)
+    _must_not_differ(difference_of_tables(found, right, how), got, hint, what)
 
 
 def finite(got: Any, hint: str = "", what: str = "the result") -> None:
@@ -187,8 +208,8 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
         fail("the arguments could not be compared before and after the call.")
     for index, (now, then) in enumerate(zip(after, before, strict=True)):
         name = names[index] if index < len(names) else f"argument {index + 1}"
-        if (table_before := tables.as_table(then)) is not None:
-            if not same_value(tables.as_table(now), table_before):
+        if comparable(then) is not None:
+            if not same_value(portable(now), portable(then)):
                 fail(f"{name} holds something else after the call than before.", hint)
         elif hasattr(then, "shape") and (how := change_of(then, now)):
             fail(f"{name} {how} after the call than before.", hint, CHANGED_ARGUMENT)
@@ -224,10 +245,3 @@ def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "")
     else:
         # The value is not described: a constructed object is nobody's answer.
         fail(f"raised nothing; it should raise {name}.", hint)
-
-
-def sample(draws: Any, hint: str = "", **asked: Any) -> None:
-    """Draws have the expected distribution: see `autograder.testing.sampling.sample`."""
-    from autograder.testing.sampling import sample as judged  # it imports this module
-
-    judged(draws, hint, **asked)

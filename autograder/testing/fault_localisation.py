@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.testing.comparing import numbers, same_answer
 from autograder.testing.mismatch import ArrayDifference, Mismatch, number_of, place_of
 from autograder.testing.student import Calls, parts_of
+from autograder.testing.values.core.comparing import numbers, same_answer
 
 Answering = Callable[[Call], Answer]
 

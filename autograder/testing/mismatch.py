@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.report import Message
-from autograder.sandbox.protocol.objects import Form, Other, Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.testing import tables
+from autograder.sandbox.values.core.objects import Form, Other, Record
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.testing.values.comparisons import described
+from autograder.testing.values.core.comparing import in_four_digits
 
 NOT_RIGHT = "what came back is not what is asked for here."
 # What did not cross the sandbox's boundary, by its form.
@@ -92,12 +93,10 @@ def kind_of(got: Any) -> str:
         return "None (is there a `return`?)"
     if isinstance(got, Other):
         return OTHERS.get(got.form, str(got.form.value)).format(got.type_name)
-    if (table := tables.as_table(got)) is not None:
-        return tables.named(table)
+    if (found := described(got)) is not None:
+        return found[0].named(found[1])
     if isinstance(got, np.ndarray):
         return f"an array of shape {got.shape}"
-    if hasattr(got, "detach"):
-        return f"a tensor of shape {tuple(got.shape)}"
     if isinstance(got, Generated):
         return f"{'an' if got.kind[0] in 'aeiou' else 'a'} {got.kind} of {'more than ' * got.more}{len(got)} values"
     if isinstance(got, tuple | list | set | frozenset | deque | dict):
@@ -116,5 +115,5 @@ def place_of(index: tuple[int, ...]) -> str:
 def number_of(value: Any) -> str:
     """A number in four digits, with -0 as 0; anything else in an array as Python writes it."""
     if not hasattr(value, "dtype") or value.dtype.kind == "c":
-        return tables.shown(value.item() if hasattr(value, "dtype") else value)
+        return in_four_digits(value.item() if hasattr(value, "dtype") else value)
     return f"{value.item() + 0.0:.4g}" if value.dtype.kind == "f" else str(value.item())

@@ -14,16 +14,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from autograder.errors import MachineError
 from autograder.sandbox.protocol.calls import Call, Failure, NoAnswer, Reply, answer_bytes, answer_of
-from autograder.sandbox.protocol.kinds import Gives
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.local import answering
 from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
 
 Answering = Callable[[Call], Reply | Failure]
-ASK_ALIKE = "let the test ask the reference the same, whatever the student's answers are"
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -42,13 +39,11 @@ class Recording:
 
     array_functions: the exercises that their tests call with arrays
     broken: tests that the reference fails, each with where in the suite, and the message
-    kept: random answers and files of the reference. It draws once, and a judge may write no files
     """
 
     calls: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
     array_functions: frozenset[str] = frozenset()
     broken: tuple[tuple[Test, str, str], ...] = ()
-    kept: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -62,7 +57,7 @@ class Recording:
     def right(self) -> Mapping[bytes, bytes]:
         """The reference's answer to each call made for the first time."""
         recorded = (recorded for calls in self.calls.values() for recorded in calls)
-        return {**self.kept, **{one.place[0]: one.answer for one in recorded if one.place[1] == 0}}
+        return {one.place[0]: one.answer for one in recorded if one.place[1] == 0}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
         """A function that answers as the reference does: from the recording, else by a call of its `names`."""
@@ -70,12 +65,7 @@ class Recording:
 
         def answer(call: Call) -> Reply | Failure:
             known = None if passes_functions(call) else self.right.get(call.as_bytes)
-            if known is not None:
-                return answer_of(known)
-            found = live(call)
-            if call.gives is Gives.FILES and isinstance(found, Failure) and found.error == "OSError":
-                raise MachineError(f"the files that `{call.name}` should write are not known beforehand; {ASK_ALIKE}")
-            return found
+            return live(call) if known is None else answer_of(known)
 
         return answer
 
@@ -86,29 +76,21 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     calls_of: dict[Test, tuple[RecordedCall, ...]] = {}
     with_arrays: set[str] = set()
     broken: list[tuple[Test, str, str]] = []
-    kept: dict[bytes, bytes] = {}
     for test in suite.tests:
         student, reference = Student(answer, parameters), Student(answer, parameters)
         outcome = suite.run(test, student, reference)
-        kept |= _kept(reference.calls)
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
         elif not any(passes_functions(recorded.call) for recorded in student.calls):
             calls_of[test] = tuple(_recorded(student.calls))
-    return Recording(calls_of, frozenset(with_arrays), tuple(broken), kept)
+    return Recording(calls_of, frozenset(with_arrays), tuple(broken))
 
 
 def _answer_in(recorded: Recorded) -> bytes:
     """The answer as bytes. There is one: the reference answers in this process."""
     assert not isinstance(recorded.answer, NoAnswer)
     return answer_bytes(recorded.answer)
-
-
-def _kept(calls: Iterable[Recorded]) -> dict[bytes, bytes]:
-    """The random answers, and the files, by the call as bytes."""
-    kept = (one for one in calls if one.call.chance or one.call.gives is Gives.FILES)
-    return {one.call.as_bytes: _answer_in(one) for one in kept if not passes_functions(one.call)}
 
 
 def _recorded(calls: Iterable[Recorded]) -> Iterator[RecordedCall]:

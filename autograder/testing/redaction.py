@@ -14,10 +14,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.protocol.objects import Other, Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
 from autograder.sandbox.sandboxed.perform import KINDS
+from autograder.sandbox.values.core.objects import Other, Record
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.sandbox.values.tables.table import Table
 
 DEPTH, LONGEST = 4, 160  # of a value in which names are looked for
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it
@@ -33,9 +33,7 @@ class HiddenText(str):
 
 
 def hidden(value: Any) -> Any:
-    """A text, or the texts in a dict, as texts that no message shows."""
-    if isinstance(value, dict):
-        return {key: hidden(item) for key, item in value.items()}
+    """A text as one that no message shows; anything else as it is."""
     return HiddenText(value) if type(value) is str else value
 
 

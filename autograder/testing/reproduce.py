@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Call
-from autograder.testing.comparing import numbers
+from autograder.testing.values.core.comparing import numbers
 
 FEW = 48  # numbers that are written out
 DIGITS = 6  # of the factor that a suite scales by

@@ -4,7 +4,6 @@ A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, an
 sentence a student reads). Tests take `student` and `reference`, and what `@pytest.mark.parametrize` gives them.
 
     @pytest.mark.weight(2)          the test's share of the exercise's points, 1 where not given
-    @pytest.mark.random             what the exercise gives is drawn; each call has a seed of its own
     @pytest.mark.watched("conv")    PyTorch's functions with such names are not to be called
 """
 
@@ -28,7 +27,7 @@ from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.objects import NoField
+from autograder.sandbox.values.core.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
@@ -144,8 +143,6 @@ class Suite:
 
         Raises `MachineError` if the test needs a package that is not installed here.
         """
-        for caller in filter(None, (student, reference)):
-            caller._begin(caller is reference, "random" in self.marks[test])
         with self._notes.taken():
             error = self._calls[test].error(student, reference)
         if error is None:

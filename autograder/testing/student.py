@@ -9,11 +9,7 @@
     student.Layer.run(…, training=False)        the same, after `eval()`
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, the last one's value
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
-    student.roll.draws(6000, 2, rng=RNG)        a sample, see `expect.sample`
     student.table.printed(rows)                 the text that the call prints
-    student.save.files(rows)                    the files that it writes, into an empty folder: contents by name
-    student.plot.figure(rows)                   the figure that it draws with matplotlib: words and numbers
-    student.quiz.typed("3", "yes").printed()    any of these, with lines that `input()` reads
     student.value("answer_3")                   the value under a name that is no function
 
 A function that each of them is made with answers the calls: from a process in the sandbox, or from this process.
@@ -21,11 +17,8 @@ A function that each of them is made with answers the calls: from a process in t
 
 from __future__ import annotations
 
-import sys
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 from typing import Any, cast
 
@@ -36,7 +29,6 @@ from autograder.sandbox.protocol.calls import (
     EVAL,
     Answer,
     Call,
-    Chance,
     Failure,
     Instance,
     Kind,
@@ -46,12 +38,8 @@ from autograder.sandbox.protocol.calls import (
     Why,
 )
 from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.protocol.of_pandas import for_suite, is_of_pandas, without_pandas
-from autograder.sandbox.protocol.tables import Table
+from autograder.sandbox.values.conversion import portable
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.comparing import arrays, numbers
-from autograder.testing.effects import Files, files_of, no_input
-from autograder.testing.figures import figure_of
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import (
     Forbidden,
@@ -63,6 +51,8 @@ from autograder.testing.student_errors import (
     Stopped,
     StudentError,
 )
+from autograder.testing.values.comparisons import comparable, for_suite
+from autograder.testing.values.core.comparing import arrays, numbers
 from autograder.text import raised
 
 FORBIDDEN = (
@@ -81,14 +71,6 @@ STOPPED = {
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
 
 
-class Drawn(Enum):
-    """A placeholder for an argument that differs in each call: a NumPy generator, or a number to seed one with."""
-
-    RNG = "rng"
-    SEED = "seed"
-
-
-RNG, SEED = Drawn.RNG, Drawn.SEED
 Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among its arguments
 
 
@@ -167,11 +149,6 @@ class Student:
     def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
         self._answer, self._parameter_names = answer, parameter_names
         self.calls = Calls()
-        self._begin(False, False)
-
-    def _begin(self, is_reference: bool, is_random: bool) -> None:
-        """Begin a test. is_random: whether all its calls draw, because it is marked as random"""
-        self._drawer, self._is_random, self._draws = "reference" if is_reference else "student", is_random, 0
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
@@ -179,19 +156,11 @@ class Student:
         return Function(self, name)
 
     def value(self, name: str) -> Any:
-        """The value of a name after all cells have run, as data. A figure or axes are described, see `figure`."""
+        """The value of a name after all cells have run, as data."""
         return self._reply(Call(name, gives=Gives.NAME)).value
 
-    def _chance(self) -> Chance:
-        """How the test's next call draws: a seed for each call, and others for the reference."""
-        self._draws += 1
-        return Chance(zlib.crc32(f"{self._drawer} {self._draws}".encode()))
-
     def _reply(self, call: Call) -> Reply:
-        if self._is_random and call.chance is None:
-            call = replace(call, chance=self._chance())
-        if "pandas" in sys.modules:
-            call = call.with_given(without_pandas)
+        call = call.with_given(portable)
         self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
@@ -206,45 +175,16 @@ class Student:
 class Function:
     """One exercise of a student."""
 
-    def __init__(self, student: Student, name: str, lines: Sequence[str] | None = None) -> None:
-        self._student, self._lines = student, lines
-        self.name = name
+    def __init__(self, student: Student, name: str) -> None:
+        self._student, self.name = student, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value of the call, as data."""
-        return self._given(Gives.VALUE, args, kwargs)
-
-    def typed(self, *lines: str) -> Function:
-        """The same function, with lines that `input()` reads while it runs.
-
-        Code that asks for more lines fails with a message. The prompts of `input` are not part of what it prints.
-        """
-        return Function(self._student, self.name, lines)
+        return self._student._reply(Call(self.name, args, kwargs)).value
 
     def printed(self, *args: Any, **kwargs: Any) -> str:
         """The text that the call prints, up to 16,000 characters. `expect.text` compares it."""
-        return cast(str, self._given(Gives.PRINTED, args, kwargs))
-
-    def files(self, *args: Any, **kwargs: Any) -> Files:
-        """The files that the call writes: contents by name, as text if possible, else as bytes.
-
-        The call runs in a folder of its own. It may read the files that lie beside the notebook, and no others. Up to
-        64 files of 4 MB in all come back, without links and hidden files. Ask the reference the same whatever the
-        student answers: it writes nothing while a submission is judged.
-        """
-        return files_of(self._given(Gives.FILES, args, kwargs))
-
-    def figure(self, *args: Any, **kwargs: Any) -> Any:
-        """The figure that the call draws with matplotlib: the one that it returns, or else leaves open.
-
-        `figure.axes[0]` has title, xlabel, ylabel, xscale, yscale, legend, texts, lines, points, bars, images, wedges;
-        `lines[0]` has label, x and y, and so have points; `bars[0]` has at, height, bottom, names and horizontal.
-        `expect.figure` compares two.
-        """
-        return figure_of(self._given(Gives.FIGURE, args, kwargs))
-
-    def _given(self, gives: Gives, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        return self._student._reply(Call(self.name, args, kwargs, gives=gives, typed=self._lines)).value
+        return cast(str, self._student._reply(Call(self.name, args, kwargs, gives=Gives.PRINTED)).value)
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
@@ -305,25 +245,6 @@ class Function:
         """
         return self._student._reply(Call(self.name, args, kwargs, memory=memory)).value
 
-    def draws(self, times: int, *args: Any, **kwargs: Any) -> Any:
-        """A sample for `expect.sample`: the values of `times` calls in turn, as an array (times, ...).
-
-        It is a list if the values are not numbers of one shape. The engine seeds the calls, in every run the same.
-        `rng=RNG` passes a NumPy generator, and `seed=SEED` a number that differs in each call.
-        """
-        return self._sample(False, times, args, kwargs)
-
-    def draws_in_place(self, times: int, *args: Any, **kwargs: Any) -> Any:
-        """The same for what the first argument holds after each call."""
-        return self._sample(True, times, args, kwargs)
-
-    def _sample(self, in_place: bool, times: int, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        drawn = {value: name for name, value in kwargs.items() if isinstance(value, Drawn)}
-        rest = {name: value for name, value in kwargs.items() if name not in drawn.values()}
-        chance = self._student._chance()
-        chance = replace(chance, times=times, in_place=in_place, rng=drawn.get(RNG, ""), given=drawn.get(SEED, ""))
-        return self._student._reply(Call(self.name, args, rest, chance=chance)).value
-
 
 def parts_of(value: Any) -> list[Any]:
     """The values in a tuple, a list or a dict; a list of the value itself if it is anything else."""
@@ -335,9 +256,9 @@ def parts_of(value: Any) -> list[Any]:
 def _holds(value: Any, got: Any) -> bool:
     """Whether `got` is this value, one of its parts, or an array that shares its memory."""
     parts = parts_of(value)
-    if any(got is part or (type(part) is Table and part.made is got) for part in (value, *parts)):
+    if any(got is part or for_suite(part) is got for part in (value, *parts)):
         return True
-    if is_of_pandas(got):  # whose attributes are its columns
+    if comparable(got) is not None:  # attributes of a frame are its columns
         return False
     return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays(parts))
 
@@ -352,8 +273,6 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     if answer.kind is Kind.MEMORY:
         return HeldTooMuch(float(answer.text))
-    if answer.kind is Kind.NO_INPUT:
-        return Raised(no_input(int(answer.text)))
     if answer.kind is Kind.FORBIDDEN:
         return Forbidden(FORBIDDEN.format(name=answer.text[:60]))
     if answer.kind is Kind.NO_PARAMETER:

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 
 from autograder.report import Message
-from autograder.testing import expect, tables
-from autograder.testing.comparing import not_close, same_value
+from autograder.testing import expect
 from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import Raised
+from autograder.testing.values.comparisons import described
+from autograder.testing.values.core.comparing import not_close, same_value
 
 FOUR_DIGITS = 1e-4  # the literals of a visible test are rounded to four digits after the point
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
@@ -115,14 +115,8 @@ def arrives(gradients: Any, names: str) -> None:
 
 def as_text(value: Any) -> str:
     """A value as a person writes it down: `[[1, 0.1192], [2, 3]]`."""
-    if isinstance(value, date | timedelta):
-        return str(value)
-    if (table := tables.as_table(value)) is not None:
-        columns = [*zip(table.names, table.parts, strict=False), *(("index", level) for level in table.rows or [])]
-        listed = [f"{name!r}: [{', '.join(map(as_text, column.plain))}]" for name, column in columns]
-        return f"{table.kind} {{{', '.join(listed)}}}"
-    if hasattr(value, "detach"):
-        value = value.detach().numpy()
+    if (found := described(value)) is not None:
+        return found[0].shown(found[1], as_text)
     if isinstance(value, np.ndarray):
         return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
     if isinstance(value, bool | np.bool_):

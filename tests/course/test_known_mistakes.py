@@ -11,8 +11,8 @@ import torch
 
 from autograder.authoring import catalogue_page
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.comparing import numbers
 from autograder.testing.student import parts_of
+from autograder.testing.values.core.comparing import numbers
 from tests.helpers.in_process import (
     ASSIGNMENTS,
     LONG,

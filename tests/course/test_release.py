@@ -22,7 +22,7 @@ from autograder.errors import CourseError
 from autograder.judge.exercise_calls import read
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.comparing import arrays
+from autograder.testing.values.core.comparing import arrays
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 from tests.helpers.places import checkout, typed

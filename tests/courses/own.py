@@ -19,7 +19,7 @@ from tests.helpers.sandboxes import Sandbox
 
 IMPORTS = "#% code\nimport math\nimport random\n\nimport numpy as np\n\nfrom autograder import check\n"
 NONE = MappingProxyType({})
-SUITE = "import numpy as np\nimport pytest\n\nfrom autograder.testing import RNG, SEED, expect\n\n"
+SUITE = "import numpy as np\nimport pytest\n\nfrom autograder.testing import expect\n\n"
 
 
 def exercise(name: str, solution: str, points: float = 2) -> str:

@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.course import CONFIG, Course
 
 NAME = "a1_tables"
-IMPORTS = "from decimal import Decimal\n\nimport numpy as np\nimport pandas as pd\n\n\nclass UnknownProduct(Exception):\n    pass"
+IMPORTS = "import numpy as np\nimport pandas as pd\n\n\nclass UnknownProduct(Exception):\n    pass"
 SHARED = """
 import pandas as pd
 
@@ -256,16 +256,16 @@ class TestWithCost:
     "price_of": Exercise(
         '''
 def price_of(prices, product):
-    """The cost of a product with 19 % on top, as a Decimal of two places; raises UnknownProduct."""
+    """The cost of a product with 19 % on top, to two places; raises UnknownProduct."""
     found = prices.loc[prices["product"] == product, "cost"]
     if found.empty:
         raise UnknownProduct(product)
-    return (Decimal(str(found.iloc[0])) * Decimal("1.19")).quantize(Decimal("0.01"))
+    return float(round(found.iloc[0] * 1.19, 2))
 ''',
         '''
 @pytest.mark.exercise("price_of")
 class TestPriceOf:
-    test_price = cases("Two places.", [((PRICES, "tea"),), ((PRICES, "nuts"),)], "Why a Decimal?", weight=2)
+    test_price = cases("Two places.", [((PRICES, "tea"),), ((PRICES, "nuts"),)], "What are 19 %?", weight=2)
 
     def test_unknown(self, student):
         """A product that is not there."""
@@ -277,21 +277,20 @@ class NoSuch(UnknownProduct):
     pass
 
 def price_of(prices, product):
-    costs = dict(zip(prices["product"], prices["cost"].astype(str)))
+    costs = dict(zip(prices["product"], prices["cost"]))
     if product not in costs:
         raise NoSuch
-    return round(Decimal(costs[product]) * 119 / 100, 2)
+    return round(costs[product] * 119 / 100, 2)
 """,
         ],
         [
-            ("return float(prices.set_index('product')['cost'][product]) * 1.19", "a value of type float"),
-            ("return Decimal(prices.set_index('product')['cost'][product]) * Decimal('1.19')", "KeyError"),
-            ("if product not in set(prices['product']): raise ValueError(product)\n    return "
-             "(Decimal(str(prices.set_index('product')['cost'][product])) * Decimal('1.19')).quantize(Decimal('0.01'))",
-             "raise UnknownProduct"),
-            ("if product not in set(prices['product']): raise UnknownProduct\n    return Decimal('1.785')", None),
-            ("if product not in set(prices['product']): return None\n    return (Decimal(str(prices.set_index('product')"
-             "['cost'][product])) * Decimal('1.19')).quantize(Decimal('0.01'))", "UnknownProduct"),
+            ("return str(prices.set_index('product')['cost'][product] * 1.19)", "a value of type str"),
+            ("return round(prices.set_index('product')['cost'][product] * 0.19, 2)", "KeyError"),
+            ("if product not in set(prices['product']): raise ValueError(product)\n"
+             "    return round(prices.set_index('product')['cost'][product] * 1.19, 2)", "raise UnknownProduct"),
+            ("if product not in set(prices['product']): raise UnknownProduct\n    return 1.785", None),
+            ("if product not in set(prices['product']): return None\n"
+             "    return round(prices.set_index('product')['cost'][product] * 1.19, 2)", "UnknownProduct"),
         ],
     ),
 }  # fmt: skip

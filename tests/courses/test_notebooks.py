@@ -1,11 +1,10 @@
-"""What a notebook does is graded as what its functions give: a variable, text, files, figures, input typed in."""
+"""What a notebook does is graded as what its functions give: a variable, and printed text."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
 
-import matplotlib.pyplot
 import nbformat
 import pytest
 
@@ -36,10 +35,7 @@ def course(tmp_path_factory):
 
 @contextlib.contextmanager
 def marking(course, kind="auto", limits=None):
-    """What the solution with other cells gets, by exercise: points and the first message.
-
-    In processes of the course's own, which have imported matplotlib once.
-    """
+    """What the solution with other cells gets, by exercise: points and the first message."""
     assignment, judges = course.assignment(NAME), Judges(course.root, isolates(kind)[0])
     worker = Worker(course, judges, limits or Limits())
     solved = nbformat.read(assignment.notebook, as_version=4)
@@ -89,27 +85,8 @@ def test_wrong_answers_lose_their_exercise_and_are_told_what_they_did(marked):
 # ---------------------------------------------------------------- hostile
 
 HOSTILE = [
-    {
-        "table": "def table(prices):\n    while True: print('x' * 10**6)",
-        "cheap": "import os, csv\ndef cheap(limit, path):\n    os.symlink('/etc/passwd', path)",
-        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    plt.plot(range(10**6))",
-        "quiz": "import builtins\nbuiltins.input = input = lambda *_: '9'\ndef quiz():\n    return float(input())",
-    },
-    {
-        "table": "def table(prices):\n    print('x' * 10**8)\n    print(f'secret {prices}')",
-        "cheap": "def cheap(limit, path):\n    for n in range(10**6):\n        open(f'{n}.txt', 'w').write('x')",
-        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    for n in range(1000): plt.text(n, n, 'x')",
-        "quiz": "import builtins\nbuiltins.input = lambda *_: '9'\ndef quiz(read=input):\n    return float(read())",
-    },
-    {
-        "cheap": "import os\ndef cheap(limit, path):\n    while True:\n        os.mkdir('d')\n        os.chdir('d')",
-        "draw": "class Figure:\n    axes = [1, 2]\ndef draw(prices):\n    return Figure()",
-        "quiz": "def quiz():\n    import sys\n    sys.stdin = None\n    return input",
-    },
-    {
-        "cheap": "def cheap(limit, path):\n    file = open(path, 'wb')\n    while True: file.write(b'x' * 10**6)",
-        "draw": "import matplotlib.pyplot as plt\ndef draw(prices):\n    return [plt.figure() for _ in range(10**6)]",
-    },
+    {"table": "def table(prices):\n    while True: print('x' * 10**6)"},
+    {"table": "def table(prices):\n    print('x' * 10**8)\n    print(f'secret {prices}')"},
 ]
 
 
@@ -120,7 +97,7 @@ OTHERS = [pytest.param(kind, marks=pytest.mark.catalogue) for kind in ("landlock
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bubblewrap", *OTHERS])
 def test_what_is_hostile_loses_its_own_exercise(course, kind):
-    """Endless text, files and points, links out of the folder, an `input` of its own."""
+    """Endless text."""
     quick = Limits(call_seconds=1.5, memory=400 * 2**20)
     with marking(course, kind, quick) as mark:
         for answers in HOSTILE:
@@ -128,7 +105,6 @@ def test_what_is_hostile_loses_its_own_exercise(course, kind):
             assert {name: score for name, (score, _) in found.items()} == {
                 name: 0 if name in answers else 2 for name in SUITES
             }, found
-            assert "root:" not in str(found)
         assert mark() == FULL
 
 
@@ -140,9 +116,6 @@ SHOWN = {
         "def table(prices):\n    print(prices)",
         "is `{'fig': 0.5}`, wanted `fig: 0.50`.",
     ),
-    "cheap": ("def cheap(limit, path):\n    open(path, 'w').write('')", "few.txt is empty. Wanted next: `fig`."),
-    "draw": ("def draw(prices):\n    return None", "drew nothing: it gave no figure back, and none is open."),
-    "quiz": ("def quiz():\n    return float(input()) + float(input() or 0) + float(input())", "asks for a third input"),
 }
 
 
@@ -156,7 +129,7 @@ def released(course, **answers):
     return path
 
 
-def test_check_in_a_kernel_says_what_was_printed_written_and_drawn(course, monkeypatch):
+def test_check_in_a_kernel_says_what_was_printed(course, monkeypatch):
     folder = course.root / "assignments" / NAME
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.csv")} == DATA.keys()
     monkeypatch.chdir(folder)
@@ -170,7 +143,6 @@ def test_check_in_a_kernel_says_what_was_printed_written_and_drawn(course, monke
         assert said in examine(name, wrong, visible).result.tests[0].message
     assert "nothing under the name `mean_price`" in examine("mean_price", {}, visible).result.tests[0].message
     assert sorted(folder.rglob("*")) == before
-    assert not matplotlib.pyplot.get_fignums()
 
 
 @pytest.mark.slow

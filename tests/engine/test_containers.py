@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.testing.comparing import same_value
+from autograder.sandbox.values.core.objects import Other
+from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing.containers import in_containers_of, slip_in
+from autograder.testing.values.core.comparing import same_value
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 MORE = np.ones((4, 5))

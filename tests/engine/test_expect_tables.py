@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import deque
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.protocol.objects import Other
+from autograder.sandbox.values.core.objects import Other
 from autograder.testing import expect, visible
 from autograder.testing.cases import alike
-from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
 from autograder.testing.redaction import without_words
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised, RaisedValueError
+from autograder.testing.values.core.comparing import same_answer
 
 WANTED = pd.DataFrame(
     {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},
@@ -55,7 +52,7 @@ def changed(**columns):
         (NUMBERED, "has 3 rows and 4 columns, it should have 3 rows and 3 columns: 'city' is a column and should be the"
                    " index."),
         (changed(mean=["2.0", "3.5", "4.0"]), f"has dtype {TEXT} in column 'mean' where float64 is wanted."),
-        (changed(mean=pd.Series([Decimal(2), 3.5, "4"], index=WANTED.index)), "has dtype object in column 'mean' where"
+        (changed(mean=pd.Series([10**30, 3.5, "4"], index=WANTED.index)), "has dtype object in column 'mean' where"
                                                                             " float64 is wanted."),
         (WANTED.reset_index(drop=True), "has another index than asked for: it is 0 at row 0."),
         (WANTED[::-1], "has the right rows, but they stand in another order."),
@@ -113,7 +110,7 @@ def test_whole_numbers_are_equal_or_not():
 
 
 def test_cells_may_hold_anything():
-    odd = pd.DataFrame({"o": [np.ones(2), [1, Decimal("1.5")], {"a": 1j}]})
+    odd = pd.DataFrame({"o": [np.ones(2), [1, 1.5], {"a": 1j}]})
     expect.table(odd, odd.copy())
     assert said(odd[::-1].reset_index(drop=True), odd) == "has the right rows, but they stand in another order."
     assert said(pd.DataFrame({"o": [np.zeros(2), np.ones(2), {}]}), odd).startswith("is another value in column 'o'")
@@ -181,8 +178,8 @@ def test_names_of_columns_and_rows_are_taken_for_no_attributes(tmp_path):
 @pytest.mark.parametrize(
     ("got", "wanted"),
     [
-        (Decimal("1.50"), Decimal("1.5")), (Fraction(2, 4), Fraction(1, 2)), (10**400, 10**400), ("a", "a"),
-        (datetime.date(2024, 1, 2), datetime.date(2024, 1, 2)), (deque([1, 2]), deque([1, 2])), (b"x", b"x"),
+        (10**400, 10**400), ("a", "a"),
+        (deque([1, 2]), deque([1, 2])), (b"x", b"x"),
         ([float("nan"), 1], [float("nan"), 1]), (WANTED, WANTED.copy()), (WANTED.index, WANTED.index),
     ],
 )  # fmt: skip
@@ -194,9 +191,9 @@ def test_equal_values_are_equal(got, wanted):
 @pytest.mark.parametrize(
     ("got", "wanted"),
     [
-        (Decimal("1.50"), Decimal("1.51")), (Fraction(1, 3), Fraction(1, 2)), (10**400, 10**400 + 1), (b"x", b"y"),
-        (datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2)), ([1, 2], deque([1, 2])), (0.5, Fraction(1, 2)),
-        (WANTED, changed(n=[1, 2, 4])), (None, WANTED), (1.5, Decimal("1.5")), ("a", 1),
+        (10**400, 10**400 + 1), (b"x", b"y"),
+        ([1, 2], deque([1, 2])),
+        (WANTED, changed(n=[1, 2, 4])), (None, WANTED), ("a", 1),
     ],
 )  # fmt: skip
 def test_other_values_are_not(got, wanted):
@@ -206,16 +203,13 @@ def test_other_values_are_not(got, wanted):
 
 def test_close_takes_any_number_and_tables():
     expect.close(1 + 2j + 1e-9, 1 + 2j)
-    expect.close(1 / 3, Fraction(1, 3))
-    expect.close(Decimal("0.3333333333"), Fraction(1, 3))
     expect.close(WANTED["mean"] + 1e-9, WANTED["mean"])
     with pytest.raises(expect.Mismatch, match=r"the result is 1\+3j, which is not right"):
         expect.close(1 + 3j, 1 + 2j)
     with pytest.raises(expect.Mismatch):
         expect.close(10**400, 1.0)
-    for rare in (1 + 0j, Decimal(1), Fraction(1)):
-        with pytest.raises(expect.Mismatch, match="where an array belongs"):
-            expect.close(rare, 1.0)
+    with pytest.raises(expect.Mismatch, match="where an array belongs"):
+        expect.close(1 + 0j, 1.0)
 
 
 def test_arguments_that_are_tables_are_looked_at_afterwards():

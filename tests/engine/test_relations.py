@@ -17,8 +17,8 @@ from autograder.sandbox.protocol.calls import Call, Failure, NoAnswer, Reply
 from autograder.sandbox.protocol.kinds import Kind as FailureKind
 from autograder.sandbox.protocol.kinds import Why
 from autograder.student.check import examine
-from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
+from autograder.testing.values.core.comparing import same_answer
 from tests.helpers.in_process import COURSE, judged_alone
 
 A1 = COURSE.assignment("a1_scaled_dot_product")

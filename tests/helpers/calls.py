@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox.protocol.calls import NoAnswer, Reply
-from autograder.sandbox.protocol.tables import FRAME, Column, Table
+from autograder.sandbox.values.tables.table import FRAME, Column, Table
 from tests.helpers.sandboxes import answered
 
 BACKENDS = ("bubblewrap", "landlock")

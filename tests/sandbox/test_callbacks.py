@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from datetime import date
-from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -75,7 +73,6 @@ CODE = textwrap.dedent("""
         raise NotImplementedError
 
     import pandas as pd
-    from decimal import Decimal
 
     def total(orders):
         return priced(orders)["paid"].sum()
@@ -300,12 +297,12 @@ def test_a_question_may_be_about_a_table(student, transport):
     assert transport.questions.asked == {"priced"}
 
 
-def test_a_question_may_be_about_text_dates_and_other_values(student):
-    values = {"a": "text", "b": Decimal("1.5"), "c": {1, 2}, "d": date(2026, 1, 2), "e": {"f": (1, None)}, 3: b"bytes"}
+def test_a_question_may_be_about_text_and_other_values(student):
+    values = {"a": "text", "b": 1.5, "c": {1, 2}, "e": {"f": (1, None)}, 3: b"bytes"}
     assert student.many(values) == {key: type(value).__name__ for key, value in values.items()}
 
 
-@pytest.mark.parametrize("value", ["word " * 100, 513, Decimal(10) ** 9000, {"a": "b" * 200}, {"a": [10**6]}])
+@pytest.mark.parametrize("value", ["word " * 100, 513, 10**400, {"a": "b" * 200}, {"a": [10**6]}])
 def test_a_value_that_may_be_a_size_or_is_long_is_not_asked_about(student, value):
     assert student.many({"a": value}) == "own"
 
@@ -331,5 +328,5 @@ def test_no_text_of_a_question_becomes_a_program(student, value):
 def test_pandas_runs_no_text_of_a_question(transport):
     with refusing_text_as_code(["price > 3"]), pytest.raises(RuntimeError, match="may not become a program"):
         ORDERS.query("price > 3")
-    with refusing_text_as_code([ORDERS["price"], 3]):
+    with refusing_text_as_code([ORDERS["price"].to_numpy(), 3]):
         assert len(ORDERS.query("price > 3")) == 2

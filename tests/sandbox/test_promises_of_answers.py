@@ -6,24 +6,20 @@ Each promise has a test of its name.
 from __future__ import annotations
 
 import contextlib
-import re
 import signal
 import textwrap
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from autograder.judge.exercise_calls import read
-from autograder.judge.judging import judge
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
-from autograder.sandbox.protocol.objects import Other, Record
+from autograder.sandbox.values.core.objects import Other, Record
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import kind_of
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, slowly
-from tests.helpers.in_process import COURSE, exercise_of, material
 from tests.helpers.sandboxes import Marker
 
 
@@ -298,20 +294,3 @@ def test_deadlines_are_kept_by_the_trusted_side(sandbox_of, kind):
         with pytest.raises(Lost, match="waited"):
             ask(running, "slow")
         assert time.monotonic() - start < 10
-
-
-NAMED_BY_THE_INPUT = """
-{classes}
-def softmax(x, axis=-1):
-    raise globals()[f"Kind{{hash(x.tobytes()) % 64}}"]()
-"""
-
-
-def test_names_of_exceptions_carry_no_more_than_words_do(sandbox):
-    """A class of the notebook's own is told by its name, as three things of an exercise are."""
-    a1 = COURSE.assignment("a1_scaled_dot_product")
-    classes = "\n".join(f"class Kind{number}(Exception): pass" for number in range(64))
-    with define(sandbox, NAMED_BY_THE_INPUT.format(classes=classes)) as notebook:
-        (result,) = judge(replace(material(a1), hypotheses=None), notebook, [exercise_of(a1, "softmax")])
-    told = {name for test in result.tests for name in re.findall(r"Kind\d+", test.message)}
-    assert 0 < len(told) <= 3

@@ -8,8 +8,6 @@ import enum
 import itertools
 import time
 from collections import deque
-from decimal import Decimal
-from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,18 +17,20 @@ from autograder.course import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.sandbox.protocol import of_pandas, values
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.protocol.objects import NoField, Record
-from autograder.sandbox.protocol.scalars import MAX_GENERATED, Generated
 from autograder.sandbox.sandboxed.perform import perform
-from autograder.testing.comparing import same_value
+from autograder.sandbox.values import codec as values
+from autograder.sandbox.values.core.objects import NoField, Other, Record
+from autograder.sandbox.values.core.scalars_codec import MAX_GENERATED, Generated
+from autograder.sandbox.values.tables.pandas_tables import table_from
 from autograder.testing.expect import kind_of
 from autograder.testing.local import Here, answering
 from autograder.testing.redaction import without_words
 from autograder.testing.session import Suite
 from autograder.testing.student import Student
+from autograder.testing.values.comparisons import for_suite
+from autograder.testing.values.core.comparing import same_value
 from tests.helpers.calls import frame_of
 
 
@@ -110,7 +110,7 @@ def test_objects_are_equal_if_their_data_is_whatever_they_are_called():
 
 @pytest.mark.parametrize("value", [object(), len, Colour.RED, ValueError("x"), np, Point, Nasty(), lambda: 1])
 def test_what_has_no_public_data_stays_where_it_is(value):
-    assert isinstance(over(value), values.Other)
+    assert isinstance(over(value), Other)
 
 
 def test_an_object_is_taken_for_no_array_whatever_its_fields_are_called():
@@ -142,7 +142,7 @@ def test_objects_that_all_know_each_other_take_no_time():
 
 
 def test_names_of_classes_are_dropped_once_the_reference_has_answered():
-    (record,) = without_words(Reply([Record("Read31415", {"inner": Record("Pair", {})})]), []).value
+    record = without_words(Reply(Record("Read31415", {"inner": Record("Pair", {})})), ["class Pair: ..."]).value
     assert (record.type_name, record.inner.type_name) == ("object", "object")
 
 
@@ -162,7 +162,7 @@ def test_a_pandas_frame_comes_as_its_columns():
     assert table.rows is None
     assert table == over(frame.copy())
     assert table != over(frame.assign(n=[1, 3]))
-    assert of_pandas.for_suite(table)["n"].tolist() == [1, 2]
+    assert for_suite(table)["n"].tolist() == [1, 2]
     indexed = over(frame.set_index("word"))
     assert (indexed.rows[0].plain, list(indexed)) == (["a", None], ["n", "x", "when"])
     nullable = over(pandas.DataFrame({"n": pandas.array([1, None], dtype="Int64"), "b": pandas.array([True, None])}))
@@ -246,14 +246,8 @@ TABLES = [
 ]
 SCALARS = {
     "integer": (1, b"", bytes(1662), "9" * 10**6, [1]),
-    "decimal": ("9" * 10**6, "1e5", "1E+99999", "sNaN", "", 1, " 1", "١"),
-    "fraction": ([b"\x01", b"\x00"], [b"\x01"], [1, 2], [bytes(1662), b"\x01"], None),
     "complex": ([1, 2], [1.0], ["1", 2.0], None),
     "bytes": ("x", bytes(2**20 + 1), [1]),
-    "datetime": ("today", "2024-01-01" * 10, 5, "9999999-01-01"),
-    "date": ("2024-13-01", b"2024-01-01"),
-    "time": ("25:00", None),
-    "timedelta": ([1, 2], [10**12, 0, 0], [0.5, 0, 0], "1"),
     "deque": (["list", []], [[1, 2], 1], [[1], "2"], [[1]], [None, None]),
     "generated": ([[1], "generator"], [[1], "a b", True], [[1], "generator", 1], [1, "generator", True]),
 }
@@ -292,10 +286,8 @@ def test_what_has_not_the_agreed_form_is_refused(data):
 @pytest.mark.parametrize(
     "value",
     [
-        2**64, -(2**63) - 1, 10**3999, 1 + 2j, b"ab", Decimal("1.50"), Decimal("-1E+9"), Fraction(10**30, 7),
-        datetime.datetime(2024, 1, 2, 3, tzinfo=datetime.UTC), datetime.date(2024, 1, 2), datetime.time(3, 4),
-        datetime.timedelta(days=-1, microseconds=3), deque([1, (2, 3)], 5), {(1, 2): 3, datetime.date(2024, 1, 1): 4},
-        {Fraction(1, 2), Decimal("0.1"), 10**30}, {np.int64(3): 1},
+        2**64, -(2**63) - 1, 10**3999, 1 + 2j, b"ab", deque([1, (2, 3)], 5), {(1, 2): 3},
+        {1j, 10**30}, {np.int64(3): 1},
     ],
     ids=repr,
 )  # fmt: skip
@@ -305,15 +297,14 @@ def test_what_pythons_library_has_comes_as_it_is(value):
     assert fingerprint_of(Reply(again)) == fingerprint_of(Reply(value))
 
 
-def test_numpys_own_texts_and_times_come_as_pythons():
+def test_numpys_own_texts_come_as_pythons():
     assert over(np.str_("x")) == "x"
     assert over(np.complex128(1j)) == 1j
-    assert over(np.datetime64("2024-01-02T03", "ns")) == datetime.datetime(2024, 1, 2, 3)
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(10**4100, "an int of many digits"), (Decimal("1E+99999"), "a Decimal"), (bytes(2**20 + 1), "bytes of 1048577")],
+    [(10**4100, "an int of many digits"), (bytes(2**20 + 1), "bytes of 1048577")],
 )
 def test_what_is_too_large_to_be_read_is_named(value, said):
     assert kind_of(over(value)) == f"something too large, {said}"
@@ -321,7 +312,7 @@ def test_what_is_too_large_to_be_read_is_named(value, said):
 
 def test_numbers_of_a_million_digits_are_refused_in_no_time():
     started = time.process_time()
-    for data in (["decimal", "9" * 10**6], ["integer", b"\x7f" * 10**6], ["fraction", [b"\x7f" * 10**6] * 2]):
+    for data in (["integer", "9" * 10**6], ["integer", b"\x7f" * 10**6]):
         with pytest.raises(WireError):
             values.decode(data)
     assert time.process_time() - started < 0.5
@@ -364,7 +355,7 @@ def test_a_generator_is_read_up_to_a_stated_number_of_items():
 
 
 def as_it_arrives(value):
-    return of_pandas.for_suite(over(value))
+    return for_suite(over(value))
 
 
 def frame_of_all():
@@ -378,7 +369,7 @@ def frame_of_all():
             "c": pandas.Categorical(["lo", "hi", None], ["lo", "mid", "hi"], ordered=True),
             "N": pandas.array([1, None, 3], dtype="Int64"), "B": pandas.array([True, None, False]),
             "s": pandas.array(["a", None, "b"], dtype="string"), "td": pandas.to_timedelta([1, 2, None], unit="s"),
-            "o": [Decimal("1"), datetime.date(2024, 1, 1), [1, 2]], "u": np.array([1, 2, 3], dtype="uint16"),
+            "o": [10**30, b"x", [1, 2]], "u": np.array([1, 2, 3], dtype="uint16"),
             "p": pandas.period_range("2024-01", periods=3, freq="M"),
         }
     )  # fmt: skip
@@ -421,7 +412,7 @@ def test_each_call_gets_a_frame_of_its_own():
         frame["n"] = function(1)
         return frame.attrs
 
-    call = Call("f", [of_pandas.table_from(pandas.DataFrame({"n": [5]})), abs])
+    call = Call("f", [table_from(pandas.DataFrame({"n": [5]})), abs])
     assert perform({"f": write}, call).value == {}
     assert perform({"f": lambda frame, _: frame["n"].tolist() * 2}, Call("f", [call.args[0], -1])).value == [5, 5]
 

@@ -17,12 +17,12 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import astuple, replace
 
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.kinds import Gives as Gives
 from autograder.sandbox.protocol.kinds import Kind as Kind
 from autograder.sandbox.protocol.kinds import Why as Why
 from autograder.sandbox.protocol.messages import Proxy as Proxy
-from autograder.sandbox.protocol.values import Handle, decode, encode
+from autograder.sandbox.values.codec import Handle, decode, encode
+from autograder.sandbox.wire import WireError
 
 MAX_ERROR_TEXT = 400  # characters of an exception's text
 MAX_LINES = 3  # of a traceback
@@ -49,21 +49,6 @@ class Step(Struct, frozen=True):
     args: Sequence[Any] = ()
 
 
-class Chance(Struct, frozen=True):
-    """How a call draws random numbers: those of Python, NumPy and PyTorch follow from `seed`.
-
-    times: how often the function is called to make a sample of its values; 0 for one call, as usual
-    in_place: whether a sample is of what the first argument holds afterwards, not of what the function returns
-    rng: name of the argument that gets a NumPy generator; given: of the one that gets a number, a new one each time
-    """
-
-    seed: int
-    times: int = 0
-    in_place: bool = False
-    rng: str = ""
-    given: str = ""
-
-
 class Call(Struct, frozen=True, dict=True):
     """One call of a function, of an `nn.Module` that is made for it, or of a class whose object is then used.
 
@@ -75,9 +60,7 @@ class Call(Struct, frozen=True, dict=True):
         module, methods that are called before the module itself
     memory: how many bytes may be allocated at once, beside the arguments; None for all that the sandbox has
     forbidden: whether `name` is a function that was removed from the sandbox (see `sandboxed.removal`)
-    chance: how it draws random numbers, if its answer is to be a sample
     gives: what the reply has as its value
-    typed: the lines that `input()` reads during the call; None leaves `input()` alone
     sent: `encode(positional)` if the call came as bytes and no argument was changed since
     """
 
@@ -91,9 +74,7 @@ class Call(Struct, frozen=True, dict=True):
     steps: Sequence[Step] = ()
     memory: int | None = None
     forbidden: bool = False
-    chance: Chance | None = None
     gives: Gives = Gives.VALUE
-    typed: Sequence[str] | None = None
     sent: Any = None
 
     @property
@@ -123,11 +104,9 @@ class Call(Struct, frozen=True, dict=True):
             [(step.method, encode(list(step.args))) for step in self.steps],
             self.memory,
             self.forbidden,
-            None if self.chance is None else astuple(self.chance),
+            self.gives,
         )
-        plain = self.gives is Gives.VALUE and self.typed is None
-        typed = None if self.typed is None else list(self.typed)
-        return frames.body(_CallMessage(packed, UNSET if plain else (self.gives, typed)))
+        return frames.body(_CallMessage(packed))
 
     def has_handle(self) -> bool:
         """Whether an argument is a `Handle`: a callable that stays on the other side."""
@@ -200,7 +179,7 @@ Ask = Callable[[Call], Reply | Failure]  # sends a question to the other side
 
 # ---------------------------------------------------------------- bytes
 
-# On the wire, all of these are lists in this order. Fields of type `Any` are tagged lists, which `values` reads within
+# On the wire, all of these are lists in this order. Fields of type `Any` are tagged lists, which `codec` reads within
 # its limits.
 
 
@@ -215,12 +194,11 @@ class _Call(Struct, array_like=True, forbid_unknown_fields=True):
     steps: list[tuple[str, Any]]
     memory: int | None
     forbidden: bool
-    chance: tuple[int, int, bool, str, str] | None = None
+    gives: Gives = Gives.VALUE
 
 
-class _CallMessage(Struct, omit_defaults=True):
+class _CallMessage(Struct):
     call: _Call
-    effect: tuple[Gives, list[str] | None] | UnsetType = UNSET
 
 
 class _Failure(Struct, array_like=True, forbid_unknown_fields=True):
@@ -247,8 +225,7 @@ class _AnswerMessage(Struct, omit_defaults=True):
 
 def call_of(body: bytes) -> Call:
     """The call in a message. Raises `WireError` if there is none, whatever the bytes are."""
-    message = frames.parse(body, _CallMessage, "a call")
-    packed, (gives, typed) = message.call, message.effect or (Gives.VALUE, None)
+    packed = frames.parse(body, _CallMessage, "a call").call
     with _only_wire_errors("a call"):
         made = packed.instance
         return Call(
@@ -262,9 +239,7 @@ def call_of(body: bytes) -> Call:
             [Step(method, _decoded(args, list)) for method, args in packed.steps],
             packed.memory,
             packed.forbidden,
-            packed.chance and Chance(*packed.chance),
-            gives,
-            typed,
+            packed.gives,
             None if packed.steps else packed.args,
         )
 
@@ -292,7 +267,7 @@ def answer_of(body: bytes) -> Reply | Failure:
     message = frames.parse(body, _AnswerMessage, "an answer")
     with _only_wire_errors("an answer"):
         if not isinstance(failure := message.failure, UnsetType):
-            if failure.kind in (Kind.MEMORY, Kind.NO_INPUT) and not re.fullmatch("[0-9]{1,15}", failure.text):
+            if failure.kind is Kind.MEMORY and not re.fullmatch("[0-9]{1,15}", failure.text):
                 raise WireError("not a number")
             return _shortened(Failure(*astuple(failure)))
         if not isinstance(packed := message.reply, UnsetType):

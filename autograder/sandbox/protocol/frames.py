@@ -17,7 +17,9 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-MAX_ITEMS = 100_000  # items in one message; an honest one has some hundred
+from autograder.sandbox.wire import MAX_ITEMS
+from autograder.sandbox.wire import WireError as WireError
+
 MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control group
 _LENGTH = struct.Struct(">I")
 # No SIGPIPE if the other side is gone, and no blocking if it has stopped reading.
@@ -27,10 +29,6 @@ SCARCE = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM
 RETRY_SECONDS = 0.05
 Made = TypeVar("Made")
 PLAIN: Any = dict[str, object]  # the type of a message that is a map of plain data
-
-
-class WireError(Exception):
-    """Bytes that are not of the agreed form."""
 
 
 class Deadline(Exception):

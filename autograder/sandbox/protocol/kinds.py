@@ -15,7 +15,6 @@ class Kind(Enum):
     FORBIDDEN = "ready made"  # it called a built-in implementation; the text is that function's name
     REFUSED = "refused"  # the question is not allowed
     MEMORY = "memory"  # it allocated more at once than it may; the text is how many bytes
-    NO_INPUT = "no input"  # it read more lines of input than there are; the text is the number of the line, from 1
 
 
 class Why(Enum):
@@ -34,5 +33,3 @@ class Gives(Enum):
     VALUE = "value"  # what the call returns
     NAME = "name"  # the name's own value; nothing is called
     PRINTED = "printed"  # the text that it prints
-    FILES = "files"  # the files that it writes: contents by name
-    FIGURE = "figure"  # what it draws with matplotlib, see `sandboxed.figures`

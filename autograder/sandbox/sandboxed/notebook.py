@@ -33,13 +33,14 @@ from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.sandboxed import effects, removal
-from autograder.sandbox.sandboxed.effects import Bounded
+from autograder.sandbox.sandboxed import removal
+from autograder.sandbox.sandboxed.bounded_output import Bounded
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
 from autograder.sandbox.sandboxed.processes import counts_delays, seconds_delayed
 from autograder.sandbox.sandboxed.shell import line_of, prepared_shell, run_cell, run_test, student_package, write_files
+from autograder.sandbox.values.value_types import by_tag
 
 FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
 LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
@@ -58,6 +59,7 @@ class Notebooks:
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell, removed = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
+        by_tag()
         # So is what reads calls and writes answers: it is made when there is a first one.
         answer_bytes(perform({"first": np.copy}, call_of(Call("first", [np.zeros(1)]).as_bytes)))
         return removed
@@ -84,7 +86,6 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
-        effects.given = {}
         for name in ("autograder", self.setting.package):
             sys.modules[name] = student_package(name)
         removal.send_question = functools.partial(_ask, self.sock)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import functools
 import linecache
 import traceback
 from collections import deque
@@ -33,11 +32,12 @@ from autograder.sandbox.protocol.calls import (
     Proxy,
     Reply,
 )
-from autograder.sandbox.protocol.of_pandas import as_given
-from autograder.sandbox.protocol.scalars import read_out
-from autograder.sandbox.protocol.values import Handle, encode
-from autograder.sandbox.sandboxed import chance, effects, figures, watching
+from autograder.sandbox.sandboxed import watching
+from autograder.sandbox.sandboxed.bounded_output import Bounded
 from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
+from autograder.sandbox.values.codec import Handle, encode
+from autograder.sandbox.values.conversion import native
+from autograder.sandbox.values.core.scalars_codec import read_out
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
@@ -46,6 +46,7 @@ KINDS = (
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
 ABSENT = object()
+MAX_PRINTED = 16_000  # characters; an honest table has some thousand
 
 
 class NoParameter(AttributeError):
@@ -66,7 +67,7 @@ def perform(
     """
 
     def given(value: Any) -> Any:
-        return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else as_given(value)
+        return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
 
     try:
         with _substituted(names, call, substituted, ask):
@@ -105,14 +106,14 @@ def _performed(names: Mapping[str, Any], call: Call, watched: Sequence[str]) -> 
     if target is None:
         return Failure(Kind.MISSING, call.name)
     if call.gives is Gives.NAME:
-        return Reply(figures.as_data(target))
+        return Reply(target)
     before = encode(call.positional) if call.sent is None else call.sent
     with contextlib.ExitStack() as around:
         folder = names.get(FOLDER)
         if folder:
             around.enter_context(contextlib.chdir(folder))
         seen, dropped = watching.surround(around, call, watched)
-        reply = effects.performed(call, functools.partial(_call, target, call), finds_files=folder != "")
+        reply = _printed(target, call) if call.gives is Gives.PRINTED else _call(target, call)
         value = read_out(reply.value)
     if seen:
         return Failure(Kind.FORBIDDEN, seen[0])
@@ -134,7 +135,6 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
         text = "(its message could not be read)"
     kind = Kind.NOT_STARTED if known == "NotImplementedError" else Kind.RAISED
     kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else kind
-    kind = Kind.NO_INPUT if isinstance(error, effects.NoMoreInput) and text.isdecimal() else kind
     return Failure(kind, text, types[0] if is_students else known, tuple(_student_lines(error, names)), tuple(types))
 
 
@@ -146,16 +146,21 @@ def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[L
         yield Line(frame.f_code.co_name, number, linecache.getline(frame.f_code.co_filename, number).strip())
 
 
+def _printed(function: Any, call: Call) -> Reply:
+    """A reply with the text that the call prints as its value."""
+    text = Bounded(MAX_PRINTED)
+    with contextlib.redirect_stdout(text):
+        _call(function, call)
+    return Reply(text.getvalue())
+
+
 def _call(function: Any, call: Call) -> Reply:
     if call.instance is not None:
         return _module(function, call, call.instance)
     if call.steps:
         return _used(function, call)
     if call.seeds is None:
-        args = list(call.args)
-        if call.chance is not None:
-            return Reply(chance.drawn(function, args, call.kwargs, call.chance), args)
-        return Reply(function(*args, **call.kwargs), args)
+        return Reply(function(*call.args, **call.kwargs), list(call.args))
     leaves = [_leaf(arg) for arg in call.args]
     value = function(*map(_not_leaf, leaves), **call.kwargs)
     found = iter(_gradients(value, [leaf for leaf in leaves if is_float_tensor(leaf)], call.seeds))

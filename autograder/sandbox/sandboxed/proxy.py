@@ -20,9 +20,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
-from autograder.sandbox.protocol.of_pandas import as_given, is_of_pandas
-from autograder.sandbox.protocol.scalars import WRITERS
-from autograder.sandbox.protocol.values import Handle, encode
+from autograder.sandbox.values.codec import Handle, encode
+from autograder.sandbox.values.conversion import native
+from autograder.sandbox.values.core.scalars_codec import WRITERS
+from autograder.sandbox.values.value_types import type_of
 
 PLAIN = (np.generic, float, str, list, tuple, dict, set, frozenset, deque, type(None), Handle, *WRITERS)
 Code = Callable[..., Any]
@@ -83,7 +84,9 @@ def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwar
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """False if a value cannot be sent, or if NumPy's reference would do the work of an exercise in PyTorch."""
     return all(
-        isinstance(v, PLAIN) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray) or is_of_pandas(v))
+        is_tensor(v) == in_torch
+        if is_tensor(v) or isinstance(v, np.ndarray)
+        else isinstance(v, PLAIN) or type_of(v) is not None
         for v in values
     )
 
@@ -163,7 +166,7 @@ def _value(ask: Ask, question: Call) -> Any:
         reply = _asked(ask, question)
         if reply.inputs is not None:
             _write_back(question.args, reply.inputs)
-        return as_given(reply.value)
+        return native(reply.value)
     shape: list[Any] = []
     tensors = _across().apply(ask, question, shape, *leaves)
     return _rebuild(shape[0], iter(tensors))
@@ -189,10 +192,10 @@ def _refill(value: Any, new: Any) -> None:
             if isinstance(item, list | dict | set | deque) and type(new_item) is type(item):
                 _refill(item, new_item)
             elif encode(item) != encode(new_item):
-                value[place] = as_given(new_item)
+                value[place] = native(new_item)
         return
     value.clear()
-    (value.extend if isinstance(value, list | deque) else value.update)(as_given(new))
+    (value.extend if isinstance(value, list | deque) else value.update)(native(new))
 
 
 @functools.cache

@@ -17,7 +17,8 @@ from typing import Any
 from autograder.sandbox.files import put
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Setting
-from autograder.sandbox.sandboxed import chance, effects, removal
+from autograder.sandbox.sandboxed import chance, removal
+from autograder.sandbox.sandboxed.bounded_output import Bounded
 
 TEST_CELL = "<test cell>"  # file name of its code; its text is not stored, so that no later cell can find it
 SHOWN = 100  # characters of a test cell's last value; a number takes a few
@@ -101,8 +102,8 @@ def run_test(shell: Any, source: str) -> tuple[str, bool]:
     except SyntaxError:
         tree = ast.parse(shell.transform_cell(source))  # it has magics
     last: Any = tree.body.pop() if _shows_last(tree, source) else None
-    text, errors = "", effects.Bounded(1)
-    with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(effects.Bounded(0)):
+    text, errors = "", Bounded(1)
+    with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(Bounded(0)):
         exec(compile(tree, TEST_CELL, "exec"), shell.user_ns)  # noqa: S102
         value = eval(compile(ast.Expression(last.value), TEST_CELL, "eval"), shell.user_ns) if last else None  # noqa: S307
         if value is not None:
@@ -119,7 +120,6 @@ def line_of(error: BaseException | None) -> int:
 def write_files(files: Mapping[str, bytes]) -> None:
     """Write files into the current folder, where cells cannot change them. Modules among them can be imported."""
     put(files, Path.cwd())
-    effects.given = {name: str(Path.cwd() / name) for name in files}
     if any(name.endswith(".py") for name in files):
         sys.path.insert(0, str(Path.cwd()))
 

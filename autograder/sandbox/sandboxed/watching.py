@@ -1,4 +1,4 @@
-"""The state around a call: gradients on, random numbers seeded, functions watched, memory counted, dropout noted."""
+"""The state around a call: gradients on, functions watched, memory counted, dropout noted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.sandboxed import chance
 
 
 class TooMuchHeld(Exception):
@@ -30,8 +29,6 @@ def surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str]) -
         around.enter_context(_DropoutNoted(torch, dropped, off=call.lenient))
         if watched:
             around.enter_context(_watch_class(torch)(seen, tuple(watched)))
-    if call.chance is not None:
-        around.enter_context(chance.seeded(call.chance.seed))
     if call.lenient:
         around.enter_context(_lenient_view())
     if call.memory is not None:

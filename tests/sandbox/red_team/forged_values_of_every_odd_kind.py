@@ -17,7 +17,7 @@ VALUES = [
     ["array", "float64", [2**62, 2**62, 0], [0, 1, 2], False, b""], ["array", "float64", [1.0], [0], False, EIGHT], ["array", "float64", [True], [0], False, EIGHT],
     ["array", "float64", [1], [-1], False, EIGHT], ["array", "float64", [1] * 33, list(range(33)), False, EIGHT], ["array", "object", [1], [0], False, EIGHT],
     ["array", ["float64"], [1], [0], False, EIGHT], ["array", "float64", [1], [0], False, "12345678"], ["array", "float64", None, None, False, EIGHT],
-    ["tensor", "float16", [0, 4], [1, 0], True, b""], ["tensor", "bool", [8], [0], True, bytes(range(8, 16))], ["tensor", "uint8", [8], [0], 1, EIGHT],
+    ["tensor", ["array", "float16", [0, 4], [1, 0], True, b""]], ["tensor", ["array", "bool", [8], [0], True, bytes(range(8, 16))]], ["tensor", ["array", "uint8", [8], [0], 1, EIGHT]],
     ["scalar", "float64", [1], [0], False, EIGHT], ["scalar", "float64", [], [], False, b"\xff" * 8], 2**64 - 1, -(2**63), float("nan"), "\ud800", "\0\x1b[2J",
     ["dict", [[["list", []], 1], [["dict", []], 2], [float("nan"), 3], [float("nan"), 4], [2**64 - 1, 5]]], ["dict", [[1]]], ["dict", {"a": 1}],
     ["handle", ["softmax", ["x"], None]], ["handle", ["softmax", ["x"], ["dict", [["a", ["handle", ["b", [], None]]]]]]], ["handle", [1, 2, 3]],

@@ -4,7 +4,7 @@
 # %%
 import sys
 from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.values.codec import Handle
 
 def softmax(x, axis=-1):
     return None

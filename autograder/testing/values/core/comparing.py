@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import deque
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.objects import Other, Record
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import Table
-from autograder.sandbox.protocol.values import encode, layout
+from autograder.sandbox.values.codec import encode
+from autograder.sandbox.values.core.arrays_codec import layout
+from autograder.sandbox.values.core.objects import Other, Record
+from autograder.sandbox.values.core.scalars_codec import Generated
+from autograder.sandbox.values.value_types import type_of
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.
 ATOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 3e-6}
+
+LARGEST = 1e300  # whole numbers beyond are compared exactly
+LONGEST = 60  # characters of a value in a sentence
 
 
 def same_answer(first: Answer, second: Answer) -> bool:
@@ -40,8 +45,6 @@ def same_value(first: Any, second: Any) -> bool:
         return same_form and same_array(numbers(first), numbers(second))
     if isinstance(first, Record):
         return same_value(first.fields, second.fields)
-    if isinstance(first, Table):
-        return same_value(first.data(), second.data())
     if isinstance(first, complex):
         return bool(first == second or abs(first - second) <= ATOL[np.dtype(float)] * (1 + abs(second)))
     if isinstance(first, Generated):
@@ -50,6 +53,8 @@ def same_value(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(map(same_value, first, second))
     if isinstance(first, dict):
         return first.keys() == second.keys() and all(same_value(first[key], second[key]) for key in first)
+    if (known := type_of(first)) is not None:
+        return same_value(*(known.parts(known.portable(value)) for value in (first, second)))
     return bool(first == second or (first != first and second != second))  # NaN is NaN, in a list, too
 
 
@@ -82,6 +87,13 @@ def float_of(number: Any) -> float:
         return float(number)
     except OverflowError:
         return np.inf if number > 0 else -np.inf
+
+
+def in_four_digits(value: Any) -> str:
+    """A number in four digits, a smaller whole number as it is; any other value as Python writes it, shortened."""
+    if isinstance(value, int) and abs(value) > 10**9:
+        value = float(value) if abs(value) < LARGEST else Decimal(value)
+    return f"{value:.4g}" if isinstance(value, complex | float | Decimal) else repr(value)[:LONGEST]
 
 
 def arrays(value: Any) -> list[np.ndarray]:

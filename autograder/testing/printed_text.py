@@ -1,51 +1,13 @@
-"""What a call prints and writes, as a suite sees it, and two texts compared line by line: `expect.text`.
-
-All of it comes from student code. If it does not have the form that a suite uses, that is told as a student's mistake.
-"""
+"""Two texts compared line by line: `expect.text`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.mismatch import fail, kind_of
 from autograder.testing.redaction import HiddenText
 
-ORDINALS = ("", "a second ", "a third ", "a fourth ", "a fifth ")
 SHOWN = 120  # characters of a line
-
-
-def no_input(number: int) -> str:
-    """The message about code that reads more input than is typed in. number: of the missing line, counted from 1."""
-    ordinal = ORDINALS[number - 1] if 0 < number <= len(ORDINALS) else "yet another "
-    there = "none is" if number <= 1 else f"only {number - 1} {'is' if number == 2 else 'are'}"
-    return f"asks for {ordinal}input, and {there} typed in. How often does it call `input`?"
-
-
-class Files(dict[str, str | bytes]):
-    """Contents by name. A missing file is the student's mistake."""
-
-    def __missing__(self, name: str) -> str:
-        others = f", and {len(self)} of another name" if self else ""
-        raise NoField(f"wrote no file `{name}`{others}. Where does it write?")
-
-
-def files_of(value: Any) -> Files:
-    """The files in an answer. Raises `NoField` if there are more than can be read."""
-    if not isinstance(value, dict):
-        raise NoField("wrote more files, or longer ones, than can be read.")
-    return Files({str(name): _content(data) for name, data in value.items() if isinstance(data, str | np.ndarray)})
-
-
-def _content(data: str | np.ndarray) -> str | bytes:
-    if isinstance(data, str):
-        return data
-    try:
-        return data.tobytes().decode()
-    except UnicodeDecodeError:
-        return data.tobytes()
 
 
 def text(

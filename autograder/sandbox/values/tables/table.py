@@ -1,6 +1,6 @@
 """pandas' objects without pandas: a `Table` represents a frame, a series, an index, a timestamp or a time span.
 
-It is sent as lists and arrays, and its reader checks each column. `of_pandas` converts it from and to pandas.
+It is sent as lists and arrays, and its reader checks each column. `pandas_tables` converts it from and to pandas.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.protocol.objects import NoField, equal_data
+from autograder.sandbox.values.core.objects import NoField, equal_data
+from autograder.sandbox.wire import WireError
 
 MAX_COLUMNS = 256
 MAX_CELLS = 20_000  # of all columns of a table that are not arrays
@@ -88,8 +88,6 @@ class Table:
     hides_names: whether no message may show the names of unexpected columns
     """
 
-    __hash__ = None  # type: ignore[assignment]
-
     kind: str
     labels: list[Column]
     parts: list[Column]
@@ -97,7 +95,7 @@ class Table:
     label_names: list[Any]
     row_names: list[Any]
     hides_names: bool = False
-    made: Any = None  # the same as an object of pandas, by `of_pandas.for_suite`
+    made: Any = None  # the same as an object of pandas, as a suite gets it
 
     @cached_property
     def names(self) -> list[Any]:
@@ -122,6 +120,11 @@ class Table:
 
     def __len__(self) -> int:
         return len([*self.parts, *(self.rows or []), Column([], "object")][0].values)
+
+    def __hash__(self) -> int:
+        if self.kind not in (MOMENT, SPAN):
+            raise TypeError(f"a {self.kind} has no hash")
+        return hash(self.parts[0].plain[0])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and equal_data(self.data(), other.data())

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import operator
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import NAME, Form, Other
-from autograder.sandbox.protocol.scalars import Generated
-from autograder.sandbox.protocol.tables import (
+from autograder.sandbox.values.core.objects import NAME, Form, Other
+from autograder.sandbox.values.tables.table import (
     CATEGORY,
     DTYPES,
     FRAME,
@@ -33,15 +29,6 @@ from autograder.sandbox.protocol.tables import (
 PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")))
 MAX_ROWS = 2**21  # at eight bytes each they fill the largest array
 HIDES_NAMES = "hides_names"  # in a frame's `attrs`, see `Table`
-ATOMS = {bool, int, float, str, type(None)}
-
-
-def is_of_pandas(value: Any) -> bool:
-    """Whether it is one of pandas' `KINDS`. Does not import pandas."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not hasattr(pandas, MOMENT):
-        return False
-    return isinstance(value, tuple(getattr(pandas, kind) for kind in KINDS)) or value is pandas.NaT
 
 
 def table_from(value: Any) -> Table | Other:
@@ -104,7 +91,7 @@ def _column(series: Any) -> Column:
     return Column(values, dtype if DTYPES.fullmatch(dtype) else "object")
 
 
-def made_of(table: Table) -> Any:
+def pandas_object(table: Table) -> Any:
     """The object of pandas that a table represents. Raises whatever pandas raises."""
     import pandas
 
@@ -147,44 +134,3 @@ def _array(column: Column) -> Any:
         return pandas.Series(column.values, dtype=column.dtype).array
     except Exception:  # pandas refuses intervals, and dtypes whose package is not installed
         return pandas.Series(column.values, dtype=object).array
-
-
-def as_given(value: Any) -> Any:
-    """The value with objects of pandas in place of tables, and iterators in place of items read from iterators."""
-
-    def change(item: Any) -> Any:
-        return made_of(item) if type(item) is Table else iter(item.items) if type(item) is Generated else item
-
-    return _changed(value, change)
-
-
-def for_suite(value: Any) -> Any:
-    """The value with objects of pandas in place of tables, where pandas accepts them, if the course uses pandas."""
-
-    def change(item: Any) -> Any:
-        if type(item) is Table and item.made is None:
-            with contextlib.suppress(Exception):
-                item.made = made_of(item)
-                if item.kind in (FRAME, SERIES):
-                    item.made.attrs[HIDES_NAMES] = item.hides_names
-        return item if type(item) is not Table or item.made is None else item.made
-
-    return _changed(value, change) if "pandas" in sys.modules else value
-
-
-def without_pandas(value: Any) -> Any:
-    """The value with tables in place of objects of pandas."""
-    return _changed(value, lambda item: table_from(item) if is_of_pandas(item) else item)
-
-
-def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value with everything in its lists, tuples and dicts changed; the same object if nothing changes."""
-    if type(value) not in (list, tuple, dict):
-        return change(value)
-    items = list(value.values() if isinstance(value, dict) else value)
-    if ATOMS.issuperset(map(type, items)):
-        return value
-    made = [_changed(item, change) for item in items]
-    if all(map(operator.is_, made, items)):
-        return value
-    return dict(zip(value, made, strict=True)) if isinstance(value, dict) else type(value)(made)

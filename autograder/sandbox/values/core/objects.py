@@ -1,4 +1,4 @@
-"""Objects that left the sandbox, by their public data and without their class. `values` sends and reads them."""
+"""Objects that left the sandbox, by their public data and without their class. `codec` sends and reads them."""
 
 from __future__ import annotations
 

@@ -10,22 +10,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.sandbox.protocol.objects import Other
-from autograder.sandbox.protocol.of_pandas import is_of_pandas, table_from
-from autograder.sandbox.protocol.tables import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table
-from autograder.testing.comparing import not_close, same_value
+from autograder.sandbox.values.core.objects import Other
+from autograder.sandbox.values.tables.pandas_tables import HIDES_NAMES
+from autograder.sandbox.values.tables.table import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table, items_of
+from autograder.sandbox.values.value_type import ValueType
+from autograder.testing.values.comparison import WITHIN, Comparison, Difference
+from autograder.testing.values.core.comparing import LARGEST, in_four_digits, not_close, same_value
 
 Pair = tuple[Any, Column, Column]  # a name, and the actual and the expected column under it
-WITHIN = 1e-6  # tolerance of numbers, as `expect.TOLERANCE` has it
 DIGITS = 6  # by which rows are sorted
-LARGEST = 1e300  # beyond which whole numbers are compared exactly
-LONGEST = 60  # characters of a value
 FEW = 3  # columns that are named in one sentence
 WORDS = {FRAME: "table", SERIES: "series", INDEX: "index", MOMENT: "time", SPAN: "length of time"}
 DTYPE_FAMILIES = (
@@ -37,7 +34,7 @@ DTYPE_FAMILIES = (
 )
 TYPE_FAMILIES: tuple[tuple[tuple[type, ...], str], ...] = (
     ((bool,), "truth values"),
-    ((int, float, complex, Decimal, Fraction), "numbers"),
+    ((int, float, complex), "numbers"),
     ((str,), "texts"),
     ((date,), "times"),
     ((timedelta,), "lengths of time"),
@@ -56,20 +53,6 @@ class How:
     tells: bool = False
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The first difference that matters: "kind", "shape", "columns", "dtype", "index", "order" or "value"; in words."""
-
-    sort: str
-    text: str
-
-
-def as_table(value: Any) -> Table | None:
-    """A table, or a pandas object, as a table; None if it is neither, or cannot be one."""
-    value = table_from(value) if is_of_pandas(value) else value
-    return value if isinstance(value, Table) else None
-
-
 def named(table: Table) -> str:
     """`a table of 3 rows and 2 columns`."""
     word = f"{'an' if table.kind == INDEX else 'a'} {WORDS[table.kind]}"
@@ -84,7 +67,10 @@ def _size(table: Table) -> str:
 
 
 def difference(got: Table, wanted: Table, how: How = How()) -> Difference | None:
-    """How a table differs from the expected one; None if it does not. The text follows `the result`."""
+    """How a table differs from the expected one; None if it does not.
+
+    Its `sort` is "kind", "shape", "columns", "dtype", "index", "order" or "value".
+    """
     if got.kind != wanted.kind:
         article = "an" if wanted.kind == INDEX else "a"
         return Difference("kind", f"is {named(got)}, it should be {article} {WORDS[wanted.kind]}")
@@ -312,7 +298,7 @@ def _cell_text(wrong: _Wrong, wanted: Table, columns: int, how: How) -> str:
 def _quoted(wrong: _Wrong, how: How) -> str:
     """The wrong value, as far as a message may quote it: a text only if the expected column has it, too."""
     got = wrong.got.plain[wrong.row]
-    if got is None or isinstance(got, bool | int | float | complex | Decimal | Fraction):
+    if got is None or isinstance(got, bool | int | float | complex):
         return shown(got)
     if how.tells or any(same_value(value, got) for value in wrong.wanted.plain):
         return shown(got)
@@ -320,20 +306,70 @@ def _quoted(wrong: _Wrong, how: How) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in a sentence: a number in four digits."""
-    if isinstance(value, complex):
-        return f"{value:.4g}"
+    """A cell in a sentence: a number in four digits."""
     if value is None:
         return "missing"
-    if isinstance(value, Fraction):
-        value = Decimal(value.numerator) / value.denominator
-    if isinstance(value, int) and abs(value) > 10**9:
-        value = float(value) if abs(value) < LARGEST else Decimal(value)
-    if isinstance(value, float | Decimal):
-        return f"{value:.4g}"
-    return repr(str(value) if isinstance(value, date | timedelta) else value)[:LONGEST]
+    return in_four_digits(str(value) if isinstance(value, date | timedelta) else value)
 
 
 def row_keys(table: Table) -> list[Any]:
     """A key for each row, in which numbers have their first digits only."""
     return [*map(_key(table.parts), range(len(table)))]
+
+
+class TableComparison(Comparison):
+    """Frames, series, indexes, timestamps and time spans of pandas."""
+
+    imports: ClassVar = {"pd": "import pandas as pd", "datetime": "import datetime"}
+
+    def for_suite(self, value: Any, value_type: ValueType) -> Any:
+        """The object of pandas, whose `attrs` say whether a message may show its names."""
+        if not isinstance(value, Table):
+            return value
+        if value.made is None:
+            value.made = value_type.native(value)
+            if value.kind in (FRAME, SERIES):
+                value.made.attrs[HIDES_NAMES] = value.hides_names
+        return value.made
+
+    def named(self, value: Table) -> str:
+        """`a table of 3 rows and 2 columns`."""
+        return named(value)
+
+    def difference(self, got: Table, wanted: Table, atol: float = WITHIN, tells: bool = False) -> Difference | None:
+        """The first difference, where everything counts but the order of columns and dtypes of one family."""
+        return difference(got, wanted, How(atol=atol, tells=tells))
+
+    def code(self, value: Table) -> str:
+        """A call of pandas, with the columns as lists."""
+        if value.kind in (MOMENT, SPAN):
+            return f"pd.{value.kind}({str(value)!r})"
+        rows = f"pd.Index({items_of(value.rows)!r}, name={value.row_names[0]!r})" if value.rows else ""
+        if value.kind == INDEX:
+            return rows
+        columns = [f"{name!r}: {part.plain!r}" for name, part in zip(value.names, value.parts, strict=True)]
+        data = f"{{{', '.join(columns)}}}" if value.kind == FRAME else repr(value.parts[0].plain)
+        return f"pd.{value.kind}({data}{f', index={rows}' if rows else ''})"
+
+    def shown(self, value: Table, shown: Callable[[Any], str]) -> str:
+        """`DataFrame {'city': ['Rome'], index: [0]}`; a time as it is."""
+        if value.kind in (MOMENT, SPAN):
+            return str(value)
+        columns = [*zip(value.names, value.parts, strict=False), *(("index", level) for level in value.rows or [])]
+        listed = [f"{name!r}: [{', '.join(_cell(cell, shown) for cell in column.plain)}]" for name, column in columns]
+        return f"{value.kind} {{{', '.join(listed)}}}"
+
+    def size(self, value: Table) -> tuple[str, str] | None:
+        """`a DataFrame of 3 x 2`."""
+        if value.kind in (MOMENT, SPAN):
+            return None
+        size = f"of {len(value)} x {len(value.parts)}" if value.kind == FRAME else f"of {len(value)}"
+        return f"a {value.kind} {size}", size
+
+    def axes(self, value: Table) -> tuple[int, ...]:
+        """Rows and columns."""
+        return len(value), max(1, len(value.parts))
+
+
+def _cell(cell: Any, shown: Callable[[Any], str]) -> str:
+    return str(cell) if isinstance(cell, date | timedelta) else shown(cell)

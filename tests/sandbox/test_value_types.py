@@ -1,0 +1,170 @@
+"""Another distribution adds a type of values: one folder, and two entry points."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+
+import pytest
+
+from autograder.authoring.generated_files import visible_files
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.supervisor import zygote
+from autograder.sandbox.supervisor.choice import isolates
+from autograder.sandbox.values import value_types
+from autograder.sandbox.values.codec import decode, encode
+from autograder.sandbox.wire import WireError
+from autograder.submission import Cell
+from autograder.testing import expect
+from autograder.testing.values import comparisons
+from autograder.worker.task import Task
+from autograder.worker.worker import Judges, Worker
+from tests.courses.own import SUITE, course_of, exercise
+
+NAME = "a1_spans"
+FILES = {
+    "spans/__init__.py": "",
+    "spans/span_type.py": """
+        import datetime
+
+        from autograder.sandbox.values.value_type import ValueType
+
+
+        class SpanType(ValueType):
+            tag = "span"
+
+            def knows(self, kind):
+                return kind is datetime.timedelta
+
+            def parts(self, value):
+                return [value.days, value.seconds, value.microseconds]
+
+            def made_of(self, parts):
+                days, seconds, microseconds = parts
+                if not type(days) is type(seconds) is type(microseconds) is int:
+                    raise TypeError("not whole numbers")
+                return datetime.timedelta(days, seconds, microseconds)
+
+            def hashable(self, value):
+                return True
+
+
+        SPAN = SpanType()
+    """,
+    "spans/span_comparison.py": """
+        from autograder.testing.values.comparison import Comparison, Difference
+
+
+        class SpanComparison(Comparison):
+            imports = {"datetime": "import datetime"}
+
+            def named(self, value):
+                return "a span of time"
+
+            def difference(self, got, wanted, atol=0.0, tells=False):
+                return None if got == wanted else Difference("value", f"takes {got}, which is not right")
+
+
+        SPANS = SpanComparison()
+    """,
+    "spans-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: spans\nVersion: 1\n",
+    "spans-1.dist-info/entry_points.txt": """
+        [autograder.sandbox.values]
+        span = spans.span_type:SPAN
+
+        [autograder.values]
+        span = spans.span_comparison:SPANS
+    """,
+}
+SOLUTION = """
+import datetime
+
+def after(span, times):
+    \"\"\"A span that is so many times as long.\"\"\"
+    ### BEGIN SOLUTION
+    return span * times
+    ### END SOLUTION
+"""
+TESTS = """
+import datetime
+
+
+@pytest.mark.exercise("after")
+class TestAfter:
+    test_minutes = cases("Ninety minutes.", [((datetime.timedelta(minutes=30), 3),)], "How often?", visible=True)
+
+    def test_days(self, student, reference):
+        \"\"\"Three days.\"\"\"
+        day = datetime.timedelta(days=1)
+        expect.equal(student.after(day, 3), reference.after(day, 3), "How often?")
+"""
+
+
+@pytest.fixture
+def spans(tmp_path, monkeypatch):
+    """The toy distribution, installed for this process and for those of the sandbox."""
+    folder = tmp_path / "installed"
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(textwrap.dedent(text))
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(zygote, "PROGRAM", f"import sys; sys.path.append({str(folder)!r}); {zygote.PROGRAM}")
+    caches = value_types.by_tag, value_types._of_class, comparisons.by_tag
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    monkeypatch.undo()
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.mark.usefixtures("spans")
+def test_value_of_an_added_type_is_sent_and_read_within_its_limits():
+    spans = [datetime.timedelta(days=-1, microseconds=3), {datetime.timedelta(1): (datetime.timedelta(2), 3)}]
+    assert decode(encode(spans)) == spans
+    for forged in (None, 1, ["list", []], ["list", [1, 2, 3.5]], ["list", [10**12, 0, 0]], ["list", ["1", 0, 0]]):
+        with pytest.raises(WireError):
+            decode(["span", forged])
+
+
+@pytest.mark.usefixtures("spans")
+def test_value_of_an_added_type_is_compared_and_named():
+    hour = datetime.timedelta(hours=1)
+    expect.equal(hour, datetime.timedelta(minutes=60))
+    with pytest.raises(expect.Mismatch, match="the result takes 1:00:00, which is not right"):
+        expect.equal(hour, datetime.timedelta(minutes=61))
+    with pytest.raises(expect.Mismatch, match="gave back a value of type float, not a span"):
+        expect.equal(3600.0, hour)
+
+
+def test_value_of_an_unknown_type_arrives_as_its_name():
+    assert decode(encode(datetime.timedelta(1))).type_name == "timedelta"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("spans")
+def test_added_type_is_graded_without_a_change_of_the_engine(tmp_path):
+    course = course_of(tmp_path / "days", NAME, exercise("after", SOLUTION), {"after/hidden_tests.py": SUITE + TESTS})
+    assignment = course.assignment(NAME)
+    ((_, text),) = visible_files(assignment)
+    assert "import datetime" in text
+    assert "((datetime.timedelta(seconds=1800), 3,), datetime.timedelta(seconds=5400))" in text
+    judges = Judges(course.root, isolates("process")[0])
+    worker = Worker(course, judges, Limits())
+
+    def marked(answer):
+        report = worker.mark(Task("ada", NAME, assignment.version()).of([Cell(0, answer)])).report
+        assert not report.reason, report.reason
+        (found,) = report.exercises
+        return found.score, " ".join(test.message for test in found.tests)
+
+    try:
+        assert marked(SOLUTION) == (2, " ")
+        score, message = marked("def after(span, times):\n    return span")
+        assert score == 0
+        assert "after(span=datetime.timedelta(days=1), times=3)" in message
+        assert "the result takes 1 day, 0:00:00, which is not right" in message
+        assert marked("def after(span, times):\n    return span.total_seconds() * times")[0] == 0
+    finally:
+        worker.end()
+        judges.end()
