@@ -115,6 +115,7 @@ def processes() -> str:
 PACKAGES = {
     "cli": "the command line",
     "authoring": "for whoever writes assignments: checks, releases, new exercises",
+    "systems": "Canvas, Moodle, Gradescope, Classroom 50: submissions in, marks out",
     "nbgrader": "a course in nbgrader: autograde, gradebook, feedback pages",
     "student": "check, hint, explore",
     "worker": "many submissions, a verdict each",

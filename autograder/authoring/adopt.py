@@ -22,7 +22,7 @@ GAINED = (
     "students' edits of cells that are not theirs are undone; hidden lines stand in no message and on no page",
 )
 LIMIT = (
-    "still as with nbgrader alone: tests of plain asserts run beside the student's code, so a student who means to can "
+    "still as with only nbgrader: tests of plain asserts run beside the student's code, so a student who means to can "
     "read or cheat them"
 )
 

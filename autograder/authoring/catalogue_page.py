@@ -126,34 +126,12 @@ def page(found: Iterable[Row]) -> str:
         parts.append(f"## {name}: {len(members)} known mistakes\n")
         for exercise, table in groupby(members, key=lambda row: row[1].exercise):
             parts.append(_table(exercise, list(table)))
-    return "\n".join([*parts, *_prices(prices(ordered))])
+    return "\n".join(parts)
 
 
 def _head(ordered: list[Row]) -> str:
     own = [path for assignment, _, _ in ordered[:1] if (path := assignment.course_folder / HEAD_FILE).is_file()]
     return own[0].read_text(encoding="utf-8") if own else HEAD
-
-
-def prices(found: Iterable[Row]) -> dict[str, dict[str, float]]:
-    """The deductions for each mistake that several exercises have, by exercise, in percent of its points."""
-    costs: dict[str, dict[str, float]] = {}
-    for _, mistake, result in found:
-        by_exercise = costs.setdefault(mistake.name, {})
-        by_exercise[mistake.exercise] = max(by_exercise.get(mistake.exercise, 0.0), _lost(result))
-    return {name: found for name, found in sorted(costs.items()) if len(found) > 1}
-
-
-def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
-    if several:
-        yield "## What one mistake costs in several exercises\n"
-        yield "A slip should cost about the same everywhere: `times` is what it costs at most, by what at least.\n"
-        yield "| mistake | from | to | times | exercises |\n| --- | --- | --- | --- | --- |"
-        for name, costs in several.items():
-            least, most = min(costs.values()), max(costs.values())
-            times = f"{most / least:.1f}" if least else "∞"
-            exercises = ", ".join(f"`{exercise}`" for exercise in costs)
-            yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {exercises} |"
-        yield ""
 
 
 def _place(row: Row) -> tuple[str, int]:

@@ -75,7 +75,7 @@ def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
             key = numbered[0] if numbered else line if re.match(r"#+ ", line) else ""
             if key and key in seen:
                 what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
-                remedy = "Number it anew; a hint leads to its heading by these words."
+                remedy = "Number it again; a hint leads to its heading by these words."
                 yield Finding(assignment.notebook, "", what, remedy)
             seen.setdefault(key, line)
 

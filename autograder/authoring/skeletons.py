@@ -1,7 +1,7 @@
-"""Skeletons of what authors write: a course, an assignment, an exercise, and a known mistake.
+"""Skeletons of what authors write: a course, an assignment, an exercise.
 
 `autograder dev new-course`, `dev new-assignment` and `dev new` begin what works, so that `autograder dev check` passes
-before the first edit and shows what an edit broke. `autograder dev name-mistake` drafts a catalogue entry.
+before the first edit and shows what an edit broke.
 
 A course is a folder with `nbgrader_config.py`, `source/`, and a Python package with `course.toml`, such as
 `statistics_course/`, from which students' package is built. An exercise consists of cells in the source notebook and a
@@ -22,9 +22,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.authoring.generated_files import sync
 from autograder.content import COURSE, course_folder
 from autograder.course import CHECK, CONFIG, Course
-from autograder.errors import CourseError, SubmissionError
+from autograder.errors import CourseError
 from autograder.reading import is_handed_in
-from autograder.submission import grade_id, read_notebook
+from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates"
 COURSE_FILES = {
@@ -39,7 +39,6 @@ EXERCISE_FILES = ("hidden_tests.py", "mistakes.py", "visible_tests.py", "hint.to
 POINTS = 3
 NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
 IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
-MISTAKE_NAME = re.compile(r"[\w-]{1,60}")
 
 
 def begin_course(folder: Path, assignment: str, exercise: str) -> Iterator[Path]:
@@ -148,7 +147,7 @@ def _filled(template: str, names: Mapping[str, str]) -> str:
 
 
 def _begin(assignment: str) -> Any:
-    from autograder.nbgrader.restore import KERNEL  # needs nbgrader, which whoever writes assignments has
+    from autograder.nbgrader.restore import KERNEL  # needs nbgrader, which authors of assignments have
 
     title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
     return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})
@@ -185,31 +184,3 @@ def _cells(exercise: str, names: Mapping[str, str], kind: str) -> list[Any]:
         new_code_cell(stub, id=f"{slug}-cell", metadata={"nbgrader": solution}),
         new_code_cell(check, id=f"{slug}-check", metadata={"nbgrader": graded, "tags": ["active-ipynb"]}),
     ]
-
-
-def name_mistake(course: Course, notebook: Path, exercise: str, name: str, hint: str) -> Path:
-    """Append a draft of the mistake `name` to the exercise's catalogue, and return that file.
-
-    The draft is the submission's wrong answer, with every line commented out, since the catalogue is imported outside
-    the sandbox. The author reads it and then uncomments it.
-
-    Raises `CourseError` if the exercise does not exist or the name or hint is invalid, and `SubmissionError` if the
-    notebook cannot be read or has no such cell.
-    """
-    if not MISTAKE_NAME.fullmatch(name):
-        raise CourseError(f"{name!r} is no name for a mistake. Use letters, digits and dashes, such as no-scaling")
-    if not hint.strip().endswith(("?", ".")):
-        raise CourseError("the hint should be a question, or a sentence that says where to look")
-    assignment = course.of_exercise(exercise)
-    found = [cell.source for cell in read_notebook(notebook).cells if cell.grade_id == exercise]
-    if not found or not found[0].strip():
-        raise SubmissionError(f"{notebook.name} has no cell of {exercise}")
-    path = assignment.content / exercise / "mistakes.py"
-    draft = [
-        "# A draft. Read the code: it is a student's, and this file is imported. Then take the comment signs away.",
-        f"# @mistake({name!r}, hint={hint.strip()!r})",
-        *(f"# {line}".rstrip() for line in found[0].splitlines()),
-    ]
-    before = path.read_text(encoding="utf-8").rstrip("\n")
-    path.write_text(before + "\n\n\n" + "\n".join(draft) + "\n", encoding="utf-8")
-    return path

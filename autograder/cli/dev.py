@@ -131,27 +131,9 @@ def catalogue(
     course = find_course()
     if pages is None:
         if not say_written(catalogue_page.keep(course, everything)):
-            print("nothing has changed since it was kept; --all does it anew")
+            print("nothing has changed since then; --all does it again")
         return
     pages.mkdir(parents=True, exist_ok=True)
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-tests.md", visible_page)):
         (pages / name).write_text(page.page(page.rows(course)), encoding="utf-8")
         print(f"wrote {pages / name}")
-
-
-@dev.command(
-    name="name-mistake",
-    epilog="Example: autograder dev name-mistake submitted/ada/a1_first/first.ipynb row_centred "
-    'one-mean-for-all --hint "What does each row add up to?"',
-)
-def name_mistake(
-    notebook: Annotated[Path, Argument(help="A submission whose answer has no name yet.", exists=True)],
-    exercise: Annotated[str, Argument(help="The function or class.")],
-    name: Annotated[str, Argument(help="What to call it, such as no-scaling.")],
-    hint: Annotated[str, Option(help="A question that helps and does not give the answer away.")],
-) -> None:
-    """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
-    from autograder.authoring.skeletons import name_mistake as draft
-
-    print(f"wrote {draft(find_course(), notebook, exercise, name, hint)}")
-    print("Read the code there and take the comment signs away. Then: autograder dev catalogue")

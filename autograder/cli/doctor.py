@@ -162,7 +162,7 @@ def _memory() -> int:
 def _python() -> Condition:
     found = f"{platform.python_version()} in {sys.prefix}"
     if os.getuid() == 0 and not open_to_all(sys.base_prefix):
-        means = "behind Landlock, student code keeps the right to look up paths that root alone may"
+        means = "behind Landlock, student code keeps the right to look up paths that only root may"
         return Condition("Python", LESS, found, means, f"a Python outside {Path(sys.base_prefix).parents[-2]}")
     return Condition("Python", GOOD, found, "new enough")
 

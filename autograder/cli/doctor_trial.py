@@ -92,7 +92,7 @@ def _loop(students: ForkServer) -> Condition:
         (result,) = notebook.results
     if result.ran_out_of_time:
         took = f"ended after {time.monotonic() - started:.1f} seconds"
-        return Condition("endless loop", GOOD, took, "a submission that does not end costs its own marks alone")
+        return Condition("endless loop", GOOD, took, "a submission that does not end costs only its own marks")
     return _failed("endless loop", _outcome(result), "a submission may keep the machine busy", "report this as a fault")
 
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Exit, Option
 
-from autograder.cli.options import Marks, Roster, System, Visibility, ids_in, must_be_writable, say_written
+from autograder import systems
+from autograder.cli.options import Marks, Roster, Visibility, ids_in, must_be_writable, say_written
 from autograder.course import find_course
 from autograder.text import alike, printable, shown_name
 
@@ -29,11 +30,12 @@ def export(
 ) -> None:
     """Marks in the forms that other programs read; several at once if asked for.
 
-    Whoever is in one assignment, or in the roster, has a row in every other, too.
+    A student of one assignment, or of the roster, has a row in every other, too.
     """
-    from autograder.reports import export as forms
-    from autograder.reports.marks_file import read_marks, write
+    from autograder.reports.marks_file import exercises_as_csv, read_marks, write
     from autograder.reports.roster import with_absent
+    from autograder.systems.classroom50 import as_classroom50, read_points
+    from autograder.systems.gradescope_results import gradescope_files
 
     if csv is None and gradescope is None and classroom50 is None:
         raise BadParameter("name at least one of --csv, --gradescope and --classroom50")
@@ -41,15 +43,15 @@ def export(
     for names in alike(report.student for report in reports):
         print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
     if csv is not None:
-        write(csv, forms.exercises_as_csv(reports))
+        write(csv, exercises_as_csv(reports))
     if gradescope is not None:
-        for path, text in forms.gradescope_files(reports, gradescope, visibility, messages):
+        for path, text in gradescope_files(reports, gradescope, visibility, messages):
             write(path, text)
     if classroom50 is not None:
         if len(reports) > 1:
             raise BadParameter("--classroom50 is for one submission")
         found = reports[0] if reports else None
-        write(classroom50, forms.as_classroom50(found, forms.read_points(points), os.environ))
+        write(classroom50, as_classroom50(found, read_points(points), os.environ))
     say_written(path for path in (csv, gradescope, classroom50) if path is not None)
 
 
@@ -63,7 +65,7 @@ def bundle(
     ] = None,
     requirement: Annotated[
         list[str] | None,
-        Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
+        Option(help="For Classroom 50: what pip installs; by default the wheels in that folder."),
     ] = None,
     visibility: Annotated[
         Visibility, Option(help="For Gradescope: when students see their results.")
@@ -75,9 +77,9 @@ def bundle(
 ) -> None:
     """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
 
-    Gradescope's holds this assignment alone, and grades nothing in a container where no sandbox works.
+    Gradescope's holds only this assignment, and grades nothing in a container where no sandbox works.
     """
-    from autograder.cli.bundle import write_classroom50, write_gradescope
+    from autograder.systems.bundle import write_classroom50, write_gradescope
 
     if gradescope is None and classroom50 is None:
         raise BadParameter("name --gradescope, --classroom50, or both")
@@ -92,7 +94,7 @@ def bundle(
 
 def return_(
     assignment: Annotated[str, Argument(help="The assignment whose marks or pages go back.")],
-    to: Annotated[System, Option(help="Where its submissions were downloaded.")],
+    to: Annotated[str, Option(help=f"Where its submissions were downloaded: {systems.names()}.")],
     marks: Annotated[Path | None, Option(help="Write what it imports: a CSV file, for Gradescope a zip.")] = None,
     feedback: Annotated[Path | None, Option(help="Write the zip of feedback pages that it takes back.")] = None,
     sheet: Annotated[Path | None, Option(help="Moodle's grading worksheet, in which the marks are filled in.")] = None,
@@ -100,53 +102,25 @@ def return_(
         str | None, Option(help='The column in Canvas: title and number, such as "Homework 1 (98765)".')
     ] = None,
 ) -> None:
-    """Marks and feedback pages back to Canvas, Moodle or Gradescope, by the names in the zip that was collected.
+    """Marks and feedback pages back to where submissions came from, by the names in the zip that was collected.
 
-    Marks are the gradebook's, with manual grades and penalties. Who has none gets an empty field, and a line here.
-    Gradescope imports no marks: upload the zip as an autograder, and it gives each submission its marks and tables.
+    Marks are the gradebook's, with manual grades and penalties. A student without marks gets an empty field, and a
+    line here. Gradescope imports no marks: upload the zip as an autograder, and it gives each submission its marks and
+    tables.
     Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
     wrong.
     """
-    from autograder.nbgrader import api, return_marks
-    from autograder.nbgrader.totals import assign_penalties
-    from autograder.reports.marks_file import write
+    from autograder.nbgrader import api
+    from autograder.systems.returning import give_back
 
     if marks is None and feedback is None:
         raise BadParameter("name --marks, --feedback, or both")
-    if marks is not None and to == "moodle" and sheet is None:
-        raise BadParameter("Moodle takes back its own worksheet; name it with --sheet")
-    if feedback is not None and to == "gradescope":
-        raise BadParameter("Gradescope takes no pages; what they say of each exercise is in the zip of --marks")
+    must_be_writable(marks)
+    must_be_writable(feedback)
     course = find_course()
-    found, nbgrader = course.assignment(assignment), api(course.root)
-    handed, left = return_marks.handed_in(nbgrader, found, to)
-    if to != "gradescope":
-        handed, unknown = (
-            return_marks.each_member(sheet, handed) if to == "moodle" else return_marks.canvas_members(handed)
-        )
-        left += unknown
-    return_marks.check_numbers(handed)
-    assign_penalties(nbgrader, found)
-    grades = return_marks.marks(nbgrader, found)
-    missing = [*left, *return_marks.without_marks(grades, handed)]
-    notices = list(return_marks.to_know(grades, handed))
-    if marks is not None:
-        if to == "gradescope":
-            must_be_writable(marks)
-            return_marks.write_gradescope(nbgrader, found, handed, marks)
-        elif to == "canvas":
-            write(marks, return_marks.canvas_csv(grades, handed, column or found.name))
-        else:
-            assert sheet is not None
-            text, warning = return_marks.moodle_csv(sheet, grades, handed)
-            write(marks, text)
-            notices += [warning] if warning else []
-        print(f"wrote {marks}")
-    if feedback is not None:
-        must_be_writable(feedback)
-        pageless = return_marks.write_pages(nbgrader, found, handed, feedback)
-        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
-        print(f"wrote {feedback}")
+    options = {name: str(value) for name, value in (("sheet", sheet), ("column", column)) if value is not None}
+    missing, notices = give_back(api(course.root), course.assignment(assignment), to, marks, feedback, options)
+    say_written(path for path in (marks, feedback) if path is not None)
     for line in [*missing, *notices]:
         print(printable(line))
     raise Exit(1 if missing else 0)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,16 +14,16 @@ from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
 from autograder.content import COURSE
-from autograder.course import Assignment, find_course
+from autograder.course import find_course
 from autograder.text import printable, shown_name
-from autograder.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed, edited
+from autograder.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
 
 
 def regrade(
     assignment: Annotated[str, Argument(help="The assignment whose suite or points have changed.")],
     write: Write = False,
     undo: Annotated[bool, Option("--undo", help="Bring back what the last --write changed.")] = False,
-    student: Annotated[str, Option(help="This student alone, by the id.")] = "",
+    student: Annotated[str, Option(help="Only this student, by the id.")] = "",
     note: Note = "",
     jobs: Jobs = 0,
     sandbox: Kind = "auto",
@@ -41,7 +40,7 @@ def regrade(
         raise BadParameter("--write and --undo are two different things")
     course = find_course()
     if undo:
-        undo_last(course, assignment, Console())
+        undo_last(course, course.assignment(assignment), Console())
         return
     warn(sandbox, course)
     run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
@@ -136,7 +135,9 @@ def withdraw(
     Without --write, it shows who gains and loses, and writes nothing. --write notes the withdrawal in course.toml.
     `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
     """
-    from autograder.cli import regrade
+    from autograder.cli.regrade import run
+    from autograder.nbgrader import api
+    from autograder.nbgrader.regrade import is_graded, withdrawn, write_points
 
     if back and out_of_total:
         raise BadParameter("--back and --out-of-total are two different things")
@@ -147,30 +148,16 @@ def withdraw(
     warn(sandbox, course)
     again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
     reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
-    if regrade.is_graded(course, assignment):
-        regrade.run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, _withdrawn(then))
+    coursedir = api(course.root).coursedir
+    if is_graded(coursedir, assignment):
+        run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, withdrawn(then))
     elif write:
-        with _withdrawn(then):
-            regrade.write_points(course, then)
+        with withdrawn(then):
+            write_points(coursedir, then)
     else:
         say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
         print(f"{then.course_folder / COURSE} says so, too.")
-
-
-@contextmanager
-def _withdrawn(assignment: Assignment) -> Iterator[None]:
-    """Write an assignment's withdrawn exercises into `course.toml`, and take that back if what is done inside fails."""
-    from autograder.worker.run_log import write_whole
-
-    path = assignment.course_folder / COURSE
-    before, after = edited(path, assignment.name, assignment.withdrawn)
-    write_whole(path, after)
-    try:
-        yield
-    except BaseException:
-        write_whole(path, before)
-        raise
 
 
 def extend(
@@ -178,7 +165,7 @@ def extend(
     assignment: Annotated[str, Argument(help="The assignment that may come later.")],
     days: Annotated[float, Option(help="Days after everybody's due date; 0 takes an extension back.")],
 ) -> None:
-    """Give one student more time. It replaces an earlier extension, and a penalty is worked out anew.
+    """Give one student more time. It replaces an earlier extension, and a penalty is computed again.
 
     The feedback page says when the work was due.
     """
@@ -197,7 +184,7 @@ def why(
     """How a mark came about, in ten lines: what happened when, and what the tests say.
 
     While neither course nor kit has changed since, the submission that counts is graded again, in the sandbox; else the
-    report that was kept is shown. Exit code: 0, or 1 when grading anew gives another mark.
+    report that was kept is shown. Exit code: 0, or 1 when grading again gives another mark.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.why import lines
@@ -211,7 +198,7 @@ def why(
 def forget(student: Student) -> None:
     """Delete a student's history: marks with their dates, submissions and reports that were kept.
 
-    The gradebook and the course's folders stay as they are; what is where about a student is told.
+    The gradebook and the course's folders stay as they are; the output lists where else data about the student remains.
     """
     from autograder.nbgrader.history import forget as remove
 

@@ -78,7 +78,7 @@ def grade(
     """Grade notebooks with the hidden tests. Low marks are no failure.
 
     If a run was interrupted, start it again: it goes on where it stopped. If a change of the course would move a mark
-    in the gradebook, it is named and left as it was (see `autograder regrade`).
+    in the gradebook, the mark stays, and a line says so (see `autograder regrade`).
 
     Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
     reason) or a mark was left, 2 when the call itself is wrong.
@@ -253,7 +253,7 @@ def main() -> None:
                 raise
             full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
             if isinstance(error, OSError) and error.filename is None and error.errno in full:
-                reason = f"what was to be said could not be written: {reason}"
+                reason = f"the output could not be written: {reason}"
             message = f"{reason}. What was done so far is kept; the same command goes on from there"
         with contextlib.suppress(OSError):
             Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {message}")))

@@ -15,7 +15,6 @@ from autograder.course import Course
 from autograder.errors import AutograderError
 from autograder.sandbox.supervisor.choice import what_is_unsafe
 
-System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
 Jobs = Annotated[int, Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
@@ -30,7 +29,7 @@ Student = Annotated[str, Argument(help="The student's id, as in submitted/ or th
 Write = Annotated[bool, Option("--write", help="Write the new marks, after saving the old ones.")]
 Note = Annotated[str, Option(help="Why; it goes into the history.")]
 Marks = Annotated[list[Path], Argument(help="What `autograder grade --json` wrote, one file or more.")]
-Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): who has handed in nothing is named, too.")]
+Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): lists students without hand-ins, too.")]
 
 
 def ids_in(roster: Path | None) -> list[str]:

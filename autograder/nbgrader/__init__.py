@@ -3,7 +3,7 @@
 `Autograde` reads untrusted submissions. `RestoreCells` gives each cell of the course its own metadata back, and the
 locked ones their text; nbgrader's `OverwriteCells` does only that, cell by cell. `Mark` replaces `Execute`: it runs the
 notebook in the sandbox, and writes each exercise's points as the result of its check cell, with the rubric beside it.
-nbgrader takes that as partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, made faster.
+nbgrader takes that as partial credit. `SaveMarks` keeps settled manual grades.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from nbgrader.apps.exportapp import ExportApp
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
 from nbgrader.preprocessors import GetGrades, SaveCells
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
@@ -30,20 +29,20 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course import CONFIG
 from autograder.errors import CourseError
-from autograder.nbgrader import due, exchange, formgrader, timestamps, totals
+from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
+from autograder.nbgrader.database import patch_database
 from autograder.nbgrader.files import copy_for_release
-from autograder.nbgrader.preprocessor import Mark
-from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks, open_with_fewer_steps
+from autograder.nbgrader.preprocessor import Mark, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.zip_collect import process_extracted_files
 
-__all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]
+__all__ = ["Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
 
 def _patch_nbgrader() -> None:
     """Replace the parts of nbgrader that no setting changes. Each replacement says what it does differently."""
-    open_with_fewer_steps()
+    patch_database()
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
     BaseHandler.render = formgrader.render
     BaseHandler.exporter = property(formgrader.exporter)
@@ -58,17 +57,15 @@ def _patch_nbgrader() -> None:
     nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
     nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
     DbAssignmentAddApp.start = due.add_assignment
-    ExchangeCollect.do_copy = exchange.copy_hand_in
-    ExchangeCollect.copy_files = exchange.collect
-    ExchangeCollect._path_to_record = exchange.record_of
-    ExchangeReleaseAssignment.copy_files = due.release
-    ExchangeReleaseFeedback.copy_files = exchange.release_pages
 
 
 def configure(config: Any) -> None:
     """Set what a course's `nbgrader_config.py` needs: our folders, reader and preprocessors."""
     _patch_nbgrader()
-    config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
+    config.ZipCollectApp.extractor_plugin = "autograder.systems.unpack.Unpacked"
+    config.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"
+    config.ExchangeFactory.release_feedback = "autograder.nbgrader.exchange.ReleaseFeedback"
+    config.ExchangeFactory.release_assignment = "autograder.nbgrader.due.ReleaseAssignment"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True
@@ -87,7 +84,7 @@ def configure(config: Any) -> None:
         "autograder.nbgrader.Mark",
         "nbgrader.preprocessors.IgnorePattern",
         "nbgrader.preprocessors.LimitOutput",
-        "autograder.nbgrader.CheckMetadata",  # before anything is written into the gradebook
+        "nbgrader.preprocessors.CheckCellMetadata",  # before anything is written into the gradebook
         "autograder.nbgrader.SaveMarks",
         "nbgrader.preprocessors.AssignLatePenalties",
     ]

@@ -55,7 +55,6 @@ from autograder.nbgrader.outcomes import (
     unchanged_cells,
 )
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
-from autograder.nbgrader.quick_steps import tables_looked_for_once
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
@@ -107,7 +106,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         False, help="Write marks that a change of the course has moved; `autograder regrade --undo` takes them back."
     ).tag(config=True)
     only = List(Unicode(), help="Grade these students; all if there is none.")
-    saved = Bool(False, help="Whoever runs this has saved what there was before.")
+    saved = Bool(False, help="The caller has saved what there was before.")
     reason = Unicode("", help="Why it is graded, for the history, if it is not only that there is something new.")
     note = Unicode("", help="Goes into the history with the reason.")
     workers: WorkerPool | None = None  # of a run over several assignments; otherwise each run opens a pool
@@ -115,7 +114,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def start(self) -> None:
         """Grade. Raises `NbGraderException` if not all could be graded, or another run is under way."""
-        with only_one_run(Path(self.coursedir.root), self.log), tables_looked_for_once():
+        with only_one_run(Path(self.coursedir.root), self.log):
             super().start()
 
     def init_notebooks(self) -> None:

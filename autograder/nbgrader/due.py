@@ -18,7 +18,7 @@ from autograder.nbgrader.totals import assign_penalty
 
 FILE = "DUE.txt"  # beside a released notebook in the exchange
 NONE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'
-_release, _add = ExchangeReleaseAssignment.copy_files, DbAssignmentAddApp.start
+_add = DbAssignmentAddApp.start
 
 
 def shown(when: datetime) -> str:
@@ -51,14 +51,17 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
     return due + longer
 
 
-def release(self: Any) -> None:
+class ReleaseAssignment(ExchangeReleaseAssignment):
     """nbgrader's own, and a file beside the notebook that says when it is due."""
-    _release(self)
-    due = due_date(self.coursedir, self.coursedir.assignment_id)
-    if due is not None:
-        path = Path(self.dest_path, FILE)
-        path.write_text(f"{self.coursedir.assignment_id} is due {shown(due)}.\n", encoding="utf-8")
-        path.chmod(0o644)
+
+    def copy_files(self) -> None:
+        """Release the assignment."""
+        super().copy_files()
+        due = due_date(self.coursedir, self.coursedir.assignment_id)
+        if due is not None:
+            path = Path(self.dest_path, FILE)
+            path.write_text(f"{self.coursedir.assignment_id} is due {shown(due)}.\n", encoding="utf-8")
+            path.chmod(0o644)
 
 
 def add_assignment(self: Any) -> None:

@@ -26,32 +26,60 @@ from autograder.text import printable
 NEVER = datetime.min  # earlier than any hand-in, so that any other of this student's counts
 KILOBYTE = 1000  # as nbgrader counts in `max_file_size` and `max_dir_size`
 
-_collect, _release = ExchangeCollect.copy_files, ExchangeReleaseFeedback.copy_files
-_record = ExchangeCollect._path_to_record
 
+class Collect(ExchangeCollect):
+    """nbgrader's own rules on names and sizes, but it follows no link, and reports what it has not collected."""
 
-def copy_hand_in(self: Any, src: str, dest: str, log: Any = None) -> None:
-    """nbgrader's own rules on names and sizes, but no link is followed. What is not copied is logged."""
-    name, rules, source, target = printable(Path(src).name), self.coursedir, Path(src), Path(dest)
+    src_records: list[dict[str, Any]]
+    not_collected: list[str]
 
-    def wanted(place: Path, is_folder: bool) -> bool:
-        if any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.ignore):
-            return False
-        return is_folder or any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.include)
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy one hand-in. What is not copied is logged."""
+        name, rules, source, target = printable(Path(src).name), self.coursedir, Path(src), Path(dest)
 
-    try:
-        most = KILOBYTE * rules.max_dir_size
-        if not source.is_symlink() and self.get_size(source) > most:
-            raise OSError(f"it is larger than max_dir_size, {most // KILOBYTE**2} MB")
-        skipped = copy_plain_files(source, target, KILOBYTE * rules.max_file_size, wanted)
-        if rules.groupshared:
-            _share(target)
-    except OSError as error:
-        shutil.rmtree(dest, ignore_errors=True)
-        _not_collected(self, name, error.strerror or str(error))
-        return
-    for sentence in skipped:
-        self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
+        def wanted(place: Path, is_folder: bool) -> bool:
+            if any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.ignore):
+                return False
+            return is_folder or any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.include)
+
+        try:
+            most = KILOBYTE * rules.max_dir_size
+            if not source.is_symlink() and self.get_size(source) > most:
+                raise OSError(f"it is larger than max_dir_size, {most // KILOBYTE**2} MB")
+            skipped = copy_plain_files(source, target, KILOBYTE * rules.max_file_size, wanted)
+            if rules.groupshared:
+                _share(target)
+        except OSError as error:
+            shutil.rmtree(dest, ignore_errors=True)
+            self._not_collected(name, error.strerror or str(error))
+            return
+        for sentence in skipped:
+            self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
+
+    def _not_collected(self, name: str, reason: str) -> None:
+        self.log.error("%s cannot be collected: %s", name, reason)
+        self.not_collected.append(name)
+
+    def _path_to_record(self, path: str) -> dict[str, object]:
+        """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for everybody."""
+        try:
+            return dict(super()._path_to_record(path))
+        except (ValueError, OverflowError, ExchangeError):
+            name = Path(path).name
+            return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
+
+    def copy_files(self) -> None:
+        """Collect from all students. Raises `ExchangeError` at the end if somebody's work was not collected."""
+        self.not_collected, records, self.src_records = [], self.src_records, []
+        for record in records:
+            reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
+            if reason:  # before nbgrader removes what the student has handed in earlier
+                self._not_collected(printable(record["filename"]), reason)
+            else:
+                self.src_records.append(record)
+        super().copy_files()
+        if self.not_collected:
+            raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
 
 
 def _share(folder: Path) -> None:
@@ -63,34 +91,6 @@ def _share(folder: Path) -> None:
             path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o660)
 
 
-def _not_collected(exchange: Any, name: str, reason: str) -> None:
-    exchange.log.error("%s cannot be collected: %s", name, reason)
-    exchange.not_collected.append(name)
-
-
-def record_of(self: Any, path: str) -> dict[str, object]:
-    """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for everybody."""
-    try:
-        return dict(_record(self, path))
-    except (ValueError, OverflowError, ExchangeError):
-        name = Path(path).name
-        return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
-
-
-def collect(self: Any) -> None:
-    """nbgrader's own for all students. Raises `ExchangeError` at the end if somebody's work was not collected."""
-    self.not_collected, records, self.src_records = [], self.src_records, []
-    for record in records:
-        reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
-        if reason:  # before nbgrader removes what the student has handed in earlier
-            _not_collected(self, printable(record["filename"]), reason)
-        else:
-            self.src_records.append(record)
-    _collect(self)
-    if self.not_collected:
-        raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
-
-
 def _why_not_collected(record: Mapping[str, object], place: Path) -> str:
     if record["timestamp"] == NEVER:
         return "its name is not STUDENT+ASSIGNMENT+TIME"
@@ -99,22 +99,27 @@ def _why_not_collected(record: Mapping[str, object], place: Path) -> str:
     return "" if place.is_dir() else "it is not a folder"
 
 
-def release_pages(self: Any) -> None:
+class ReleaseFeedback(ExchangeReleaseFeedback):
     """nbgrader's own, for each student separately, and only for the page of the course's notebook."""
-    failed = []
-    for folder in sorted(map(Path, glob.glob(self.src_path))):
-        reason = next(_why_not_released(folder, self.coursedir), "")
-        if not reason:
-            self.src_path = glob.escape(str(folder))
-            try:
-                _release(self)
-            except (OSError, ValueError, AssertionError) as error:  # such as a secret that is missing, or empty
-                reason = str(error) or "its submission_secret.txt is empty"
-        if reason:
-            failed.append(f"{printable(str(folder))}: {printable(reason)}")
-            self.log.error("Not released: %s", failed[-1])
-    if failed:
-        raise ExchangeError(f"{len(failed)} pages were not released; each is named above")
+
+    src_path: str
+
+    def copy_files(self) -> None:
+        """Release all pages. Raises `ExchangeError` at the end if one was not released."""
+        failed = []
+        for folder in sorted(map(Path, glob.glob(self.src_path))):
+            reason = next(_why_not_released(folder, self.coursedir), "")
+            if not reason:
+                self.src_path = glob.escape(str(folder))
+                try:
+                    super().copy_files()
+                except (OSError, ValueError, AssertionError) as error:  # such as a secret that is missing, or empty
+                    reason = str(error) or "its submission_secret.txt is empty"
+            if reason:
+                failed.append(f"{printable(str(folder))}: {printable(reason)}")
+                self.log.error("Not released: %s", failed[-1])
+        if failed:
+            raise ExchangeError(f"{len(failed)} pages were not released; each is named above")
 
 
 def _why_not_released(folder: Path, coursedir: Any) -> Iterator[str]:

@@ -9,17 +9,19 @@ from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode, from_dict
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Enum
 
-from autograder.course import Assignment, check_cell
+from autograder.course import CHECK, Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.outcomes import STORED, SetAside
+from autograder.nbgrader.outcomes import SCORES, SET_ASIDE, STORED, SetAside, answer_in
+from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
 from autograder.submission import MODEL, NotebookCell, NotebookFile, Submission, code_cells, grade_id
+from autograder.text import shown_name
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Marked, Task
@@ -105,6 +107,42 @@ class Mark(NbGraderPreprocessor):
         with contextlib.closing(open_pool(assignment.root, 1, self.sandbox, idle=self.idle)) as workers:
             ((_, marked),) = workers.mark([task])
         return marked
+
+
+class SaveMarks(SaveAutoGrades):
+    """nbgrader's own, but a manual grade stays settled if the answer, its question and the tests' score are the same.
+
+    So it does if the exercise is withdrawn. nbgrader lets each manual grade wait for a person again.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Write the marks of one notebook into the gradebook. Raises `MissingEntry` if it has no row for a cell."""
+        stored = nb.metadata[STORED]
+        self._set_aside, self._scores = stored.setdefault(SET_ASIDE, {}), stored.setdefault(SCORES, {})
+        nb, resources = super().preprocess(nb, resources)
+        return nb, resources
+
+    def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        name = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        context = context_in(resources)
+        settled = grade.manual_score is not None and not grade.needs_manual_grade
+        score, extra = context.set_aside.get(name, (grade.auto_score, grade.extra_credit))
+        withdrawn = name.removeprefix(CHECK) in context.assignment.withdrawn
+        super()._add_score(cell, resources)
+        same = name in context.unchanged or context.earlier.get(name) == answer_in(cell)
+        if settled and (withdrawn or (grade.auto_score == score and same)):
+            grade.needs_manual_grade = False
+        elif grade.manual_score is not None:
+            context.notices.append(
+                f"{shown_name(self.student_id)}, {self.assignment_id}: {name.removeprefix(CHECK)} has changed since a "
+                f"person gave {grade.manual_score:g} points; they count until somebody looks at it again"
+            )
+        self._scores[name] = grade.auto_score
+        grade.extra_credit = extra_credit(grade.manual_score, extra, context.cells[name].points or 0.0, withdrawn)
+        if withdrawn:
+            self._set_aside[name] = [score, extra]
+        self.gradebook.db.commit()
 
 
 def _show_extra(nb: NotebookNode, extra: str) -> None:

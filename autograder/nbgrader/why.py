@@ -109,8 +109,8 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
             exercise.name for exercise in marked.report.exercises if not _agrees(exercise.name, exercise.score, now)
         ]
         if other:
-            return marked.report, f"Graded anew just now, there are other points for {', '.join(other)}.", False
-        return marked.report, f"Graded anew just now, by the same tests (kit {now.kit}): the same points.", True
+            return marked.report, f"Graded again just now, there are other points for {', '.join(other)}.", False
+        return marked.report, f"Graded again just now, by the same tests (kit {now.kit}): the same points.", True
     if not stored_report.is_file():
         return None, "The course has changed since, and no report was kept.", True
     report = report_of(msgspec.json.decode(stored_report.read_bytes()))

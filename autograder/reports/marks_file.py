@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,7 @@ from autograder.errors import AutograderError
 from autograder.report import Cause, ExerciseResult, Report
 from autograder.text import shown_name
 
+CSV_HEAD = ("student", "assignment", "exercise", "score", "max_score", "started", "diagnosis", "problem")
 # A spreadsheet runs text that begins with one of these as a formula (OWASP, "CSV Injection").
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -68,6 +69,19 @@ class _Diagnosed(msgspec.Struct):
 def _with_cause(result: ExerciseResult, entry: _Diagnosis) -> ExerciseResult:
     """The result with its cause, which the file has as `diagnosis` and `hint`."""
     return structs.replace(result, cause=Cause(entry.diagnosis, entry.hint)) if entry.diagnosis else result
+
+
+def exercises_as_csv(reports: Sequence[Report]) -> str:
+    """A row for each exercise. A submission that could not be graded is one row with the reason."""
+    return as_csv(CSV_HEAD, (row for report in reports for row in _rows(report)))
+
+
+def _rows(report: Report) -> Iterator[tuple[object, ...]]:
+    if report.reason:
+        yield report.student, report.assignment, "", "", report.max_score, "", "", report.reason
+    for e in report.exercises:
+        started = "yes" if e.started else "no"
+        yield report.student, report.assignment, e.name, e.score, e.max_score, started, e.diagnosis or "", ""
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

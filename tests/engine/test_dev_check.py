@@ -297,7 +297,7 @@ def test_a_catalogue_is_asked_again_only_where_something_has_changed(tmp_path):
         return command(course, "dev", "catalogue", *words)[1].replace("\n/", "/")
 
     assert said() == wrote
-    assert said() == "nothing has changed since it was kept; --all does it anew\n"
+    assert said() == "nothing has changed since then; --all does it again\n"
     assert said("--all") == wrote
     for file in (f"{EXERCISE}/hidden_tests.py", f"{EXERCISE}/visible_tests.py", f"{EXERCISE}/mistakes.py"):
         with (course.assignment(NAME).content / file).open("a") as changed:

@@ -18,8 +18,8 @@ import pytest
 
 from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.report import Report
-from autograder.reports import export
 from autograder.reports.marks_file import read_marks
+from autograder.systems.gradescope_results import gradescope_files
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled
 from tests.helpers.terminal import autograder, autograder_here
@@ -78,7 +78,7 @@ def test_gradescope_results_keep_to_the_specification(exported):
 
 def test_a_students_name_leads_nowhere_else(tmp_path):
     for name in ("../../outside", "..", "/etc", ""):
-        ((path, _),) = export.gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path)
+        ((path, _),) = gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path)
         assert path.resolve().is_relative_to(tmp_path)
         assert len(path.relative_to(tmp_path).parts) == 3
 

@@ -16,8 +16,9 @@ import zipfile
 
 import pytest
 
-from autograder.nbgrader import zip_collect
-from autograder.nbgrader.collectors import Canvas, Moodle
+from autograder.systems import unpack
+from autograder.systems.canvas import Canvas
+from autograder.systems.moodle import Moodle
 from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
@@ -321,23 +322,23 @@ def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     path.write_bytes(packed({"a.ipynb": bytes(2**20), "b.ipynb": "small"}))
 
     def refused():
-        with pytest.raises(zip_collect.SubmissionError) as error:
-            zip_collect.unpack(path, tmp_path / "out")
+        with pytest.raises(unpack.SubmissionError) as error:
+            unpack.unpack(path, tmp_path / "out")
         assert not (tmp_path / "out").exists()
         return str(error.value)
 
     with monkeypatch.context() as limits:
-        limits.setattr(zip_collect, "MAX_ALL", 2**20)
+        limits.setattr(unpack, "MAX_ALL", 2**20)
         assert "it would become" in refused()
     with monkeypatch.context() as limits:
-        limits.setattr(zip_collect, "MAX_ENTRIES", 1)
+        limits.setattr(unpack, "MAX_ENTRIES", 1)
         assert refused() == "it holds 2 files; the limit is 1"
     with monkeypatch.context() as limits:
-        limits.setattr(zip_collect.shutil, "disk_usage", lambda place: shutil._ntuple_diskusage(1, 1, 0))
+        limits.setattr(unpack.shutil, "disk_usage", lambda place: shutil._ntuple_diskusage(1, 1, 0))
         assert "and the disk has 0.0" in refused()
     with monkeypatch.context() as limits:
-        limits.setattr(zip_collect, "MAX_FILE", 2**19)
-        assert zip_collect.unpack(path, tmp_path / "out") == ["a.ipynb would become 1 MB; the limit is 0"]
+        limits.setattr(unpack, "MAX_FILE", 2**19)
+        assert unpack.unpack(path, tmp_path / "out") == ["a.ipynb would become 1 MB; the limit is 0"]
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.ipynb"]
 
 
@@ -348,6 +349,6 @@ def test_a_size_that_is_a_lie_costs_its_own_entry_alone(tmp_path):
         at = data.index(signature) + place
         data[at : at + 4] = (10).to_bytes(4, "little")
     (tmp_path / "lie.zip").write_bytes(data)
-    (told,) = zip_collect.unpack(tmp_path / "lie.zip", tmp_path / "out")
+    (told,) = unpack.unpack(tmp_path / "lie.zip", tmp_path / "out")
     assert told.startswith("a.ipynb cannot be unpacked")
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.ipynb"]

@@ -114,7 +114,7 @@ def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(
     assert lines[0] == f"ada, {NAME}: 0.3 of 7 points" or lines[0] == f"ada, {NAME}: 0.3 of 3 points"
     assert "first grading, 0.3 points" in lines[1]
     assert any(f"{EXERCISE}: 0.3 of 3" in line for line in lines)
-    assert "Graded anew just now" in lines[-1]
+    assert "Graded again just now" in lines[-1]
     assert "the same points" in lines[-1]
 
     path, before = reweighted(course, 4.5)
@@ -122,7 +122,7 @@ def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(
     assert "this is the report of then" in said
     assert f"{EXERCISE}: 0.3 of 3" in said
     path.write_text(before)
-    assert "Graded anew just now" in said_by(course, "why", "ada", NAME)
+    assert "Graded again just now" in said_by(course, "why", "ada", NAME)
 
     # The submission that counts is graded, and not what lies in submitted/ by now.
     submit(course, "ada")

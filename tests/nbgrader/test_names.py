@@ -11,8 +11,8 @@ from autograder.discovery import find_submissions
 from autograder.errors import AutograderError
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import Report
-from autograder.reports.export import gradescope_files
 from autograder.reports.marks_file import read_marks
+from autograder.systems.gradescope_results import gradescope_files
 from autograder.text import alike, shown_name
 from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
 

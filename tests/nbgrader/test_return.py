@@ -1,7 +1,7 @@
 """From Canvas, Moodle and Gradescope and back, with a class of twelve, as the guide's pages say it step by step.
 
 The small models of the systems below name files, and read what they get back, as the code and the specifications do
-that are named in `autograder.nbgrader.return_marks`.
+that are named in `the modules of `autograder.systems``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import nbformat
 import pytest
 
 from autograder.course import Course
-from autograder.nbgrader.collectors import Gradescope
+from autograder.systems.gradescope import Gradescope
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,

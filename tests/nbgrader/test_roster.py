@@ -10,8 +10,7 @@ import pytest
 
 from autograder.errors import AutograderError
 from autograder.reports.class_statistics import class_statistics
-from autograder.reports.export import exercises_as_csv
-from autograder.reports.marks_file import read_marks
+from autograder.reports.marks_file import exercises_as_csv, read_marks
 from autograder.reports.roster import names_in, read_roster, with_absent
 from tests.helpers.small_course import NAME, NOTEBOOK, book_of, graded, nbgrader, said_by, small_course, submit
 

@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import hand_in, model_answers
-from autograder.cli.bundle import write_gradescope
 from autograder.course import Course
+from autograder.systems.bundle import write_gradescope
 from tests.conftest import ROOT
 from tests.helpers.places import ORDINARY, Machine
 from tests.helpers.releases import filled

@@ -27,9 +27,9 @@ from autograder.authoring.notebook_checks import no_secret
 from autograder.authoring.sample_class import hand_in, model_answers
 from autograder.errors import CourseError
 from autograder.nbgrader import api
-from autograder.reports.export import as_gradescope
 from autograder.reports.marks_file import read_marks, report_of
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
+from autograder.systems.gradescope_results import as_gradescope
 from tests.conftest import copy_course
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.releases import filled, released

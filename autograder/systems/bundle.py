@@ -23,7 +23,7 @@ from autograder.reports.marks_file import write
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
 OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions"), (CONFIG,)
-# The platform installs the kit from what is bundled: its repository, or the package alone if it came as a wheel.
+# The platform installs the kit from what is bundled: its repository, or only the package if it came as a wheel.
 KIT, DISTRIBUTION = Path(autograder.__file__).parent, "sandboxed-autograder"
 PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
@@ -99,7 +99,7 @@ def _filled(template: str, assignment: Assignment, **values: str) -> str:
 
 
 def write_classroom50(assignment: Assignment, folder: Path, requirements: Sequence[str] = ()) -> Path:
-    """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if none is named."""
+    """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if empty."""
     points = ",".join(f"{exercise.name}={exercise.points:g}" for exercise in assignment.exercises)
     path = folder / "autograder.py"
     write(path, _filled("classroom50.txt", assignment, REQUIREMENTS=" ".join(requirements), POINTS=points))

@@ -1,4 +1,4 @@
-"""The owner of a handed-in file, found by the names that a learning-management system wrote: shared by all collectors.
+"""Whose a handed-in file is, by the names that a learning-management system wrote: what all systems share.
 
 Only the outermost name counts, because the system wrote it. Names inside a hand-in were chosen by a student.
 """
@@ -9,8 +9,9 @@ import contextlib
 import functools
 import os
 import re
+import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from traitlets import Set, Unicode, default
 from autograder.course import course_at
 from autograder.discovery import name_problem
 from autograder.errors import AutograderError, CourseError, SubmissionError
-from autograder.nbgrader.files import is_plain
+from autograder.nbgrader.files import is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
 from autograder.text import composed, printable, shown_name
@@ -36,6 +37,13 @@ METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; 
 GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line for each member
 _GROUPS_FORM = "its first line should be: group,student"
 SHOWN = 3  # names of files in a sentence
+_WAS_GROUP = (
+    "removed {folder}, which an earlier collect had made: {group} is a group of {file} now. If it was graded, this "
+    "takes it out of the gradebook: nbgrader db student remove '{group}' --force"
+)
+_NOT_IN_DOWNLOAD = "submitted/ also has work of these, who are not in this download; remove what should not be graded"
+_NOT_IN_CLASS = "the roster in the gradebook has nobody with these ids; correct wrong names in archive/, or the roster"
+_NO_SUCH_GROUP = f"{GROUPS} has these groups, and nothing was collected for them"
 _NOT_OPENED = "is not opened; if it is what the system gave you, put it into archive/ itself, as a .zip"
 
 
@@ -66,8 +74,14 @@ class Owner:
     attempt: int = 0
     group: str = ""
 
+    @property
+    def students(self) -> tuple[str, ...]:
+        """All students for whom it is collected: the members of a group, else the owner."""
+        return (self.student, *self.others) if self.group else (self.student,)
+
 
 Files = Sequence[tuple[Path, Owner]]
+Handed = dict[str, Owner]  # by student
 
 
 @dataclass
@@ -82,10 +96,14 @@ class SortedOut:
     older: list[str] = field(default_factory=list)
 
 
-class SystemCollector(FileNameCollectorPlugin):
-    """Collects by a system's names. All files are sorted out before the first is collected: one may exclude another."""
+class Collector(FileNameCollectorPlugin):
+    """Collects by a system's names. All files are sorted out before the first is collected: one may exclude another.
 
-    system = ""
+    title: what people call the system
+    apart: what a teacher does if two files or two students cannot be told apart
+    """
+
+    title = ""
     apart = "unpack the zip into archive/ in its place, rename or remove one of them there, and collect again"
     extracted = Unicode(help="the folder with what was unpacked, below which the system's names begin")
 
@@ -153,7 +171,7 @@ class SystemCollector(FileNameCollectorPlugin):
             elif path.name.lower().endswith(ARCHIVES):
                 found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
             elif not any(part.startswith((".", "__MACOSX")) for part in path.parts) and path.name != METADATA:
-                found.left.append(f"{printable(str(path))}: no name of {self.system}'s says whose it is")
+                found.left.append(f"{printable(str(path))}: no name of {self.title}'s says whose it is")
         for files in by_owner.values():
             try:
                 taken = self._taken_of(files, found.older)
@@ -226,6 +244,42 @@ class SystemCollector(FileNameCollectorPlugin):
         if owner.others and not owner.group:
             names = (owner.label, shown_name(owner.student), ", ".join(map(shown_name, owner.others)))
             self.log.warning("%s is collected for %s; it is also of %s", *names)
+
+    def finish(self) -> None:
+        """Give each member of a group its work, and log whose id may be wrong. Called when everything is collected."""
+        for sentence in self.sorted_out.older:
+            self.log.warning("%s", sentence)
+        owners = set(self.sorted_out.taken.values())
+        for owner in owners:
+            if owner.group:
+                self._copy_to_members(owner)
+        everybody = {student for owner in owners for student in owner.students}
+        for group in sorted({owner.group for owner in owners} - everybody - {""}):
+            folder = self._submitted(group)
+            if folder.is_dir():  # such as of a collect without the list of members; it would be graded as a student
+                remove_tree(folder)
+                self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), file=GROUPS))
+        root = Path(self.parent.coursedir.root)
+        folders = {path.parent.name for path in root.glob(str(self._submitted("*").relative_to(root)))}
+        found = {self.group_of(owner.group).casefold() for owner in owners}
+        self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
+        self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
+        self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
+        self.log.info("%d students collected", len(everybody))
+
+    def _warn(self, sentence: str, names: Collection[str]) -> None:
+        if names:
+            self.log.warning("%s: %s", sentence, ", ".join(map(shown_name, sorted(names))))
+
+    def _submitted(self, student: str) -> Path:
+        coursedir = self.parent.coursedir
+        return Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
+
+    def _copy_to_members(self, owner: Owner) -> None:
+        """Copy what was collected for the first member of a group to the folders of the others."""
+        for other in owner.others:
+            remove_tree(self._submitted(other))
+            shutil.copytree(self._submitted(owner.student), self._submitted(other))
 
 
 def read_groups(path: Path) -> dict[str, list[str]]:

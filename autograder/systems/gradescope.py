@@ -1,0 +1,183 @@
+"""Gradescope: the submitters in its export, and an autograder that hands out marks.
+
+Gradescope imports no marks, so it gets an autograder that only hands out each submission's finished marks. It tells an
+autograder the submission's number in `submission_metadata.json` and takes `results.json` for it. So a zip with a
+`results.json` for each number brings back all that counts in the gradebook: manual grades, comments, penalties for late
+work. It holds no suite and runs no student code.
+https://gradescope-autograders.readthedocs.io/en/latest/specs/
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import yaml
+from nbgrader.api import Gradebook
+
+from autograder.course import CHECK, Assignment
+from autograder.errors import SubmissionError
+from autograder.nbgrader.feedback_page import to_look_at_again
+from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, total
+from autograder.reading import parse_json, read_bytes
+from autograder.reports.plain_text import points
+from autograder.submission import grade_id
+from autograder.systems.collecting import METADATA, Handed, Owner, can_be_a_folder
+from autograder.systems.gradescope_results import results
+from autograder.systems.system import Return, System
+from autograder.systems.unpack import MAX_FILE
+
+TEMPLATES = Path(__file__).parent / "templates" / "gradescope_marks"
+MAX_BYTES = 100 * 2**20  # of an autograded notebook
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
+_KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deeply nested
+_NOBODY = "Gradescope names nobody with an id that can be a folder's name"
+
+
+class Gradescope(System):
+    """`submission_456/first.ipynb` belongs to the student whom `submission_metadata.yml` beside `submission_456` names.
+
+    "Export Submissions" gives both. A student's id is the SID of Gradescope's roster, or else the e-mail address. A
+    group's work is collected for its first member, and the others are reported.
+    """
+
+    title = "Gradescope"
+    apart = "correct the SID in Gradescope's roster, or leave one of them out, export again, and collect again"
+    _name = re.compile(r"submission_(?P<number>\d+)")
+
+    def owner(self, path: Path) -> Owner | None:
+        """The owner of a file, from the outermost `submission_456` only: a student may hand in metadata, too."""
+        for depth, part in enumerate(path.parts[:-1]):
+            if found := self._name.fullmatch(part):
+                metadata = Path(self.extracted, *path.parts[:depth], METADATA)
+                if not metadata.is_file():
+                    return None
+                students, when = exported_by(metadata).get(part, ((), ""))
+                first, *others = students or ("",)
+                rest, problem = "/".join(path.parts[depth + 1 :]), "" if first else _NOBODY
+                return Owner(first, found["number"], part, found["number"], rest, when, tuple(others), problem)
+        return None
+
+    def why_not(self, marks: bool, pages: bool, options: Mapping[str, str]) -> str:
+        """Gradescope takes no pages."""
+        if pages:
+            return "Gradescope takes no pages; what they say of each exercise is in the zip of --marks"
+        return super().why_not(marks, pages, options)
+
+    def write_marks(self, found: Return, path: Path) -> list[str]:
+        """Write the zip, to be uploaded as the assignment's autograder."""
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in ("setup.sh", "run_autograder"):
+                info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+                info.external_attr = 0o755 << 16  # both must be executable
+                archive.writestr(info, (TEMPLATES / name).read_text(encoding="utf-8"))
+            for number, made in _all_results(found.nbgrader.coursedir, found.assignment, found.handed):
+                archive.writestr(f"marks/{int(number)}.json", json.dumps(made, indent=1, ensure_ascii=False))
+        return []
+
+
+@functools.lru_cache(8)
+def exported_by(metadata: Path) -> dict[str, tuple[tuple[str, ...], str]]:
+    """For each submission's folder the students who handed it in, and when; the time is empty if it is missing.
+
+    Ruby has written the file. Only the lines with submitters and times are parsed as YAML: the others hold what an
+    autograder has printed, and are a hundred times as many.
+    """
+    if metadata.stat().st_size > MAX_FILE:
+        return {}
+    with metadata.open(encoding="utf-8", errors="replace") as lines:
+        try:
+            data = yaml.load("".join(_wanted(lines)), yaml.BaseLoader)  # noqa: S506 - it makes only texts, lists, maps
+        except yaml.YAMLError:
+            return {}
+    return {name: _submitters(entry) for name, entry in data.items()} if isinstance(data, dict) else {}
+
+
+def _wanted(lines: Iterator[str]) -> Iterator[str]:
+    """The lines of each entry with its `:submitters` and its `:created_at`."""
+    key = ""
+    for line in lines:
+        found = _KEY.match(line)
+        if found and not found["key"]:
+            key = "" if found["entry"] else key
+            if found["entry"] or key == ":submitters":
+                yield line
+        else:
+            key = found["key"] if found else key
+            if key in (":submitters", ":created_at"):
+                yield line
+
+
+def _submitters(entry: Any) -> tuple[tuple[str, ...], str]:
+    fields = entry if isinstance(entry, dict) else {}
+    people = fields.get(":submitters")
+    ids = [_id(person) for person in people if isinstance(person, dict)] if isinstance(people, list) else []
+    return tuple(filter(None, ids)), _utc(str(fields.get(":created_at")))
+
+
+def _utc(text: str) -> str:
+    """A time as Ruby writes it, `2026-04-26 17:34:00.861687000 Z`, as nbgrader reads it; empty if it is none."""
+    found = _TIME.fullmatch(text)
+    try:
+        return f"{datetime.fromisoformat(found[1] + found[2]).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if found else ""
+    except ValueError:
+        return ""
+
+
+def _id(person: dict[str, object]) -> str:
+    """A person's id; empty if none can be a folder's name, since students may enter their own."""
+    name = str(person.get(":sid") or person.get(":email") or "").strip()
+    return name if can_be_a_folder(name) else ""
+
+
+def _all_results(coursedir: Any, assignment: Assignment, handed: Handed) -> Iterator[tuple[str, Any]]:
+    """The number and the results of each submission that has marks."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        for submission in book.assignment_submissions(assignment.name):
+            owner = handed.get(submission.student_id)
+            if owner is not None:
+                folder = autograded_folder(coursedir, owner.student, assignment.name)
+                tables = _tables(folder / assignment.notebook.name)
+                for notebook in submission.notebooks:
+                    yield owner.number, _results(notebook, list(assignment.graded_cells), tables)
+
+
+def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
+    """One submission's results.json."""
+    penalty = notebook.late_submission_penalty or 0.0
+    comments = comments_of(notebook)
+    grades = {grade.name: grade for grade in notebook.grades}
+    late = f"{points(penalty)} points less, since it was late." if penalty else ""
+    again = to_look_at_again(notebook)
+    names = ", ".join(name.removeprefix(CHECK) for name in again)
+    is_open = sum(grade.needs_manual_grade for grade in notebook.grades) > len(again)
+    waits = "What waits for a person counts 0 so far." if is_open else ""
+    looked = f"The points for {names} are for an earlier answer; a person will look at it again." if again else ""
+    output = " ".join(filter(None, (late, waits, looked)))
+    tests = [_test(grades[name], comments, tables) for name in order if name in grades]
+    return results(total(notebook.score, penalty), output, tests, "after_published", "html")
+
+
+def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) -> dict[str, object]:
+    comment = comments[grade.name]
+    text = f'<p style="white-space:pre-wrap">{escape(comment)}</p>' if comment else ""
+    output = text + tables.get(grade.name, "")
+    name = grade.name.removeprefix(CHECK)
+    return {"name": name, "score": grade.score, "max_score": grade.max_score, "output": output}
+
+
+def _tables(path: Path) -> dict[str, str]:
+    """The kit's own HTML in each check cell of an autograded notebook, by grade_id; empty if it cannot be read."""
+    try:
+        cells = parse_json(read_bytes(path, MAX_BYTES, "").decode("utf-8"))["cells"]
+        found = {grade_id(cell): cell["outputs"][0]["data"] for cell in cells if grade_id(cell).startswith(CHECK)}
+        return {name: "".join(data["text/html"]) for name, data in found.items()}
+    except (SubmissionError, ValueError, KeyError, IndexError, TypeError):
+        return {}

@@ -1,0 +1,178 @@
+"""Moodle: names of folders in the download, teams, and the grading worksheet.
+
+`assignfeedback_file_zip_importer` finds a student by the number in the folder's name
+(`Jane Doe_123456_assignsubmission_file`). `assignfeedback_offline_grade_importer` reads the grading worksheet by its
+columns Identifier (`Participant 123456`), Grade and Last modified (grade).
+https://github.com/moodle/moodle/tree/main/mod/assign
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from string import digits
+from typing import NamedTuple
+
+from autograder.errors import AutograderError
+from autograder.reports.marks_file import write
+from autograder.reports.plain_text import points
+from autograder.systems.collecting import GROUPS, Handed, Owner
+from autograder.systems.system import Return, System
+
+# Columns of the worksheet, in English.
+IDENTIFIER, NAME, GRADE, MAXIMUM = "Identifier", "Full name", "Grade", "Maximum Grade"
+_AFTER_NUMBER = "_assignsubmission_"  # follows the owner and the number in Moodle's file names
+_BY_NUMBER = "by which Moodle finds each member of a group; name it with --sheet"
+_TEAM = re.compile(r"(?:group|team|gruppe|groupe|équipe|grupo|equipo|gruppo|groep)\b", re.IGNORECASE)
+
+
+class Moodle(System):
+    """`Jane Doe_123456_assignsubmission_file/first.ipynb`, or both in one name, belongs to `Jane Doe`.
+
+    From `mod/assign/classes/downloader.php` of Moodle. The number differs in each assignment, so the name has to
+    identify the student. If two students have one name, neither is collected, and both are reported. Where Moodle
+    hides the names, all students are called `Participant`, and an id is `Participant_123456`.
+
+    A team's work has the group's name, `Group A_12_assignsubmission_file`, or the default group's name and no number.
+    """
+
+    title = "Moodle"
+    options = ("sheet",)
+    _name = re.compile(r"(?P<name>[^_]+)(?:_(?P<user>\d+))?_assignsubmission_[a-z]+(?:_(?P<rest>.*))?")
+
+    def owner(self, path: Path) -> Owner | None:
+        """The owner of a file, from the outermost folder or file that Moodle has named."""
+        for depth, part in enumerate(path.parts):
+            if found := self._name.fullmatch(part):
+                inside = path.parts[depth + 1 :]
+                folder = part if inside else part.removesuffix(f"_{found['rest'] or ''}")
+                rest = "/".join(inside) if inside else found["rest"] or ""
+                hidden, number = found["name"] in self.names_for_all, found["user"] or ""
+                student = f"{found['name']}_{number}" if hidden else found["name"]
+                return Owner(student, number, folder, f"{folder}/", rest)
+        return None
+
+    @functools.cached_property
+    def names_for_all(self) -> set[str]:
+        """What students are called where Moodle hides names: `Participant`, or the one name that all of them have."""
+        below = [path for folder in Path(self.extracted).glob("*") for path in (folder, *folder.glob("*"))]
+        found = [match for path in below if (match := self._name.fullmatch(path.name))]
+        names, numbers = {match["name"] for match in found}, {match["user"] for match in found}
+        return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
+
+    def why_no_student(self, owner: Owner, has_groups: bool) -> str:
+        """A team's folder is no student's, unless its members are listed."""
+        if has_groups or not owner.number or _TEAM.match(owner.student):
+            return f"this is of a group; name its members in {GROUPS} beside archive/ (columns group and student)"
+        return ""
+
+    def why_not(self, marks: bool, pages: bool, options: Mapping[str, str]) -> str:
+        """Marks need Moodle's worksheet."""
+        if marks and "sheet" not in options:
+            return "Moodle takes back its own worksheet; name it with --sheet"
+        return super().why_not(marks, pages, options)
+
+    def with_numbers(self, handed: Handed, options: Mapping[str, str]) -> tuple[Handed, list[str]]:
+        """A group's work under each member's own number, which the worksheet has beside the full name.
+
+        In the names of files Moodle looks for a student's number, and would take the group's for one.
+        """
+        if not any(owner.group for owner in handed.values()):
+            return handed, []
+        numbers = defaultdict[str, list[str]](list)
+        for row in _read(Path(options["sheet"]))[1] if "sheet" in options else ():
+            numbers[row[NAME].value if NAME in row else ""].append(_number_in(row))
+        found, unknown = dict(handed), list[str]()
+        for student, owner in handed.items():
+            if owner.group and len(numbers[student]) == 1:
+                (number,), rest = numbers[student], owner.stem[owner.stem.index(_AFTER_NUMBER) :]
+                found[student] = replace(owner, number=number, stem=f"{student}_{number}{rest}", group="")
+            elif owner.group:
+                del found[student]
+                unknown.append(f"{student}: {'twice' if numbers[student] else 'not'} in the worksheet, {_BY_NUMBER}")
+        return found, unknown
+
+    def write_marks(self, found: Return, path: Path) -> list[str]:
+        """Write Moodle's own grading worksheet with the marks filled in.
+
+        Every other byte stays as Moodle wrote it, so that it accepts the file.
+        """
+        text, rows = _read(Path(found.options["sheet"]))
+        students, warning, at, out = {marks.student: marks for marks in found.marks}, "", 0, io.StringIO()
+        by_number = {owner.number: students.get(student) for student, owner in found.handed.items() if owner.number}
+        for row in rows:
+            marks = by_number.get(_number_in(row))
+            if marks is None or marks.score is None or GRADE not in row:
+                continue
+            out.write(text[at : row[GRADE].start] + points(marks.score))
+            at = row[GRADE].end
+            maximum = row[MAXIMUM].value if MAXIMUM in row else ""
+            if _is_other_number(maximum, marks.max_score):
+                warning = f"Moodle's maximum grade is {maximum}, here it is {points(marks.max_score)}; set it in Moodle"
+        write(path, out.getvalue() + text[at:])
+        return [warning] if warning else []
+
+
+class _Field(NamedTuple):
+    """A field of a CSV file, and its place in the text."""
+
+    value: str
+    start: int
+    end: int
+
+
+def _read(sheet: Path) -> tuple[str, list[dict[str, _Field]]]:
+    """Moodle's worksheet: its text, and each row's fields by column. Raises `AutograderError` if it is none."""
+    try:
+        text = sheet.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise AutograderError(f"{sheet} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    head, *rows = _fields(text)
+    names = [field.value for field in head]
+    if IDENTIFIER not in names or GRADE not in names:
+        raise AutograderError(
+            f"{sheet} has no columns {IDENTIFIER} and {GRADE}; in Moodle, in English, choose "
+            "`Download grading worksheet` on the page of all submissions"
+        )
+    return text, [dict(zip(names, row, strict=False)) for row in rows]
+
+
+def _number_in(row: dict[str, _Field]) -> str:
+    """A student's number in a row of the worksheet, or ""."""
+    value = row[IDENTIFIER].value if IDENTIFIER in row else ""
+    return value[len(value.rstrip(digits)) :]
+
+
+# A quotation without an end goes on to the end of the text, so that no character is read twice.
+_FIELD = re.compile(r'(?:"(?:[^"]++|"")*+(?:"|\Z)|[^",\r\n]++)*+')
+
+
+def _fields(text: str) -> Iterator[list[_Field]]:
+    """The fields of each row of a CSV file; quotes may hold commas and line breaks."""
+    at, row = int(text.startswith("\ufeff")), []
+    while at <= len(text):
+        found = _FIELD.match(text, at)
+        assert found is not None
+        value = found[0]
+        if len(value) > 1 and value[0] == value[-1] == '"':
+            value = value[1:-1].replace('""', '"')
+        row.append(_Field(value, found.start(), found.end()))
+        at = found.end() + 1
+        if text[found.end() : at] != ",":
+            yield row
+            row = []
+            at += text[found.end() : found.end() + 2] == "\r\n"
+            if at >= len(text):
+                return
+
+
+def _is_other_number(text: str, number: float) -> bool:
+    try:
+        return float(text) != number
+    except ValueError:
+        return False

@@ -1,0 +1,108 @@
+"""`autograder return`: marks and feedback pages back to where the submissions came from.
+
+The names in the downloaded zip say whose a file is. A system reads the same names when a zip is uploaded to it, so each
+page gets the name that the notebook had.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Assignment
+from autograder.errors import AutograderError
+from autograder.nbgrader.gradebook_rows import class_list
+from autograder.nbgrader.totals import assign_penalties
+from autograder.systems import find_system
+from autograder.systems.collecting import GROUPS, Handed, collected_as
+from autograder.systems.marks import marks_in_gradebook
+from autograder.systems.system import Return, System
+from autograder.text import shown_name
+
+
+def give_back(
+    nbgrader: Any,
+    assignment: Assignment,
+    name: str,
+    marks_file: Path | None,
+    pages: Path | None,
+    options: Mapping[str, str],
+) -> tuple[list[str], list[str]]:
+    """Write marks and feedback pages for the system of this name.
+
+    Returns a sentence for all that does not go back, and one for all else that a teacher should know.
+    Raises `AutograderError` if the system cannot take this back.
+    """
+    folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
+    roster = class_list(nbgrader.coursedir)
+    ours: System = find_system(name)(extracted=str(folder), notebook=assignment.notebook.name, roster=roster)
+    if reason := ours.why_not(marks_file is not None, pages is not None, options):
+        raise AutograderError(reason)
+    handed, unknown = ours.with_numbers(_handed_in(ours, assignment), options)
+    _check_numbers(handed)
+    assign_penalties(nbgrader, assignment)
+    found = Return(nbgrader, assignment, handed, marks_in_gradebook(nbgrader, assignment), options)
+    missing = [f"not collected, so nothing goes back: {sentence}" for sentence in ours.left]
+    missing += [*unknown, *_without_marks(found)]
+    notices = list(_to_know(found))
+    if marks_file is not None:
+        notices += ours.write_marks(found, marks_file)
+    if pages is not None:
+        pageless = ours.write_pages(found, pages)
+        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
+    return missing, notices
+
+
+def _handed_in(ours: System, assignment: Assignment) -> Handed:
+    """Each student as the owner of a notebook, by what `nbgrader zip_collect` has unpacked.
+
+    Raises `AutograderError` if nothing comes from this system.
+    """
+    found: Handed = {}
+    for path, owner in ours.sorted_out.taken.items():
+        is_ours = collected_as(owner) == assignment.notebook.name
+        for student in owner.students:
+            if path.suffix == ".ipynb" and (is_ours or student not in found):
+                found[student] = replace(owner, student=student)
+    if not found:
+        raise AutograderError(
+            f"{ours.extracted}: nothing that {ours.title} has named; download the submissions there, and collect them "
+            f"with nbgrader zip_collect {assignment.name}{''.join(f'; {sentence}' for sentence in ours.left[:1])}"
+        )
+    return found
+
+
+def _check_numbers(handed: Handed) -> None:
+    """Raise `AutograderError` if two students have one number: the system would give one the other's marks."""
+    by_number = defaultdict[str, list[str]](list)
+    for student, owner in handed.items():
+        by_number[owner.number].append(student)
+    for number, students in by_number.items():
+        if number and len(students) > 1:
+            raise AutograderError(
+                f"{' and '.join(map(shown_name, students))} would both go back as number {number}, so nothing is "
+                f"written; correct the wrong name in downloaded/, or in {GROUPS}, and collect again"
+            )
+
+
+def _without_marks(found: Return) -> Iterator[str]:
+    """A sentence for each student who has handed in there and has no marks."""
+    known = {marks.student for marks in found.marks}
+    yield from (
+        f"{marks.student}: {marks.problem}"
+        for marks in found.marks
+        if marks.score is None and marks.student in found.handed
+    )
+    yield from (f"{student}: not in the gradebook yet" for student in found.handed if student not in known)
+
+
+def _to_know(found: Return) -> Iterator[str]:
+    """A sentence for each student whose marks are not final, or who handed in elsewhere."""
+    for marks in found.marks:
+        if marks.score is not None and marks.student not in found.handed:
+            yield f"{marks.student} has marks, and is not among the downloaded submissions"
+        elif marks.score is not None and marks.problem:
+            yield f"{marks.student}: {marks.problem}"
