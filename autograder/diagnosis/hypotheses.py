@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.fingerprints import Fingerprints, alike, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
+from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import answering, quiet
 from autograder.testing.recording import RecordedCall
 from autograder.testing.student import Key, Recorded, has_chance

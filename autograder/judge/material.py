@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import OfAnswer
 from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.testing.example import Example
 from autograder.testing.recording import Recording
+from autograder.testing.relation import OfAnswer
 from autograder.testing.session import Suite
 
 

@@ -28,7 +28,6 @@ from autograder import content
 from autograder.assert_cells import AssertCell
 from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
@@ -43,6 +42,7 @@ from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparat
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.source_notebook import ModelPlan
 from autograder.testing import cell_errors
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.example import Example, example_in
 from autograder.testing.recording import record
 from autograder.testing.session import Suite

@@ -1,9 +1,9 @@
-"""A test made of examples: a table of arguments and of what they should give. `expect.cases` makes it.
+"""A test made of examples: a table of arguments and of what they should give. `cases` makes it.
 
 @pytest.mark.exercise("median")
 class TestMedian:
-    test_odd = expect.cases("The middle one.", [([3, 1, 2], 2), (([5],), 5)], visible=True)
-    test_even = expect.cases("The mean of two.", [([1, 2, 3, 4],)], "Which two?", weight=2)
+    test_odd = cases("The middle one.", [([3, 1, 2], 2), (([5],), 5)], visible=True)
+    test_even = cases("The mean of two.", [([1, 2, 3, 4],)], "Which two?", weight=2)
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 
 from autograder.testing import expect
 from autograder.testing import visible as visible_tests
@@ -58,9 +57,8 @@ def cases(
                 _judge(student, exercise, arguments, right, hint, tells=False)
 
     test.__doc__ = sentence
-    test.table, test.hint, test.visible = table, hint, visible  # type: ignore[attr-defined]
-    made: Callable[..., None] = pytest.mark.weight(weight)(test)
-    return made
+    test.table, test.hint, test.visible, test.weight = table, hint, visible, weight  # type: ignore[attr-defined]
+    return test
 
 
 def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: Any, hint: str, tells: bool) -> None:

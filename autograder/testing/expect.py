@@ -245,10 +245,3 @@ def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "")
     else:
         # The value is not described: a constructed object is nobody's answer.
         fail(f"raised nothing; it should raise {name}.", hint)
-
-
-def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
-    """A test made of a table of examples: see `autograder.testing.cases.cases`."""
-    from autograder.testing.cases import cases as made  # it imports this module
-
-    return made(*arguments, **more)

@@ -18,10 +18,10 @@ import pytest
 import attention_course
 from autograder import __version__
 from autograder.authoring.release import first_cell, members, write_release
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
 from autograder.judge.exercise_calls import read
 from autograder.submission import code_cells, read_notebook
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.values.core.comparing import arrays
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material

@@ -60,7 +60,7 @@ class TestNormalised:
 HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.testing import expect\n"
 MISTAKES = """import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.testing.catalogue import Catalogue
 
 mistake = Catalogue()
 

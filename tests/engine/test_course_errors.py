@@ -180,7 +180,8 @@ def test_a_solution_that_is_not_there_or_does_not_run(assignment):
             '@pytest.mark.exercise("mean")\nclass TestMean:\n    def test_a(self, student):\n        pass\n',
             "no docstring",
         ),
-        ("1 / 0\n", "ZeroDivisionError"),
+        ("1 / 0\n", "it cannot be loaded: ZeroDivisionError: division by zero (hidden_tests.py, line 4)"),
+        ('@pytest.mark.exercise("mean")\nclass TestMean:\n    pass\n', "pytest found no test in it"),
     ],
 )
 def test_a_suite_that_cannot_be_used(assignment, text, said):
@@ -188,6 +189,6 @@ def test_a_suite_that_cannot_be_used(assignment, text, said):
         Suite(assignment.suites)
     assignment.suites[0].parent.mkdir()
     assignment.suites[0].write_text(HEAD + text)
-    with pytest.raises(CourseError, match=r"b1: a suite cannot be used: mean/hidden_tests\.py:") as error:
+    with pytest.raises(CourseError, match=r"b1(/mean/hidden_tests\.py)?: ") as error:
         Suite(assignment.suites)
     assert said in str(error.value)

@@ -164,11 +164,9 @@ def test_names_of_columns_and_rows_are_taken_for_no_attributes(tmp_path):
     path.write_text(SUITE)
     frame = pd.DataFrame({"detach": [1, 2], "dtype": [1, 1]}, index=["detach", "dtype"])
     names = {"f": lambda: (frame, np.ones(2))}
-    with Suite([path]) as suite:
-        (test,) = suite.tests
-        outcome = suite.run(
-            test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ())
-        )
+    suite = Suite([path])
+    (test,) = suite.tests
+    outcome = suite.run(test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ()))
     assert outcome.message() == (
         "f(): the result is 2 at row 'dtype', which is not right (1 of 2 values differs). Which one?"
     )

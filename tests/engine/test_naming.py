@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from autograder.diagnosis import naming
-from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import RULES, diagnose
+from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import answering
 from autograder.testing.student import Recorded
 from cellcage.protocol.calls import Call

@@ -113,10 +113,10 @@ def test_an_exceptions_text_is_shown_until_the_code_has_called_the_reference(tmp
     path = tmp_path / "test_mean.py"
     path.write_text(SUITE)
     names = {"mean": lambda x: sum(x) / len(x), "total": sum}
-    with Suite([path]) as suite:
-        material = Material(suite, names, record(suite, names))
-        answers = {"mean": mean, "total": None}
-        attempted = attempt(material, Cells(answers), Exercise("mean", 1.0), lambda name: ("x",), ("total",))
+    suite = Suite([path])
+    material = Material(suite, names, record(suite, names))
+    answers = {"mean": mean, "total": None}
+    attempted = attempt(material, Cells(answers), Exercise("mean", 1.0), lambda name: ("x",), ("total",))
     (outcome,) = attempted.outcomes
     text = "" if calls else ": \N{REPLACEMENT CHARACTER}[2J sum is 0"
     assert outcome.message() == f"mean(x=[3.5, 4.0]): raised ValueError{text}."

@@ -19,7 +19,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.diagnosis import visible_fingerprints
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled, released

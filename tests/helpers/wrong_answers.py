@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 
 # Names that say the same: those on the left were thought of for the independent wrong answers, before there were
 # others.

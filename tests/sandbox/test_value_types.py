@@ -91,7 +91,7 @@ import datetime
 
 @pytest.mark.exercise("after")
 class TestAfter:
-    test_minutes = expect.cases("Ninety minutes.", [((datetime.timedelta(minutes=30), 3),)], "How often?", visible=True)
+    test_minutes = cases("Ninety minutes.", [((datetime.timedelta(minutes=30), 3),)], "How often?", visible=True)
 
     def test_days(self, student, reference):
         \"\"\"Three days.\"\"\"

@@ -450,8 +450,8 @@ def judged(tmp_path, make):
     path.parent.mkdir()
     path.write_text(SUITE)
     right = {"make": lambda radius: SimpleNamespace(radius=radius, name="circle", tags={"round"})}
-    with Suite([path]) as suite:
-        (result,) = judge(Material(suite, right), Here({"make": make}), [Exercise("make", 3.0)])
+    suite = Suite([path])
+    (result,) = judge(Material(suite, right), Here({"make": make}), [Exercise("make", 3.0)])
     return {test.name: test for test in result.tests}
 
 
