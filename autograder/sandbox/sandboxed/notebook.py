@@ -69,7 +69,9 @@ class Notebooks:
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
         # So is what reads calls, watches them and writes answers: it is made when there is a first one.
         first = call_of(Call("first", [np.zeros(1)]).as_bytes)
-        answer_bytes(perform({"first": np.copy}, first, ready_made=["first"], closely=True))
+        watch = Watch(["first"], {})
+        with watch.on():
+            answer_bytes(perform({"first": np.copy}, first, watch=watch, closely=True))
 
     def prepare(self, preparation: messages.Preparation) -> None:
         """A notebook needs nothing more."""
@@ -247,21 +249,22 @@ class _Exercise:
         self.printed.clear()
         sys.stderr = Bounded(0)  # type: ignore[assignment]
         frames.send(self.sock, messages.Begun(True))
-        with contextlib.suppress(frames.Closed):
+        watch = Watch(self.exercise.ready_made, self.names)
+        with watch.on(), contextlib.suppress(frames.Closed):
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
-                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], request.closely)
+                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], watch, request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
-    def _answer(self, calls: Sequence[bytes], closely: Sequence[int]) -> None:
+    def _answer(self, calls: Sequence[bytes], watch: Watch, closely: Sequence[int]) -> None:
         """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
-        ask, exercise = functools.partial(_ask, self.sock), self.exercise
+        ask = functools.partial(_ask, self.sock)
         for number, body in enumerate(calls):
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.names, call, ask, exercise.substituted, exercise.ready_made, number in closely)
+            answer = perform(self.names, call, ask, self.exercise.substituted, watch, number in closely)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 
