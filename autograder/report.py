@@ -6,26 +6,12 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from cellcage.cell_result import CellResult as CellResult
+
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
 # Separators in a visible test's message.
 ASKS, WENT_IN = " → ", " What went in: "
-
-
-class CellResult(Struct, frozen=True):
-    """The result of running one cell: its output, its exception, and why it was stopped.
-
-    error, text: type and text of the exception
-    lines: traceback lines in the student's own code, each as (function, line number in the cell, text)
-    ran_out_of_time: it was stopped or interrupted because it took too long
-    """
-
-    printed: str = ""
-    error: str = ""
-    text: str = ""
-    lines: tuple[tuple[str, int, str], ...] = ()
-    stopped: str | None = None
-    ran_out_of_time: bool = False
 
 
 class Message(Struct, frozen=True):

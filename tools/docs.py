@@ -15,7 +15,7 @@ import typer
 
 from autograder.cli.main import app
 from autograder.errors import CourseError
-from cellcage.backends import BACKENDS
+from cellcage.backends import installed
 from cellcage.promises import PROMISES
 from tools import diagrams
 
@@ -44,7 +44,7 @@ def with_promises(page: Path) -> str:
     _, end, tail = rest.partition(PROMISES_END)
     lines = [f"| promise | what it means | {' | '.join(NAMES)} |", f"| --- | --- |{' --- |' * len(NAMES)}"]
     for one in PROMISES:
-        ticks = " | ".join("✓" if backend.isolates or one.without_sandbox else "" for backend in BACKENDS.values())
+        ticks = " | ".join("✓" if backend.isolates or one.without_sandbox else "" for backend in installed().values())
         lines.append(f"| {one.name} | {one.text} | {ticks} |")
     return "\n".join([head + begin, "", *lines, "", end + tail])
 

@@ -39,7 +39,6 @@ from autograder.diagnosis import relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.errors import SubmissionError
-from autograder.judge.exercise_calls import read
 from autograder.report import CellResult, Picture, Verdict
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
@@ -52,6 +51,7 @@ from autograder.testing.values.comparisons import described, for_suite
 from autograder.testing.values.core.comparing import same_answer
 from autograder.testing.values.tables.table_comparison import How, difference
 from autograder.worker.verdict import BadVerdict, read_message
+from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from cellcage.values.core.objects import Record

@@ -14,7 +14,6 @@ from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
-from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of
@@ -25,6 +24,7 @@ from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.session import Suite
 from autograder.testing.student import has_chance
+from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer
 
 ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend

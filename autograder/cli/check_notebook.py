@@ -20,7 +20,6 @@ from rich.text import Text
 from autograder import content
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
-from autograder.judge.exercise_calls import SandboxedCalls
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
@@ -32,9 +31,9 @@ from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import Printed
 from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
-from autograder.testing.callbacks import Questions
 from autograder.text import printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage.notebook_calls import NoQuestions, NotebookCalls, Questions
 from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
@@ -140,15 +139,17 @@ class _PrintingNotebook(Notebook):
 
     printed = Printed()
 
-    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> SandboxedCalls:
-        calls = _PrintingCalls(self, questions, name, ready_made)
+    def begin(
+        self, questions: Questions | None = None, group: str = "", ready_made: Sequence[str] = ()
+    ) -> NotebookCalls:
+        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made)
         calls.printed = Printed()
-        if name:
+        if group:
             self.printed = calls.printed
         return calls
 
 
-class _PrintingCalls(SandboxedCalls):
+class _PrintingCalls(NotebookCalls):
     """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
 
     printed: Printed

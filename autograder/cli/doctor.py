@@ -23,7 +23,8 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.errors import MachineError
-from cellcage import MIB, machine
+from cellcage import machine
+from cellcage.limits import MIB
 
 GOOD, LESS, UNSAFE = "good", "less", "unsafe"
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}

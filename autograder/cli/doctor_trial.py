@@ -18,7 +18,6 @@ from autograder.cli.check_notebook import open_sandbox
 from autograder.cli.doctor import GOOD, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError, SubmissionError
-from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult
 from autograder.reports.plain_text import points
@@ -28,6 +27,7 @@ from autograder.worker.model_answer import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
 from cellcage import ForkServer, FreshChildren, Limits
 from cellcage.machine import open_to_all
+from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Reply
 
 # What students import: modules of Python's library, some of which load a compiled file, and two packages.

@@ -17,12 +17,13 @@ from dataclasses import replace
 
 from autograder.assert_cells import AssertCell
 from autograder.course import Exercise
-from autograder.judge.notebook import Fresh, Notebook
+from autograder.judge.notebook import Notebook
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult
 from autograder.testing.student import READY_MADE
 from autograder.text import one_line
 from cellcage.limits import Limits
+from cellcage.notebook import Fresh
 from cellcage.protocol import frames, messages
 
 SENTENCE = "The asserts of this cell hold. (They run beside the code that they test.)"

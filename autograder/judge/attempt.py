@@ -18,15 +18,7 @@ from msgspec import structs
 from autograder.course import Exercise
 from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, Slip, with_cost
-from autograder.judge.exercise_calls import (
-    ExerciseCalls,
-    Unread,
-    ask_one,
-    ask_together,
-    is_failure,
-    is_measured,
-    read,
-)
+from autograder.judge.exercise_calls import ExerciseCalls, ask_one, ask_together, is_failure
 from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
@@ -40,6 +32,7 @@ from autograder.testing.session import Outcome, Test
 from autograder.testing.student import READY_MADE, Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import NotStarted, ReadyMade
 from autograder.testing.values.core.comparing import same_answer, same_value
+from cellcage.notebook_calls import Unread, is_measured, read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 
 CLOSELY = 3  # calls of an exercise during which PyTorch's operators are watched, too

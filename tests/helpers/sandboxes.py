@@ -10,7 +10,6 @@ from typing import Any
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
 from autograder.judge.display_cells import DisplayCell
-from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.testing.callbacks import Questions
@@ -18,6 +17,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 from cellcage.limits import Limits
+from cellcage.notebook_calls import read
 from cellcage.outside.fork_server_client import ForkServer, FreshChildren
 from cellcage.outside.zygote_client import Zygote
 from cellcage.protocol.calls import Answer, Call, Reply

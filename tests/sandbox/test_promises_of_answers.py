@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judge.exercise_calls import read
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import kind_of
 from cellcage.limits import Limits
+from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Failure, Instance, Kind, Reply
 from cellcage.values.core.objects import Other, Record
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, slowly

@@ -10,10 +10,10 @@ import torch
 
 from autograder.authoring.sample_class import model_answers
 from autograder.course import Course
-from autograder.judge.exercise_calls import read
 from autograder.reports.plain_text import notes
 from autograder.testing.callbacks import Questions
 from cellcage.inside.shell import stand_in
+from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Failure, Kind, Reply
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker

@@ -36,10 +36,10 @@ import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
 from autograder.course import Course
-from autograder.judge.notebook import CUT
 from autograder.submission import ModelFile
 from cellcage.limits import MIB, Limits
 from cellcage.linux import landlock_rules
+from cellcage.notebook import CUT
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker, Sandbox
 

@@ -115,9 +115,9 @@ class _State:
                 if not descriptors:  # one was sent, but the cells have opened as many files as they may
                     raise MemoryError
                 self._begin_calls(descriptors[0], message)
-            case messages.HowExerciseEnded():
+            case messages.HowEnded():
                 ending = ending_of(self.call_process.pid) if self.call_process.pid else Ending()
-                frames.send(self.sock, messages.ExerciseEnded(ending))
+                frames.send(self.sock, messages.Ended(ending))
 
     def _begin_fork(self) -> None:
         """Fork. The fork runs the next cells, and this process waits for its end. If it crashes, this one ends, too."""

@@ -17,10 +17,10 @@ from msgspec import structs
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
 from cellcage.outside import cgroup
-from cellcage.outside.shortage import short_of_something
 from cellcage.outside.zygote_client import Zygote, send_with_socket
 from cellcage.protocol import frames, messages
 from cellcage.protocol.ending import Ending
+from cellcage.shortage import short_of_something
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the fork server is lost

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from cellcage.backends import place_of
 from cellcage.backends.base import Backend
 from cellcage.errors import MachineError
-from cellcage.outside.shortage import short_of_something
 from cellcage.outside.users import Reserved
 from cellcage.protocol import frames
 from cellcage.protocol.messages import EndServer, Message, Policy, StartServer
+from cellcage.shortage import short_of_something
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",

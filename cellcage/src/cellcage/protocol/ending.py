@@ -1,9 +1,8 @@
-"""How a process of a submission ended, and whether the student's code or the machine ended it.
+"""How a process ended, and whether its own code or the machine ended it.
 
-A mark may be lowered only if the student's code ended the process: by an exit, a signal that it caused, or a limit
-that it met. `linux.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, which the kernel sends when
-memory runs out, and people and services send to end a process. So these two signals come from the machine, unless the
-submission met its own memory limit.
+Its own code does so by an exit, a signal that it caused, or a limit that it met. `linux.seccomp` keeps untrusted code
+from sending itself SIGKILL or SIGTERM, which the kernel sends when memory runs out, and people and services send to end
+a process. So these two signals come from the machine, unless its own memory limit was met.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import time
 
 import msgspec
 
-# Exit code of a process in which the machine ran short of something that the grader needs. Any other error in the
-# grader's code counts as the student's: that code runs in the student's process, where student code can change it.
+# Exit code of a process in which the machine ran short of something that the grader needs. Any other error in our
+# code counts as the untrusted code's own: it runs in the same process, where that code can change it.
 MACHINE_SHORT = 121
 SIGKILL, SIGTERM = 9, 15  # the same on every Linux; on Windows, where only checks run, `signal` lacks SIGKILL
 END_SECONDS = 1.0  # a socket closes before its process can be waited for: a moment, under load perhaps 0.1 s
@@ -37,8 +36,8 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     out_of_memory: bool = False
 
     @property
-    def is_students(self) -> bool:
-        """Whether the student's code ended the process, as far as can be seen."""
+    def is_own(self) -> bool:
+        """Whether the code in the process ended it, as far as can be seen."""
         if self.limit or self.running:
             return True
         if self.signal is not None:
@@ -46,21 +45,13 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.exit_code is not None and self.exit_code != MACHINE_SHORT
 
     def __str__(self) -> str:
-        """In words, for the report of a submission that was not graded."""
+        """In words, if the machine ended it."""
         if self.signal is not None:
             names = {number.value: number.name for number in signal.Signals}
             return f"it was ended by {names.get(self.signal, f'signal {self.signal}')} from outside"
         if self.exit_code == MACHINE_SHORT:
             return "the machine was short of something that it needs"
         return "nobody knows how it ended"
-
-
-def ending_in(message: object) -> Ending:
-    """The ending in a message; an unknown one if the message has another form."""
-    try:
-        return msgspec.convert(message, Ending)
-    except msgspec.ValidationError:
-        return Ending()
 
 
 def ending_of(pid: int, seconds: float = END_SECONDS) -> Ending:

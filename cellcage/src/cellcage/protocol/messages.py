@@ -1,8 +1,17 @@
 """Messages between processes, encoded and checked by msgspec.
 
-The supervisor controls the zygote and the fork servers with the first two groups. A judge and a notebook's process use
-the third, in which everything that comes from the notebook may be forged (see `judge.notebook`). The calls that they
-make to each other, and the answers, are in `calls`.
+    from             to               what it says
+    outside          zygote           StartServer, EndServer
+    outside          fork server      Prepare, Open, HowEnded, Measure, CpuTime, Close
+    fork server      outside          Ready, Ended, Grown, Used, Closed
+    any child        who opened it    Ready or Broken, once, on its own socket
+    notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginFork, EndFork, BeginCalls, HowEnded
+    notebook process notebook client  Names, Uses, CellOutput, Begun, Ended
+    notebook client  call process     Calls with the calls, Answer
+    call process     notebook client  Begun, Question, the answers, Printed
+
+Everything that comes from a notebook process or a call process may be forged. The calls that both sides make to each
+other, and the answers, are in `calls`.
 """
 
 from __future__ import annotations
@@ -78,10 +87,13 @@ class Open(Message, frozen=True, tag="open"):
 
 
 class HowEnded(Message, frozen=True, tag="ending"):
-    """Ask how a child has ended. ends: whether it is about to end, so that the fork server should wait a moment."""
+    """Ask how a child has ended; a notebook process has only its last call process. Answered by `Ended`.
 
-    number: int
-    ends: bool
+    ends: whether it is about to end, so that the other side should wait a moment
+    """
+
+    number: int = 0
+    ends: bool = True
 
 
 class Measure(Message, frozen=True, tag="measure"):
@@ -114,7 +126,7 @@ class Broken(Message, frozen=True, tag="broken"):
 
 
 class Ended(Message, frozen=True, tag="ended"):
-    """How a child ended."""
+    """How a child ended. From a notebook process it may be forged."""
 
     ending: Ending
 
@@ -264,16 +276,6 @@ class Begun(Message, frozen=True):
     failed: str = ""
 
 
-class HowExerciseEnded(Message, frozen=True, tag="ending"):
-    """Ask how the last exercise's process ended. Answered by `ExerciseEnded`."""
-
-
-class ExerciseEnded(Message, frozen=True):
-    """What the process's parent reports, which may be forged: see `ending_in`."""
-
-    ending: object = None
-
-
 class Calls(Message, frozen=True):
     """So many calls follow, each in a frame, and are answered in order. With `printed`, `Printed` comes last.
 
@@ -297,6 +299,6 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowExerciseEnded
+ToNotebook = Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowEnded
 # What a judge reads on a notebook's own socket.
-FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, ExerciseEnded)
+FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, Ended)

@@ -1,4 +1,4 @@
-"""What the supervisor does if the machine runs out of something, such as open files."""
+"""What this side does if the machine runs out of something, such as open files."""
 
 from __future__ import annotations
 
