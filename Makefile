@@ -29,13 +29,13 @@ install: .venv/installed
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
 # Compile now: the sandbox cannot write files, so each run would compile the kit again.
-.venv/installed: pyproject.toml attention_course/pyproject.toml constraints.txt
+.venv/installed: pyproject.toml cellcage/pyproject.toml attention_course/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable attention_course --group dev
-	$(BIN)/python -m compileall -q autograder attention_course
+	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course --group dev
+	$(BIN)/python -m compileall -q cellcage/src autograder attention_course
 	@touch $@
 
 demo: install
@@ -65,7 +65,7 @@ floors: .venv/installed
 	$(BIN)/python -m tools.floors > $(FLOORS).txt
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(FLOORS)/bin/python -m pip install --quiet --upgrade pip
-	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,pandas,postgresql]' --editable attention_course --group dev
+	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,pandas,postgresql]' --editable cellcage --editable attention_course --group dev
 	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # Measuring takes half as long again. Ignore tests that fail here because they were too slow.
@@ -100,6 +100,7 @@ ADDRESS ?=
 dist: .venv/installed
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist cellcage
 	$(BIN)/python -m build --wheel --outdir dist attention_course
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"

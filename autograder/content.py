@@ -5,6 +5,7 @@
     median/mistakes.py        known mistakes
     median/picture.toml       an example to draw (optional)
     median/hint.toml          help in three levels
+    median/ready_made.toml    functions that the exercise must not call (optional)
     shared_*.py, shared_picture.toml   what several exercises use
     rubric.toml               what written questions give points for
     fingerprints.npz          answers of known mistakes to the hidden tests, by `autograder dev catalogue`
@@ -14,7 +15,7 @@
 The assignments' folders lie in the course's folder, which stands beside `source/`. It holds `course.toml`, and may hold
 `relations.py` and `saved_model.py`. It is a Python package: files import with `from ..shared_hidden_tests import table`
 or `from ...helpers import table`. A course without such a folder uses an installed course's folder. Students get the
-files named visible, picture or hint; those import PyTorch only when they need it.
+files named visible, picture, hint or ready_made; those import PyTorch only when they need it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
 from autograder.withdrawals import Withdrawal
 
-COURSE = "course.toml"  # in the course's folder: names that graded notebooks find, and names that they must not use
+COURSE = "course.toml"  # in the course's folder: names that graded notebooks find, and what they must not call
 INSTALLED = "autograder.courses"  # entry points: installed packages that are courses' folders
 NOWHERE = Path(__file__).parent / "no course"  # if there is no course
 CHECKS = "*/*/visible_tests.py"  # ASSIGNMENT/EXERCISE/visible_tests.py
@@ -70,44 +71,25 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     example: str = ""
 
 
-class ForbiddenParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is removed from PyTorch and NumPy because students have to write it.
+class ReadyMade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`ready_made.toml`: functions that an exercise must not call, see `sandbox.sandboxed.ready_made`."""
 
-    kernels: parts of names in PyTorch's dispatcher
-    python, c: functions, each as (module, name)
-    answered: those that a self-check in a cell may still compare with, each with its module
-    """
-
-    kernels: list[str] = []
-    python: list[tuple[str, str]] = []
-    c: list[tuple[str, str]] = []
-    answered: dict[str, str] = {}
-
-
-class Forbidden(ForbiddenParts, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is removed for every exercise, and (`where_watched`) only for exercises whose suite is marked `watched`.
-
-    watched: parts of names of functions that cannot be removed; calls to them are detected instead
-    hidden: patterns of files beside the installed libraries; student code sees them empty
-    """
-
-    watched: list[str] = []
-    hidden: list[str] = []
-    where_watched: dict[str, ForbiddenParts] = {}
+    functions: list[str]
 
 
 class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`course.toml`: what a graded notebook finds, and what it must not use.
+    """`course.toml`: what a graded notebook finds, and what it must not call.
 
     names: names defined before the first cell, each with its module
     early: modules that are imported once a run
+    ready_made: functions that no exercise must call, beside those of its own `ready_made.toml`
     words: the course's own words for things, by the engine's word
     withdrawn: see `autograder.withdrawals`, which reads it again after each change
     """
 
     names: dict[str, str] = {}
     early: list[str] = []
-    forbidden: Forbidden = Forbidden()
+    ready_made: list[str] = []
     words: dict[str, str] = {}
     withdrawn: dict[str, dict[str, Withdrawal]] = {}
 
@@ -259,8 +241,25 @@ def settings_of(course: Path | None = None) -> CourseSettings:
 
 
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
-    """The same as plain data, plus `package`: the name of the course's package, from which notebooks import."""
-    return dict(msgspec.to_builtins(settings_of(course))) | {"package": (course or course_folder()).name}
+    """What student code starts with, as plain data (`cellcage.protocol.messages.Setting`).
+
+    In the sandbox `check` and all else that the packages of the engine and of the course have does nothing, and
+    `grading` is True.
+    """
+    settings = msgspec.to_builtins(settings_of(course))
+    packages = "autograder", (course or course_folder()).name
+    return {
+        "names": settings["names"],
+        "stand_ins": {package: {"grading": True} for package in packages},
+    }
+
+
+def ready_made(exercise: Path) -> tuple[str, ...]:
+    """The functions that an exercise must not call: its own, and those of its course. exercise: its folder"""
+    path, course = exercise / "ready_made.toml", exercise.parents[1]
+    own = read_toml(path, ReadyMade).functions if path.is_file() else []
+    of_course = settings_of(course).ready_made if (course / COURSE).is_file() else []
+    return tuple(dict.fromkeys((*own, *of_course)))
 
 
 def word(thing: str) -> str:

@@ -2,14 +2,18 @@
 
     AutograderError
     ├── CourseError      the teacher's files are wrong: names file, cell and remedy
-    ├── SubmissionError  the student's file cannot be read: becomes a result, never a crash
-    └── MachineError     this machine could not run it: never the student's fault
+    └── SubmissionError  the student's file cannot be read: becomes a result, never a crash
+    MachineError         this machine could not run it: never the student's fault. The sandbox raises it, too
+
+`EXPECTED` has both roots.
 
 `in_words` also gives a sentence for each `OSError` that an administrator can fix, and for a gradebook that does not
 answer. Any other error that escapes is a bug of the kit and shows its traceback.
 """
 
 import errno
+
+from cellcage.errors import MachineError as MachineError
 
 _RIGHTS = "give this user the right to it, or run this as a user who has it"
 _GRADEBOOK = "see whether it is there, this user may write to it, and nbgrader_config.py has its address"
@@ -59,13 +63,4 @@ class SubmissionError(AutograderError):
     """A submission cannot be graded; the message is the reason given in the report."""
 
 
-class MachineError(AutograderError):
-    """The machine could not run a submission. Another attempt, or another machine, may help.
-
-    found: what is wrong
-    remedy: what helps, if that is known
-    """
-
-    def __init__(self, found: str = "", remedy: str = "") -> None:
-        super().__init__(f"{found}; {remedy}" if remedy else found)
-        self.found, self.remedy = found, remedy
+EXPECTED = (AutograderError, MachineError)  # every error that is raised on purpose

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from autograder.course import Exercise
 from autograder.report import Verdict
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol.messages import Ended as Ended
-from autograder.sandbox.protocol.messages import Grown as Grown
-from autograder.sandbox.protocol.messages import Used as Used
 from autograder.submission import ModelFile
+from cellcage.limits import Limits
+from cellcage.protocol.messages import Ended as Ended
+from cellcage.protocol.messages import Grown as Grown
+from cellcage.protocol.messages import Used as Used
 
 
 class Setting(Struct, frozen=True):
@@ -22,6 +22,13 @@ class Setting(Struct, frozen=True):
 
     root: str
     folder: str
+
+
+class Preparation(Struct, frozen=True):
+    """What the next judges will need: an assignment, and the exercises whose known mistakes should be loaded."""
+
+    assignment: str
+    exercises: tuple[str, ...] = ()
 
 
 class Order(Struct, frozen=True):

@@ -6,26 +6,12 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from cellcage.cell_result import CellResult as CellResult
+
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
 # Separators in a visible test's message.
 ASKS, WENT_IN = " → ", " What went in: "
-
-
-class CellResult(Struct, frozen=True):
-    """The result of running one cell: its output, its exception, and why it was stopped.
-
-    error, text: type and text of the exception
-    lines: traceback lines in the student's own code, each as (function, line number in the cell, text)
-    ran_out_of_time: it was stopped or interrupted because it took too long
-    """
-
-    printed: str = ""
-    error: str = ""
-    text: str = ""
-    lines: tuple[tuple[str, int, str], ...] = ()
-    stopped: str | None = None
-    ran_out_of_time: bool = False
 
 
 class Message(Struct, frozen=True):
@@ -98,6 +84,7 @@ class ExerciseResult(Struct, frozen=True):
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
     known_mistake: the cause is a known mistake, not a relation
     not_produced: what the grader could not produce for this exercise, and why; the mark does not depend on it
+    mentions: ready-made functions that its cell mentions; no call was noticed, so the mark does not depend on it
     """
 
     name: str
@@ -111,6 +98,7 @@ class ExerciseResult(Struct, frozen=True):
     withdrawn: bool = False
     known_mistake: bool = False
     not_produced: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
 
     @property
     def diagnosis(self) -> str | None:
@@ -149,6 +137,8 @@ class ExerciseResult(Struct, frozen=True):
             found["withdrawn"] = True
         if self.not_produced:
             found["not_produced"] = list(self.not_produced)
+        if self.mentions:
+            found["mentions"] = list(self.mentions)
         return found
 
 

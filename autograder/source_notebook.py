@@ -17,7 +17,7 @@ import msgspec
 
 from autograder.errors import CourseError
 from autograder.reading import checked
-from autograder.sandbox.files import FOLDER, put
+from cellcage.files import FOLDER, put
 
 MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission gets its own
 

@@ -11,7 +11,7 @@ WORKDIR /srv/course
 COPY . .
 # As `make install` does. PyTorch without graphics cards saves gigabytes.
 RUN python -m pip install --quiet --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-        --constraint constraints.txt --editable '.[course]' --editable attention_course
+        --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course
 RUN useradd --create-home --uid 1000 grader
 USER grader
 ENV PYTHONDONTWRITEBYTECODE=1

@@ -7,7 +7,7 @@
 FROM python:3.12-slim-bookworm AS wheel
 WORKDIR /build
 COPY . .
-RUN python -m pip wheel --quiet --no-cache-dir --no-deps --wheel-dir /wheel . ./attention_course
+RUN python -m pip wheel --quiet --no-cache-dir --no-deps --wheel-dir /wheel . ./cellcage ./attention_course
 
 FROM python:3.12-slim-bookworm AS base
 ARG JUPYTERHUB="jupyterhub==5.*"
@@ -21,7 +21,7 @@ FROM base AS student
 COPY constraints.txt /tmp/constraints.txt
 COPY --from=wheel /wheel /tmp/wheel
 RUN python -m pip install --quiet --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-        --constraint /tmp/constraints.txt /tmp/wheel/sandboxed_autograder-*.whl \
+        --constraint /tmp/constraints.txt /tmp/wheel/cellcage-*.whl /tmp/wheel/sandboxed_autograder-*.whl \
         "$(echo /tmp/wheel/multi_head_attention_course-*.whl)[course]"
 USER jovyan
 
@@ -29,5 +29,5 @@ USER jovyan
 FROM base AS instructor
 COPY . /srv/course
 RUN cd /srv/course && python -m pip install --quiet --no-cache-dir \
-        --extra-index-url https://download.pytorch.org/whl/cpu --constraint constraints.txt --editable '.[course]' --editable attention_course
+        --extra-index-url https://download.pytorch.org/whl/cpu --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course
 USER jovyan

@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 from autograder.course import CONFIG, Course
-from autograder.sandbox.backends import BUBBLEWRAP
-from autograder.sandbox.linux import landlock
+from cellcage.linux import landlock_rules
+from cellcage.machine import backend
 from tests.helpers import browser
 from tests.helpers.sandboxes import Sandbox
+
+BUBBLEWRAP = backend("bubblewrap")
 
 ROOT = Path(__file__).resolve().parents[1]
 # Commands are called by name.
@@ -100,7 +102,7 @@ def sandbox_of() -> Iterator[Callable[[str], Sandbox]]:
         def wall(kind: str) -> Sandbox:
             if kind == "bubblewrap" and (reason := BUBBLEWRAP.why_not()) and not os.environ.get("CI"):
                 pytest.skip(reason)
-            if kind == "landlock" and not landlock.abi():
+            if kind == "landlock" and not landlock_rules.abi():
                 pytest.skip("this kernel has no Landlock")
             return opened.enter_context(Sandbox(kind=kind))
 

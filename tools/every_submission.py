@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers, text_of
 from autograder.course import Assignment, Course
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.helpers.accepted import accepted_submissions
 from tests.helpers.wrong_code import wrong_code_of
 

@@ -39,13 +39,7 @@ from autograder.diagnosis import relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.errors import SubmissionError
-from autograder.judge.exercise_calls import read
 from autograder.report import CellResult, Picture, Verdict
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
-from autograder.sandbox.values.core.objects import Record
-from autograder.sandbox.values.core.scalars_codec import Generated
-from autograder.sandbox.values.tables.table import FRAME, Column, Table
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
@@ -57,6 +51,12 @@ from autograder.testing.values.comparisons import described, for_suite
 from autograder.testing.values.core.comparing import same_answer
 from autograder.testing.values.tables.table_comparison import How, difference
 from autograder.worker.verdict import BadVerdict, read_message
+from cellcage.notebook_calls import read
+from cellcage.protocol import frames
+from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
+from cellcage.values.core.objects import Record
+from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.tables.table import FRAME, Column, Table
 from tests.helpers.in_process import COURSE, judged, material
 from tools.fuzz_changes import changed
 
@@ -121,7 +121,6 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
     point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": _RIGHT})
     answers += [answer_bytes(Reply(value, [value])) for value in (point, [point, {1, (2, 3)}], point["rows"])]
     calls.append(Call("softmax", [point, {1, 2}], {"axis": point["rows"]}).as_bytes)
-    calls.append(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3).as_bytes)
     return calls, answers
 
 

@@ -12,20 +12,20 @@ from typing import Any
 
 from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
-from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
-from autograder.judge.exercise_calls import read
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of
 from autograder.report import Cause, ExerciseResult
-from autograder.sandbox.protocol.calls import Answer
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.session import Suite
 from autograder.testing.student import has_chance
+from cellcage.notebook_calls import read
+from cellcage.protocol.calls import Answer
 
 ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend
 Row = tuple[Assignment, Mistake, ExerciseResult]
@@ -45,9 +45,8 @@ def rows(course: Course) -> Iterator[Row]:
     """Every mistake of the course with the result of its exercise."""
     for assignment in course.assignments().values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
-        with material.suite:
-            for mistake in read_catalogue(assignment.mistakes):
-                yield assignment, mistake, result_of(assignment, material, mistake)
+        for mistake in read_catalogue(assignment.mistakes):
+            yield assignment, mistake, result_of(assignment, material, mistake)
 
 
 def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> ExerciseResult:
@@ -76,8 +75,7 @@ def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerpri
     """The answers of known mistakes and mutants to the hidden tests."""
     material = material_of(assignment, keeps=False)
     assert material.hypotheses is not None
-    with material.suite:
-        return {name: _repeatable(material.hypotheses, name) for name in material.suite.exercises()}
+    return {name: _repeatable(material.hypotheses, name) for name in material.suite.exercises()}
 
 
 def _repeatable(hypotheses: Hypotheses, exercise: str) -> fingerprints.Fingerprints:
@@ -95,14 +93,14 @@ def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)  # for small inputs, threads cost more than they gain
     exercises = {exercise.name: exercise for exercise in assignment.exercises}
-    with Suite(assignment.visible) as suite:
-        material = Material(suite)
-        for mistake in (*catalogue.mistakes, *catalogue.variants):
-            answers = _visible_answers(material, right, mistake, exercises[mistake.exercise])
-            if answers:
-                place = visible_fingerprints.place_of(mistake.exercise, answers)
-                causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
-                causes.append(Cause(mistake.name, mistake.hint))
+    suite = Suite(assignment.visible)
+    material = Material(suite)
+    for mistake in (*catalogue.mistakes, *catalogue.variants):
+        answers = _visible_answers(material, right, mistake, exercises[mistake.exercise])
+        if answers:
+            place = visible_fingerprints.place_of(mistake.exercise, answers)
+            causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
+            causes.append(Cause(mistake.name, mistake.hint))
     for (exercise, _), (causes, answers) in found.items():
         if shared := visible_fingerprints.shared(causes):
             yield visible_fingerprints.row_of(exercise, answers, shared)

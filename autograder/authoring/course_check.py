@@ -21,7 +21,6 @@ from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_checks import Finding
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
-from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
@@ -29,6 +28,7 @@ from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.example import example_in
 from autograder.testing.local import Here, answering
 from autograder.testing.recording import record
@@ -38,7 +38,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
 
 FIRST = "Mend this first."
-KNOWN_MARKS = {"exercise", "weight", "watched", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
+KNOWN_MARKS = {"exercise", "weight", "parametrize"}
 MISTAKES = 3  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
 
 
@@ -110,8 +110,8 @@ def _reason(error: Exception) -> str:
 def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]]) -> Iterator[Finding]:
     """What `check` finds in a suite of all files. If a file is invalid, the files are checked one by one."""
     try:
-        with Suite(paths) as suite:
-            found = list(check(suite))
+        suite = Suite(paths)
+        found = list(check(suite))
     except (CourseError, MachineError) as error:
         if len(paths) == 1:
             found = [Finding(paths[0], paths[0].parent.name, f"it cannot be used: {_reason(error)}", FIRST)]
@@ -279,8 +279,8 @@ def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator
     found = list(findings)
     if not found:
         return
-    with Suite(assignment.suites) as suite:
-        broken = record(suite, vars(assignment.reference())).broken
+    suite = Suite(assignment.suites)
+    broken = record(suite, vars(assignment.reference())).broken
     lines = {f"{test.exercise}, {test.name}": where for test, where, _ in broken}
     for finding in found:
         where = lines.get(finding.cell, "")

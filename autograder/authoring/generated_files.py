@@ -1,6 +1,6 @@
 """Generates files from `source/`, scripts in `solutions/` and releases in `assignments/`, and some visible tests.
 
-Visible tests are written from the tables of hidden tests with the flag `expect.cases(..., visible=True)`.
+Visible tests are written from the tables of hidden tests with the flag `cases(..., visible=True)`.
 """
 
 from __future__ import annotations
@@ -101,17 +101,17 @@ def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
 
 def _visible_tests(hidden: Path, assignment: Assignment) -> str:
     name = hidden.parent.name
-    with Suite([hidden]) as suite:
-        tests = {test.name: suite.code_of[test] for test in suite.tests}
+    suite = Suite([hidden])
+    tests = {test.name: suite.code_of[test] for test in suite.tests}
     tests = {key: test for key, test in tests.items() if getattr(test, "visible", False)}
     right = getattr(assignment.reference(), name, None)
     lines = [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]
     for key, test in tests.items():
         cases = [_case(case, right, hidden) for case in test.table]
-        lines += [f"    {key} = expect.cases(", f"        {test.__doc__!r},", "        ["]
+        lines += [f"    {key} = cases(", f"        {test.__doc__!r},", "        ["]
         lines += [*(f"            {case}," for case in cases), "        ],", f"        {test.hint!r},", "    )"]
     used = [line for word, line in _imports().items() if any(re.search(rf"\b{word}[.(]", text) for text in lines)]
-    head = [HEAD, "", *used, IMPORTS, "from autograder.testing import expect", "", ""]
+    head = [HEAD, "", *used, IMPORTS, "from autograder.testing import cases", "", ""]
     return "\n".join([*head, *lines]) + "\n"
 
 

@@ -1,8 +1,8 @@
 """`autograder dev dist`: a release for students without a hub.
 
-`make dist` first builds two wheels: the engine's, and the course's for students. This adds notebooks with one more cell
-at the top, which installs the wheels if they are missing, and a list of the wheels' contents, so that anybody can see
-that they contain no hidden tests.
+`make dist` first builds the wheels: of the sandbox, of the engine, and of the course for students. This adds notebooks
+with one more cell at the top, which installs the wheels if they are missing, and a list of the wheels' contents, so
+that anybody can see that they contain no hidden tests.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
     home = content.course_folder(course.root)
     wheels = {path: dict(members(path)) for path in sorted(folder.glob("*.whl"))}
     needed = {}
-    for package, source in (("autograder", "the engine's repository"), (home.name, str(home))):
+    sources = {"autograder": "the engine's repository", "cellcage": "cellcage/ of it", home.name: str(home)}
+    for package, source in sources.items():
         wheel = next((path for path, files in wheels.items() if f"{package}/__init__.py" in files), None)
         if wheel is None:
             raise CourseError(

@@ -11,8 +11,8 @@ from typing import Any
 import nbformat
 
 from autograder.course import Assignment
-from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.submission import grade_id
+from autograder.testing.catalogue import Mistake, read_catalogue
 
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 

@@ -8,10 +8,10 @@ from itertools import groupby
 
 from autograder.content import Visible
 from autograder.course import Assignment, Course
-from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.reading import read_toml
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult
+from autograder.testing.catalogue import Mistake, read_catalogue
 
 HEAD = """\
 # Visible tests

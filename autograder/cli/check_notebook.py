@@ -20,25 +20,21 @@ from rich.text import Text
 from autograder import content
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
-from autograder.judge.exercise_calls import SandboxedCalls
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
-from autograder.student.check import judged, visible_material
+from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import Printed
 from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
-from autograder.testing.callbacks import Questions
 from autograder.text import printable_lines
+from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage.notebook_calls import NoQuestions, NotebookCalls, Questions
+from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
 OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls
@@ -68,7 +64,7 @@ class SavedNotebook:
 @contextlib.contextmanager
 def open_sandbox() -> Iterator[ForkServer]:
     """Where the notebook runs: the best sandbox here, or none. It is the student's own code on their own machine."""
-    backend, _ = isolates("auto")
+    backend, _ = choose_backend("auto")
     with (
         Zygote(backend, content.imported_once()) as zygote,
         ForkServer(zygote, setting=content.sandbox_setting()) as server,
@@ -143,15 +139,17 @@ class _PrintingNotebook(Notebook):
 
     printed = Printed()
 
-    def begin(self, questions: Questions, name: str = "") -> SandboxedCalls:
-        calls = _PrintingCalls(self, questions, name)
+    def begin(
+        self, questions: Questions | None = None, group: str = "", ready_made: Sequence[str] = ()
+    ) -> NotebookCalls:
+        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made)
         calls.printed = Printed()
-        if name:
+        if group:
             self.printed = calls.printed
         return calls
 
 
-class _PrintingCalls(SandboxedCalls):
+class _PrintingCalls(NotebookCalls):
     """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
 
     printed: Printed
@@ -171,10 +169,9 @@ class _PrintingCalls(SandboxedCalls):
 def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
-    watched = visible_material(notebook.exercises[0], notebook.visible).suite.watched
     with (
         FreshChildren(sandbox, Limits(), notebook.files) as fresh,
-        _PrintingNotebook(notebook.sources, Limits(), fresh, watched) as running,
+        _PrintingNotebook(notebook.sources, Limits(), fresh) as running,
     ):
         for name in notebook.exercises:
             first_step = _first_step(name, notebook, running.results)

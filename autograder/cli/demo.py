@@ -17,10 +17,10 @@ from rich.table import Table
 from autograder.authoring.sample_class import fill, hand_in, is_written_out, mistake, model_answers
 from autograder.cli.options import say
 from autograder.course import CONFIG, Assignment, Course
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
 from autograder.nbgrader import api, must
 from autograder.reports.plain_text import points
+from autograder.testing.catalogue import read_catalogue
 
 Answers = dict[str, str]
 Score = tuple[str, str]  # points, and out of how many

@@ -23,12 +23,8 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
-from autograder.sandbox.backends.places import open_to_all, shown_with
-from autograder.sandbox.limits import MIB
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.supervisor import cgroup, choice
-from autograder.sandbox.supervisor.users import Reserved
+from cellcage import machine
+from cellcage.limits import MIB
 
 GOOD, LESS, UNSAFE = "good", "less", "unsafe"
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
@@ -40,6 +36,10 @@ PACKAGES = {
     "safetensors": ("saved models", "pip install 'sandboxed-autograder[torch]'"),
     "nbgrader": ("the gradebook", "pip install 'sandboxed-autograder[course]'"),
     "jupyterlab": ("editing notebooks", "pip install 'sandboxed-autograder[lab]'"),
+}
+MEANS = {  # by whether the backend isolates
+    True: "student code cannot read suites, marks or other students' work",
+    False: "student code can read the suites and what you can read, and use the network",
 }
 WORKER_MEMORY = 1536  # MiB: half a GiB for a worker and its sandbox, the rest for a submission
 SPACE = 500  # MiB for scratch files and reports
@@ -76,23 +76,24 @@ def findings(course: Course | None) -> list[Condition]:
 
 
 def _sandboxes() -> Iterator[Condition]:
-    no_bubblewrap, no_landlock = BUBBLEWRAP.why_not(), LANDLOCK.why_not()
+    landlock = machine.backend("landlock")
+    no_bubblewrap, no_landlock = machine.backend("bubblewrap").why_not(), landlock.why_not()
     if no_bubblewrap is None:
         yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
     else:
         remedy = "" if no_landlock is None else SANDBOX
         yield Condition("bubblewrap", LESS, no_bubblewrap, "its sandbox is not used", remedy)
-    lost = LANDLOCK.what_is_lost()
+    lost = landlock.what_is_lost()
     if no_landlock is not None:
         also = "one sandbox in place of two" if no_bubblewrap is None else "its sandbox is not used"
         yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
     elif lost:
-        yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
+        yield Condition("Landlock", LESS, f"version {machine.landlock_version()}", lost, "a kernel from 6.12 on")
     else:
-        yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
-    backend, _ = choice.chosen("auto")
+        yield Condition("Landlock", GOOD, f"version {machine.landlock_version()}", "files, TCP and signals are kept in")
+    backend, _ = machine.best_backend()
     state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
-    yield Condition("sandbox", state, backend.summary(), backend.means, remedy)
+    yield Condition("sandbox", state, backend.summary(), MEANS[backend.isolates], remedy)
 
 
 def _course(course: Course | None) -> Condition:
@@ -100,24 +101,22 @@ def _course(course: Course | None) -> Condition:
     if course is None:
         means = "call this in a course's folder to see whether it is out of reach"
         return Condition("course", GOOD, "none here", means)
-    if place := shown_with(course.root):
+    if place := machine.shown_with(course.root):
         means = f"student code must read {place} for the libraries in it, and so can read the course"
         return Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
     return Condition("course", GOOD, str(course.root), "out of student code's reach")
 
 
 def _limits() -> Iterator[Condition]:
-    if too_low := choice.why_too_little():
+    if too_low := machine.why_too_little():
         yield Condition("limits", UNSAFE, too_low.found, "no submission could run", too_low.remedy)
     else:
         yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")
-    group = cgroup.create()
-    if group is None:
+    if not machine.can_limit_as_a_whole():
         remedy = "root, a systemd user session, or a container that was given its own control group"
         means = "memory is limited for each process, and fewer processes are allowed"
         yield Condition("control group", LESS, "none to be made", means, remedy)
     else:
-        group.close()
         means = "a submission's memory and processes are limited as a whole"
         yield Condition("control group", GOOD, "can be made", means)
 
@@ -128,7 +127,7 @@ def _user() -> Condition:
         means = "what the kernel counts for a user is shared with your other programs"
         return Condition("user", LESS, f"an ordinary one ({os.getuid()})", means, "a user that runs nothing else")
     try:
-        Reserved().release()
+        machine.reserve_a_user()
     except MachineError as error:
         return Condition("user", UNSAFE, error.found, "no submission could run", error.remedy)
     return Condition("user", GOOD, "root", "each process that forks student code or judges has a user of its own")
@@ -161,7 +160,7 @@ def _memory() -> int:
 
 def _python() -> Condition:
     found = f"{platform.python_version()} in {sys.prefix}"
-    if os.getuid() == 0 and not open_to_all(sys.base_prefix):
+    if os.getuid() == 0 and not machine.open_to_all(sys.base_prefix):
         means = "behind Landlock, student code keeps the right to look up paths that only root may"
         return Condition("Python", LESS, found, means, f"a Python outside {Path(sys.base_prefix).parents[-2]}")
     return Condition("Python", GOOD, found, "new enough")

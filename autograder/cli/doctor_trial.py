@@ -18,18 +18,17 @@ from autograder.cli.check_notebook import open_sandbox
 from autograder.cli.doctor import GOOD, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError, SubmissionError
-from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult
 from autograder.reports.plain_text import points
-from autograder.sandbox.backends.places import open_to_all
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
 from autograder.testing.callbacks import Questions
 from autograder.text import one_line
 from autograder.worker.model_answer import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
+from cellcage import ForkServer, FreshChildren, Limits
+from cellcage.machine import open_to_all
+from cellcage.notebook_calls import read
+from cellcage.protocol.calls import Call, Reply
 
 # What students import: modules of Python's library, some of which load a compiled file, and two packages.
 IMPORTED = (

@@ -22,7 +22,7 @@ from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, w
 from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
-from autograder.errors import AutograderError, CourseError, in_words
+from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
 from autograder.text import printable_lines
 
 # Headings of `autograder --help`.
@@ -246,7 +246,7 @@ def main() -> None:
             app()
             sys.stdout.flush()
             return
-        except AutograderError as error:
+        except EXPECTED as error:
             message = str(error)
         except Exception as error:
             if (reason := in_words(error)) is None:

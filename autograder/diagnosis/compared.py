@@ -12,14 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.differences import USUAL, ComparedCall, takes_large_numbers
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import OfAnswer
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, Reply
+from autograder.testing.catalogue import Mistake
 from autograder.testing.recording import RecordedCall
+from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded, has_chance, parts_of
 from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
+from cellcage.protocol.calls import Answer, Call, Failure, Kind, Reply
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 

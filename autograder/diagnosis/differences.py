@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Call, Reply
 from autograder.testing.student import parts_of
 from autograder.testing.values.core.comparing import ATOL, allclose, arrays, numbers, same_value
+from cellcage.protocol.calls import Answer, Call, Reply
 
 MOST = 20_000  # numbers of an answer that is looked at
 ENOUGH = 4  # numbers that are evidence

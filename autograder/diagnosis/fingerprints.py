@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
-from autograder.sandbox.values.core.objects import Record
-from autograder.sandbox.values.core.scalars_codec import Generated
-from autograder.sandbox.values.value_types import type_of
 from autograder.testing.values.core.comparing import float_of, numbers
+from cellcage.protocol.calls import Answer, Call, Failure, Reply
+from cellcage.values.core.objects import Record
+from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.value_types import type_of
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9

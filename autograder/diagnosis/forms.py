@@ -15,9 +15,9 @@ from autograder.diagnosis.differences import (
     of_each_part,
     parts,
 )
-from autograder.sandbox.protocol.calls import Failure, Reply
-from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing.values.core.comparing import allclose, numbers, same_value
+from cellcage.protocol.calls import Failure, Reply
+from cellcage.values.core.scalars_codec import Generated
 
 IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # from autograd's messages
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.fingerprints import Fingerprints, alike, digest, fingerprint_of, on_any_machine
-from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
-from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.values.core.objects import Other
 from autograder.testing.callbacks import passes_functions
+from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import answering, quiet
 from autograder.testing.recording import RecordedCall
 from autograder.testing.student import Key, Recorded, has_chance
+from cellcage.calling.perform import perform
+from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
+from cellcage.values.core.objects import Other
 
 FEW = 5  # planned calls on which each hypothesis is run if no fingerprints are saved
 

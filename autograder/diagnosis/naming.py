@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.compared import Compared
 from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import OfAnswer, Relation, relation_among
+from autograder.diagnosis.relations import Relation, relation_among
 from autograder.report import Cause
-from autograder.sandbox.protocol.calls import Answer, Reply
+from autograder.testing.catalogue import Mistake
 from autograder.testing.recording import RecordedCall
+from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded
 from autograder.testing.values.core.comparing import arrays
+from cellcage.protocol.calls import Answer, Reply
 
 # To name a mistake that is made in some calls only, so many answers with so many different numbers must agree.
 ENOUGH_ANSWERS, ENOUGH_NUMBERS = 2, 4

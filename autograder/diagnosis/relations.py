@@ -12,19 +12,23 @@ A course adds relations of its own subject in the `relations.py` of its folder, 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.diagnosis import differences, forms
 from autograder.diagnosis.differences import NOT_ALONE, UNLIKELY, ComparedCall
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.kinds import Kind as FailureKind
-from autograder.sandbox.protocol.kinds import Why
+from autograder.testing.relation import OfAnswer
 from autograder.testing.values.core.comparing import arrays, numbers
+from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
+from cellcage.protocol.kinds import Kind as FailureKind
+from cellcage.protocol.kinds import Why
 
 MOST_SIZES = 4  # in one sentence: a long text is often a wide one, too
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+Finder = Callable[[Sequence[ComparedCall], frozenset[int]], Iterator["Relation"]]
 
 
 @dataclass(frozen=True)
@@ -37,24 +41,12 @@ class Relation:
     explains: frozenset[int]
 
 
-@dataclass(frozen=True)
-class OfAnswer:
-    """A relation that shows in each single answer.
-
-    find: gives the evidence in one sentence; empty if it does not hold; `NOT_ALONE` or `UNLIKELY` if other answers must
-        show it
-    """
-
-    name: str
-    find: Callable[[ComparedCall], str]
-    hint: str
-
-    def among(self, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
-        """The relation with the wrong answers in which it shows; nothing if there are none."""
-        found = {i: evidence for i in sorted(wrong) if (evidence := self.find(compared[i]))}
-        clear = [evidence for evidence in found.values() if evidence not in (NOT_ALONE, UNLIKELY)]
-        if len(clear) > 3 * [*found.values()].count(UNLIKELY):
-            yield Relation(self.name, clear[0], self.hint, frozenset(found))
+def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+    """The relation with the wrong answers in which it shows; nothing if there are none."""
+    found = {i: evidence for i in sorted(wrong) if (evidence := relation.find(compared[i]))}
+    clear = [evidence for evidence in found.values() if evidence not in (NOT_ALONE, UNLIKELY)]
+    if len(clear) > 3 * [*found.values()].count(UNLIKELY):
+        yield Relation(relation.name, clear[0], relation.hint, frozenset(found))
 
 
 # The strongest evidence first: the first relation that explains all wrong answers is reported.
@@ -89,7 +81,8 @@ def relation_among(
     compared, wrong = [compared[i] for i in kept], frozenset(n for n, i in enumerate(kept) if i in wrong)
     if not wrong:
         return None
-    finders = (*(one.among for one in (*of_course, *OF_ANSWERS)), _one_layout, _up_to_a_size)
+    finders: list[Finder] = [partial(among, one) for one in (*of_course, *OF_ANSWERS)]
+    finders += [_one_layout, _up_to_a_size]
     found = (relation for find in finders for relation in find(compared, wrong))
     return next((relation for relation in found if relation.explains == wrong), None)
 

@@ -21,7 +21,7 @@ import numpy as np
 from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, arrays_in, fingerprint_of, stamp
 from autograder.diagnosis.naming import Diagnosis
 from autograder.report import Cause
-from autograder.sandbox.protocol.calls import Answer
+from cellcage.protocol.calls import Answer
 
 FILE = "visible_fingerprints.npz"
 CELL = 2 * TOLERANCE  # fingerprints in one cell of this width are of one answer

@@ -17,13 +17,14 @@ from dataclasses import replace
 
 from autograder.assert_cells import AssertCell
 from autograder.course import Exercise
-from autograder.judge.notebook import Fresh, Notebook
-from autograder.judge.self_checks import Answered
+from autograder.judge.notebook import Notebook
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
+from autograder.testing.student import READY_MADE
 from autograder.text import one_line
+from cellcage.limits import Limits
+from cellcage.notebook import Fresh
+from cellcage.protocol import frames, messages
 
 SENTENCE = "The asserts of this cell hold. (They run beside the code that they test.)"
 STUB = "NotImplementedError"
@@ -32,12 +33,12 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell], order: Order, fresh: Fresh, answered: Mapping[str, Answered]
+    known: Mapping[str, AssertCell], order: Order, fresh: Fresh, ready_made: Mapping[str, Sequence[str]]
 ) -> dict[str, ExerciseResult]:
-    """Results by exercise. Raises `MachineError`."""
+    """Results by exercise. ready_made: by exercise, what its code must not call. Raises `MachineError`."""
     cells, tests = _with_tests(known, order)
     numbers = {name: number for number, name in tests.items()}
-    with _TestedNotebook(cells, tests, order.limits, fresh, answered) as notebook:
+    with _TestedNotebook(cells, tests, order.limits, fresh, ready_made) as notebook:
         results, outputs = notebook.results, notebook.outputs
     return {
         one.name: _result(one, known[one.name], outputs.get(numbers[one.name]), results[numbers[one.name]])
@@ -69,11 +70,12 @@ class _TestedNotebook(Notebook):
         tests: Mapping[int, str],
         limits: Limits,
         fresh: Fresh,
-        answered: Mapping[str, Answered],
+        ready_made: Mapping[str, Sequence[str]],
     ) -> None:
         self._tests, self._nonce, self.outputs = tests, "", dict[int, messages.CellOutput]()
+        self._ready_made = ready_made
         # All cells together may take a submission's whole time; each test has a limit of its own.
-        super().__init__(cells, replace(limits, cells_seconds=limits.submission_seconds), fresh, answered=answered)
+        super().__init__(cells, replace(limits, cells_seconds=limits.submission_seconds), fresh)
 
     def __enter__(self) -> _TestedNotebook:
         return self
@@ -88,12 +90,15 @@ class _TestedNotebook(Notebook):
         if number not in self._tests:
             return super()._order(number, seconds)
         self._nonce = secrets.token_hex(16)
-        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), self._nonce)
+        listed = tuple(self._ready_made[self._tests[number]])
+        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), self._nonce, listed)
 
     def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:
         if number in self._tests:
             if not secrets.compare_digest(output.nonce.encode(), self._nonce.encode()):
                 raise frames.WireError("not the answer of this test")
+            if output.ready_made and output.ready_made not in self._ready_made[self._tests[number]]:
+                raise frames.WireError("not a listed function")
             self.outputs[number] = output
         return super()._cell_result(number, output)
 
@@ -104,6 +109,8 @@ def _result(
     score, message, started, stopped = 0.0, "", True, False
     if output is None:
         message, stopped = one_line(f"{end.stopped or NOT_RUN}"), True
+    elif output.ready_made:
+        message = READY_MADE.format(name=output.ready_made)
     elif end.ran_out_of_time:
         message, stopped = "it ran out of time", True
     elif end.error:

@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from random import SystemRandom
 
 from msgspec import structs
 
 from autograder.course import Exercise
 from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, Slip, with_cost
-from autograder.judge.exercise_calls import ExerciseCalls, Unread, ask_one, ask_together, is_measured, read
+from autograder.judge.exercise_calls import ExerciseCalls, ask_one, ask_together, is_failure
 from autograder.judge.format_errors import Answering, Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
@@ -29,10 +29,13 @@ from autograder.testing.local import Here
 from autograder.testing.recording import Place, RecordedCall, Recording
 from autograder.testing.redaction import hidden, without_words
 from autograder.testing.session import Outcome, Test
-from autograder.testing.student import Recorded, Student, as_exception, has_chance
-from autograder.testing.student_errors import Forbidden, NotStarted
+from autograder.testing.student import READY_MADE, Recorded, Student, as_exception, has_chance
+from autograder.testing.student_errors import NotStarted, ReadyMade
 from autograder.testing.values.core.comparing import same_answer, same_value
+from cellcage.notebook_calls import Unread, is_measured, read
+from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 
+CLOSELY = 3  # calls of an exercise during which PyTorch's operators are watched, too
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 Names = Notebook | Here  # whose code is judged: in the sandbox, or in this process
@@ -44,6 +47,7 @@ class Attempt:
     """What one attempt at an exercise gave.
 
     asked: names that the student's code asked the reference for
+    ready_made: set if the code called a function that it must not call; then it earns nothing
     corrected: calls with corrected answers, where there was a format error
     non_deterministic: the same call was answered in two ways
     """
@@ -51,13 +55,15 @@ class Attempt:
     outcomes: list[Outcome]
     calls: list[Recorded | RecordedCall]
     asked: frozenset[str]
-    forbidden: Forbidden | None = None
+    ready_made: ReadyMade | None = None
     corrected: Sequence[Recorded] = ()
     non_deterministic: bool = False
 
     @property
     def earned(self) -> float:
         """The sum of the tests' weights, as far as they passed."""
+        if self.ready_made:
+            return 0.0
         return sum(outcome.test.weight * outcome.share for outcome in self.outcomes)
 
     @property
@@ -73,7 +79,7 @@ class Attempt:
     @property
     def full(self) -> bool:
         """True if every test passed."""
-        return all(outcome.error is None for outcome in self.outcomes)
+        return self.ready_made is None and all(outcome.error is None for outcome in self.outcomes)
 
     def same_answers(self, other: Attempt) -> bool:
         """True if all calls got the same answers, apart from values that are random."""
@@ -93,7 +99,8 @@ def attempt(
     """Judge one exercise by the answers of `names`, with the reference in place of the names in `substituted`."""
     tests = [test for test in material.suite.tests if test.exercise == which.name]
     questions = Questions(material.reference, substituted, material.recording.array_functions)
-    with contextlib.closing(names.begin(questions, which.name)) as exercise:
+    listed = material.ready_made.get(which.name, ())
+    with contextlib.closing(names.begin(questions, which.name, listed)) as exercise:
         planned = _ask_planned(exercise, material.recording, tests)
         runs = _judge_tests(material, tests, parameter_names, exercise, planned)
         if material.reference:
@@ -108,7 +115,7 @@ def attempt(
         [_with_error(run.outcome, errors.get(run.outcome.test)) for run in runs],
         [call for run in runs for call in run.calls],
         frozenset(questions.asked),
-        next((run.forbidden for run in runs if run.forbidden), None),
+        _ready_made([*planned.values(), *(call.answer for run in runs for call in run.calls)], listed),
         [call for run in runs for call in run.corrected],
         non_deterministic,
     )
@@ -136,7 +143,6 @@ class _TestRun:
     first: the first call with its answer; one that only builds a module counts only if there is no other
     reply: the first call that returned a value, with its reply
     slip: the first container slip in its answers; None if there is none
-    forbidden: set if an answer says that the code called something forbidden
     """
 
     def __init__(self, test: Test, exercise: ExerciseCalls, planned: Planned) -> None:
@@ -146,7 +152,6 @@ class _TestRun:
         self.first: tuple[Call, Unread] | None = None
         self.reply: tuple[Call, Reply] | None = None
         self.slip: Slip | None = None
-        self.forbidden: Forbidden | None = None
         self._exercise, self._planned = exercise, planned
         self.made: Counter[bytes] = Counter()  # how often the test has made each call
 
@@ -157,10 +162,6 @@ class _TestRun:
             self.reply = call, answer
         if self._exercise.questions.asked:
             answer = self._without_words(call, answer)
-        if isinstance(answer, Failure) and answer.kind is Kind.FORBIDDEN and self.forbidden is None:
-            error = as_exception("", answer)
-            assert isinstance(error, Forbidden)
-            self.forbidden = error
         return answer
 
     def _unread(self, call: Call) -> Unread:
@@ -254,8 +255,15 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
     plan = recording.plans.get(tests[0].exercise, ()) if tests else ()
     # Measured calls come last, when the code has imported what it imports late. Each is made alone.
     plan = sorted(plan, key=lambda one: is_measured(one.call))
-    together = ask_together(exercise, [one.call for one in plan if not is_measured(one.call)])
-    planned: dict[Place, Unread] = {one.place: got for one, got in zip(plan, together, strict=False)}
+    calls = [one.call for one in plan if not is_measured(one.call)]
+    closely = _some(calls)
+    together = enumerate(zip(plan, ask_together(exercise, calls, closely), strict=False))
+    # Watching closely can break honest code. A call that fails under it is made again without it.
+    planned: dict[Place, Unread] = {
+        one.place: got
+        for number, (one, got) in together
+        if number not in closely or not is_failure(got) or _is_ready_made(got)
+    }
     skipped = set[Place]()
     for one in plan:
         if one.place not in planned and one.place not in skipped:
@@ -263,6 +271,26 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
         if isinstance(planned.get(one.place), NoAnswer):
             skipped |= _after(one.place, tests, recording)
     return planned
+
+
+def _some(calls: Sequence[Call]) -> frozenset[int]:
+    """Numbers of a few calls that student code cannot predict, among the half with the smallest arguments."""
+    by_size = sorted(range(len(calls)), key=lambda number: len(calls[number].as_bytes))
+    small = by_size[: (len(calls) + 1) // 2]
+    return frozenset(SystemRandom().sample(small, min(CLOSELY, len(small))))
+
+
+def _is_ready_made(got: Unread | Answer) -> bool:
+    answer = read(got) if is_failure(got) else None
+    return isinstance(answer, Failure) and answer.kind is Kind.READY_MADE
+
+
+def _ready_made(answers: Sequence[Unread | Answer], listed: Sequence[str]) -> ReadyMade | None:
+    """The exception for the first call of a listed function that these answers report. They may be forged."""
+    for answer in map(read, filter(_is_ready_made, answers)):
+        if isinstance(answer, Failure) and answer.text in listed:
+            return ReadyMade(READY_MADE.format(name=answer.text))
+    return None
 
 
 def _after(place: Place, tests: Sequence[Test], recording: Recording) -> set[Place]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograder.judge.format_errors import Answering
-from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.student import Recorded
 from autograder.testing.values.core.comparing import change_of
+from cellcage.protocol.calls import Call, Reply
 
 ADVICE = "Which line writes into an argument, or sets its shape or dtype?"
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from autograder.judge.format_errors import Answering
-from autograder.sandbox.protocol.calls import Answer, Call, Gives, Reply
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.containers import NUMBER, in_containers_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
 from autograder.testing.session import Outcome
 from autograder.testing.student import Recorded
+from cellcage.protocol.calls import Answer, Call, Gives, Reply
 
 KEPT = 0.8  # of a test's points
 COSTS = "gave back {slip}. The values are right, so this costs a fifth of the points."

@@ -21,14 +21,14 @@ from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, d
 from autograder.diagnosis.relations import of_shown
 from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.attempt import Attempt
-from autograder.judge.exercise_calls import read
 from autograder.judge.material import Material
 from autograder.judge.results import as_result, bare_result
 from autograder.report import ExerciseResult, Picture
-from autograder.sandbox.protocol.calls import Reply
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import Missing, NotStarted, Stopped
 from autograder.text import one_line
+from cellcage.notebook_calls import read
+from cellcage.protocol.calls import Reply
 
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 3.0, 15.0  # of CPU time; an honest diagnosis takes a few milliseconds
 AGAIN_SECONDS = 0.1  # an interruption may be swallowed, for example by a destructor, so it comes again

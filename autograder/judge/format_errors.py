@@ -26,17 +26,17 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Gives, Reply
 from autograder.testing.expect import Mismatch
 from autograder.testing.session import Outcome
 from autograder.testing.student import Recorded, parts_of
-from autograder.testing.student_errors import Forbidden, Missing, NotStarted, Stopped
+from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
+from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply
 
 Answering = Callable[[Call], Answer]
 Rerun = Callable[[Answering], tuple[Outcome, Sequence[Recorded]]]  # runs a test once more, on these answers
 Places = list[int | None]  # for each expected array, the index of the returned one
 PYTORCH_ON_VIEWS = "view size is not compatible"
-NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, Forbidden)
+NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 
 
 @dataclass(frozen=True)

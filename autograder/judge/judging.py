@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.course import Exercise
 from autograder.judge.attempt import Attempt, Names, attempt
-from autograder.judge.exercise_calls import ask_one, is_too_slow, read
+from autograder.judge.exercise_calls import ask_one, is_too_slow
 from autograder.judge.explaining import Explaining, Judged, explain
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
@@ -18,6 +18,7 @@ from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.values.core.comparing import same_answer
+from cellcage.notebook_calls import read
 
 
 def judge(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import OfAnswer
 from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.testing.example import Example
 from autograder.testing.recording import Recording
+from autograder.testing.relation import OfAnswer
 from autograder.testing.session import Suite
 
 
@@ -24,6 +24,7 @@ class Material:
     examples: what is drawn, by exercise
     relations: the course's own relations between wrong and right answers
     visible_names: names of mistakes by their answers to visible tests
+    ready_made: for each exercise, the functions that it must not call
     """
 
     suite: Suite
@@ -34,3 +35,4 @@ class Material:
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[OfAnswer] = ()
     visible_names: VisibleNames = field(default_factory=dict)
+    ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -1,72 +1,26 @@
-"""A student's notebook in the sandbox, controlled by the judge: cells are run in order, with deadlines."""
+"""A submission in the sandbox: display cells run last, and the judge can ask which names its code looks up."""
 
 from __future__ import annotations
 
 import contextlib
-import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
-from msgspec import UnsetType
-
-from autograder.errors import MachineError
-from autograder.judge.clock import CpuClock, CpuSpent, TimeLimit
 from autograder.judge.display_cells import DisplayCell, deferrable
-from autograder.judge.exercise_calls import ATTEMPTS, Gone, ProcessLost, SandboxedCalls
-from autograder.judge.self_checks import Answered, SelfChecks
-from autograder.report import CellResult
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.protocol.calls import Failure, answer_of
-from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
-from autograder.sandbox.sandboxed.lookups import MAX_USES
-from autograder.sandbox.supervisor.shortage import short_of_something
-from autograder.testing.callbacks import Questions
+from cellcage import CellResult, Limits
+from cellcage import notebook as client
+from cellcage.calling.lookups import MAX_USES
+from cellcage.notebook import FORK_SECONDS, LOST, Fresh
+from cellcage.notebook_calls import Gone
+from cellcage.protocol import frames, messages
+from cellcage.shortage import short_of_something
 
-READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
-FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
-CUT = 100  # characters for the sentence that the rest was cut
-OUT_OF_TIME = "it ran out of time and was stopped"
 LOOPS = "it did not run, because it calls a function that ran out of time"
-HOW_ENDED = {  # by what is raised here if a cell ends its process
-    CpuSpent: OUT_OF_TIME,
-    frames.Deadline: OUT_OF_TIME,
-    frames.Closed: "it ended the Python process",
-    frames.WireError: "what came back was not of the agreed form",
-}
-LOST = tuple(HOW_ENDED)
-
-Result = TypeVar("Result")
 
 
-class Fresh(Protocol):
-    """Opens fresh notebook processes; each has namespaces of its own, and no student code has run in it.
+class Notebook(client.Notebook):
+    """One submission. See the base class.
 
-    files: what each has in its folder
-    """
-
-    files: Mapping[str, bytes]
-
-    def open(self) -> socket.socket:
-        """The socket of a fresh process; ends the one before. Raises `MachineError`."""
-
-    def ending(self, ends: bool = True) -> Ending:
-        """How the last process ended. If `ends` is false it may still run, and its end is not awaited."""
-
-    def grown(self, begins: bool) -> int:
-        """By how many bytes its processes grew at most since the last call with `begins` set."""
-
-    def used(self) -> messages.Used:
-        """The CPU time that its processes have used."""
-
-
-class Notebook:
-    """One submission, whose `cells` (source texts) are run in order, as far as they can be.
-
-    watched: parts of names of functions that are not to be called, see `perform`
-    answered: built-in functions with which a self-check in a cell may compare, see `self_checks.answered_in`
     display_cells: cells that only display something, by their text; those that may be deferred run in `show`
     checks: for each exercise, the number of cells before its check
     """
@@ -76,98 +30,27 @@ class Notebook:
         cells: Sequence[str],
         limits: Limits,
         fresh: Fresh,
-        watched: Sequence[str] = (),
-        answered: Mapping[str, Answered] | None = None,
         display_cells: Mapping[str, DisplayCell] | None = None,
         checks: Mapping[str, int] | None = None,
     ) -> None:
-        self.cells, self.limits, self.watched = list(cells), limits, tuple(watched)
-        self.fresh, self._display_cells, self.checks = fresh, display_cells or {}, checks or {}
-        self.ends_at = time.monotonic() + limits.submission_clock_seconds
-        self.clock = CpuClock(fresh.used)
-        self._spent_before = 0.0  # by earlier processes
-        self.allowance = frames.Allowance(limits.reply, limits.replies)
-        self._skip: dict[int, CellResult] = {}
-        self._self_checks = SelfChecks(answered or {})
-        self._times_lost = 0  # while a cell ran, and not through the student's code
-        self.machine_failed: MachineError | None = None  # in a call; a hidden test may have caught it
-        self._sock: socket.socket | None = None
-        self._results: dict[int, CellResult] = {}
+        self._display_cells, self.checks = display_cells or {}, checks or {}
         self._deferred: frozenset[int] | None = None  # cells that run last; not known yet
-        self._place = len(self.cells)  # the process has the state before the cell of this number
-        self._asked_reference = False  # what the reference answered may lie in this process's scratch space
-        self.looping = set[str]()  # exercises that used up the time of a call
-        self.slowest = 0.0  # seconds that the slowest answered call has taken
-        self.renew()
+        super().__init__(cells, limits, fresh)
 
     def __enter__(self) -> Notebook:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    def _before_cells(self) -> bool:
+        return self._deferred is not None or self._find_deferred()
 
-    def close(self) -> None:
-        """Close the connection; whoever opened the process ends it."""
-        if self._sock is not None:
-            self._sock.close()
-            self._sock = None
-
-    @property
-    def has_time(self) -> bool:
-        """Whether the submission has time left, as far as that is known."""
-        return time.monotonic() < self.ends_at and self.spent < self.limits.submission_seconds
-
-    @property
-    def spent(self) -> float:
-        """Seconds of CPU time and idle of all its processes, as far as they are known."""
-        return self._spent_before + self.clock.spent
-
-    def at(self, place: int | None) -> None:
-        """Go to the state before the cell of this number, or to the final one; in the present process if that can."""
-        place = len(self.cells) if place is None else place
-        if self._sock is None or place < self._place or self._asked_reference:
-            self.renew(place)
-        elif place > self._place:
-            before, self._place = self._place, place
-            if not self._run(self._undeferred(range(before, place))):
-                self.renew(place)
-
-    @short_of_something()
-    def renew(self, place: int | None = None) -> None:
-        """Run all cells in a fresh process, which shares nothing with the one before.
-
-        A cell that ends its process, or that must be stopped by ending it, is skipped from then on.
-
-        place: run the cells before this one only
-        """
-        self._place, self._asked_reference = len(self.cells) if place is None else place, False
-        while True:
-            self.close()
-            self._sock = self.fresh.open()
-            self._spent_before += self.clock.spent
-            self.clock = CpuClock(self.fresh.used)
-            if self.fresh.files:
-                with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
-                    frames.send(self._sock, messages.Files(dict(self.fresh.files)), time.monotonic() + READY_SECONDS)
-            self._wait_until_ready()
-            if self._deferred is None and not self._find_deferred():
-                continue
-            if self._run(self._undeferred(range(self._place))):
-                return
-
-    def _undeferred(self, numbers: Iterable[int]) -> list[int]:
+    def _chosen(self, numbers: Iterable[int]) -> list[int]:
         return [number for number in numbers if number not in (self._deferred or ())]
 
-    @property
-    def results(self) -> list[CellResult]:
-        """What each cell gave; an empty result for a cell that has not run."""
-        return [self._results.get(number, CellResult()) for number in range(len(self.cells))]
-
-    def _ask(self, message: Any, until: float, form: type[Result], allowance: frames.Allowance | None = None) -> Result:
-        """Send a message and receive the reply to it."""
-        assert self._sock is not None
-        frames.send(self._sock, message, until)
-        return frames.receive(self._sock, until, allowance or self.allowance, form=form)
+    def _seconds(self, number: int, ran_out: bool) -> float:
+        """A deferred cell gets little after a loop, since it may well call the code that is known to be endless."""
+        if number not in self._results and number in (self._deferred or ()) and (self.looping or ran_out):
+            return self.limits.call_seconds_again
+        return super()._seconds(number, ran_out)
 
     def show(self) -> None:
         """Run the deferred display cells in the final state, in a fork that ends afterwards."""
@@ -175,7 +58,6 @@ class Notebook:
         self._skip |= {
             number: CellResult(stopped=LOOPS, ran_out_of_time=True) for number in filter(self._loops, deferred)
         }
-        self._self_checks.was_asked = False  # all marks are fixed, so answers can no longer help anybody
         while deferred:
             self.at(None)
             assert self._sock is not None
@@ -207,21 +89,6 @@ class Notebook:
             return True
         return False
 
-    def _wait_until_ready(self) -> None:
-        """Receive the engine's own first message. Later messages may come from student code."""
-        assert self._sock is not None
-        until = time.monotonic() + READY_SECONDS
-        try:
-            message = frames.receive(self._sock, until, self.allowance, form=messages.FirstOfChild)
-        except (frames.Closed, frames.Deadline):
-            raise MachineError("the sandbox did not begin") from None
-        if isinstance(message, messages.Broken):
-            raise MachineError(f"the sandbox could not be set up: {str(list(message.broken))[:300]}")
-
-    def begin(self, questions: Questions, name: str = "") -> SandboxedCalls:
-        """The calls of the exercise `name`, in a process that has the present state."""
-        return SandboxedCalls(self, questions, name)
-
     @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that is not known."""
@@ -237,167 +104,3 @@ class Notebook:
         with contextlib.suppress(Gone):
             return self._ask_twice(ask)
         return frozenset()
-
-    @short_of_something()
-    def fork(self, questions: Questions) -> socket.socket:
-        """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
-        self._self_checks.was_asked = True
-        self._asked_reference = self._asked_reference or bool(questions.substituted)
-        return self._ask_twice(lambda: self._fork(questions))
-
-    def _ask_twice(self, ask: Callable[[], Result]) -> Result:
-        """What the notebook's process answers; if it is lost, the cells are run once more.
-
-        Raises `Gone`, or `MachineError` if it was lost twice and the student's code did not cause the second loss.
-        """
-        why = ""
-        for _ in range(ATTEMPTS):
-            if self._sock is None:
-                self.renew(self._place)
-            began = time.monotonic()
-            try:
-                return ask()
-            except frames.Closed:
-                ending = self.fresh.ending()
-                why = "" if ending.is_students else str(ending)
-            except ProcessLost as error:
-                why = str(error)
-            except (frames.Deadline, frames.WireError):
-                why = ""
-                self._spent_before += time.monotonic() - began  # or the next process could do the same, again and again
-            self.close()
-        if why:
-            raise MachineError(f"the notebook's process did not go on, twice: {why}")
-        raise Gone
-
-    def ending(self) -> Ending:
-        """How the process of the last exercise ended, as its parent reports it, or how the parent itself ended.
-
-        The parent has run student code. In the student's favour it can only report that the machine was at fault, and
-        then nothing is graded.
-        """
-        if self._sock is None:
-            return Ending()
-        until = time.monotonic() + END_SECONDS + FORK_SECONDS
-        try:
-            ending = ending_in(self._ask(messages.HowExerciseEnded(), until, messages.ExerciseEnded).ending)
-        except frames.Deadline:
-            return Ending(running=True)  # it does not listen, as in a loop
-        except (frames.Closed, frames.WireError):
-            return self.fresh.ending()
-        if ending.is_students:
-            return ending
-        return msgspec.structs.replace(ending, out_of_memory=self.fresh.ending(ends=False).out_of_memory)
-
-    def _fork(self, questions: Questions) -> socket.socket:
-        assert self._sock is not None
-        outer, inner = frames.pair()
-        message = messages.Exercise(tuple(questions.substituted), self.watched)
-        until = time.monotonic() + FORK_SECONDS
-        try:
-            with inner:
-                frames.send_with_descriptors(self._sock, message, [inner.fileno()], until)
-            reply = frames.receive(outer, until, frames.Allowance(200, 200), form=messages.Begun)
-            if reply.failed:
-                raise ProcessLost(f"no process could be started ({reply.failed[:100]})")
-            if not reply.begun:
-                raise frames.WireError("it has not begun")
-            return outer
-        except BaseException:
-            outer.close()
-            raise
-
-    def _run(self, numbers: Sequence[int]) -> bool:
-        """Run these cells in order. False if the process is lost; the cell that ended it is skipped from then on.
-
-        Results of a cell's first run are kept: later there may be no time left for it.
-        """
-        began, results = time.monotonic(), dict[int, CellResult]()
-        ran_out = False
-        if self.watched:
-            assert self._sock is not None
-            with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell finds the same
-                frames.send(self._sock, messages.RemoveFunctions(self.watched), time.monotonic() + FORK_SECONDS)
-        for number in numbers:
-            if not self.has_time or self._cells_are_over(began):
-                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
-            if number not in self._skip:
-                result = self._run_cell(number, self._seconds(number, ran_out))
-                if isinstance(result, Exception):
-                    self._skip_from_now(number, result)
-                    return False
-                results[number] = result
-            else:
-                results[number] = self._skip[number]
-            ran_out = ran_out or results[number].ran_out_of_time
-        self._results = results | self._results
-        return True
-
-    def _cells_are_over(self, began: float) -> bool:
-        """Whether the cells have used up their time together."""
-        if time.monotonic() - began <= self.limits.cells_seconds:
-            return False
-        self.clock.used()
-        return self.clock.spent > self.limits.cells_seconds
-
-    def _skip_from_now(self, number: int, stop: Exception) -> None:
-        """Skip a cell that ended its process from now on.
-
-        If the process ended for another reason, all cells run once more. Raises `MachineError` if that happens again.
-        """
-        ending = self.fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
-        if ending.is_students:
-            late = isinstance(stop, frames.Deadline) and not ending.limit
-            self._skip[number] = CellResult(stopped=ending.limit or HOW_ENDED[type(stop)], ran_out_of_time=late)
-            return
-        self._times_lost += 1
-        if self._times_lost >= ATTEMPTS:
-            raise MachineError(f"the notebook's process ended while a cell ran, twice: {ending}")
-
-    def _seconds(self, number: int, ran_out: bool) -> float:
-        """Seconds for a cell: fewer if a cell before it, or the cell itself in an earlier run, ran out of time.
-
-        A deferred cell gets still fewer then, since it may well call the code that is known to be endless.
-        """
-        before, limits = self._results.get(number), self.limits
-        if before is None and number in (self._deferred or ()) and (self.looping or ran_out):
-            return limits.call_seconds_again
-        return limits.cell_seconds_again if ran_out or (before and before.ran_out_of_time) else limits.cell_seconds
-
-    def _run_cell(self, number: int, seconds: float) -> CellResult | Exception:
-        """Run one cell; the exception if it ended its process, or could not be interrupted."""
-        # The sandbox interrupts an ordinary loop one second earlier, and keeps what the cell had defined.
-        limit = self.clock.limit(seconds + 1, seconds + 1, self.on_the_clock(seconds) + 1)
-        message: Any = self._order(number, seconds)
-        try:
-            while True:
-                output = self._asked(message, limit)
-                if isinstance(output.question, UnsetType):
-                    return self._cell_result(number, output)
-                message = messages.Answer(self._self_checks.answer(output.question))
-        except LOST as stop:
-            return stop
-
-    def on_the_clock(self, seconds: float) -> float:
-        """Seconds on the clock after which code that may use so much CPU time is stopped, too."""
-        return min(seconds * self.limits.clock_factor, max(0.0, self.ends_at - time.monotonic()))
-
-    def _asked(self, message: Any, limit: TimeLimit) -> messages.CellOutput:
-        assert self._sock is not None
-        frames.send(self._sock, message, limit.ends_at)
-        limit.wait(self._sock)
-        return frames.receive(self._sock, limit.ends_at, self.allowance, form=messages.CellOutput)
-
-    def _order(self, number: int, seconds: float) -> messages.RunCell:
-        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds))
-
-    def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:
-        text = output.printed[: int(self.limits.printed_characters) + CUT]
-        if not output.failure:
-            return CellResult(text)
-        failure = answer_of(output.failure)
-        if not isinstance(failure, Failure):
-            raise frames.WireError("not a failure")
-        lines = tuple((one.function, one.number, one.text) for one in failure.lines)
-        late = failure.error == "KeyboardInterrupt"
-        return CellResult(text, failure.error, failure.text, lines, ran_out_of_time=late)

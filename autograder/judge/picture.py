@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from autograder.judge.attempt import Names
-from autograder.judge.exercise_calls import ExerciseCalls, ask_one, read
+from autograder.judge.exercise_calls import ExerciseCalls, ask_one
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
 from autograder.report import Picture
-from autograder.sandbox.protocol.calls import Call, Instance, Reply
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import Example
 from autograder.testing.student_errors import Stopped
 from autograder.testing.values.core.comparing import numbers
+from cellcage.notebook_calls import read
+from cellcage.protocol.calls import Call, Instance, Reply
 
 MAX_MATRICES = 8
 

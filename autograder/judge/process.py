@@ -28,7 +28,6 @@ from autograder import content
 from autograder.assert_cells import AssertCell
 from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
@@ -36,24 +35,23 @@ from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.explaining import Explaining, Judged, bare, explain
 from autograder.judge.judging import later_cell, mark
 from autograder.judge.material import Material
+from autograder.judge.mentions import mentions
 from autograder.judge.notebook import Notebook
 from autograder.judge.picture import drawing
-from autograder.judge.self_checks import Answered, answered_in
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting, Used
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
-from autograder.sandbox.backends import Judges, Students
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.linux import isolation
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import FROM_NOTEBOOK, Preparation
-from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import cell_errors
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.example import Example, example_in
 from autograder.testing.recording import record
 from autograder.testing.session import Suite
 from autograder.text import one_line
+from cellcage.child import Sandboxed, gather_pages, silence
+from cellcage.limits import Limits
+from cellcage.protocol import frames
+from cellcage.protocol.ending import Ending
+from cellcage.protocol.messages import FROM_NOTEBOOK
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
 CUT = "... (the output was cut: the notebook's cells printed too much)"
@@ -128,7 +126,10 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
             if example := example_in(path):
                 examples[path.parent.name] = example
     relations = content.course_relations(assignment.content.parent)
-    return Material(suite, names, recording, hypotheses, assignment.prerequisites, examples, relations)
+    ready_made = {one.name: content.ready_made(assignment.content / one.name) for one in assignment.exercises}
+    return Material(
+        suite, names, recording, hypotheses, assignment.prerequisites, examples, relations, ready_made=ready_made
+    )
 
 
 def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
@@ -220,7 +221,6 @@ class Judge:
 
     def __init__(self) -> None:
         self._course: Course | None = None
-        self._answered: dict[str, Answered] = {}
         self._loaded: dict[str, _Loaded] = {}
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
@@ -228,24 +228,27 @@ class Judge:
         given = msgspec.convert(setting, Setting)
         self._course = Course(Path(given.root), Path(given.folder))
         frames.make_readers(Order, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
-        self._answered = answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
-    def prepare(self, needed: Preparation) -> None:
-        """Load an assignment, and hypotheses' answers in the exercises named. Raises `CourseError`."""
+    def prepare(self, needed: object) -> None:
+        """Load an assignment, and hypotheses' answers in some exercises. Raises `CourseError`.
+
+        needed: a `Preparation`
+        """
         assert self._course is not None
+        needed = msgspec.convert(needed, Preparation)
         if needed.assignment not in self._loaded:
             self._loaded[needed.assignment] = _Loaded.of(self._course.assignment(needed.assignment))
             # It stays for good. A child's garbage collector need not go through it, which would copy its pages.
             gc.collect()
             gc.freeze()
-            isolation.gather_pages()
+            gather_pages()
         loaded = self._loaded[needed.assignment]
         for exercise in set(needed.exercises) - loaded.prepared - loaded.assert_cells.keys():
             loaded.prepared.add(exercise)
             assert loaded.material.hypotheses is not None
             loaded.material.hypotheses.table(exercise)
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Sandboxed) -> None:
         """Judge one submission."""
         gc.disable()  # the process ends before there is much to collect
         silence()
@@ -272,17 +275,17 @@ class Judge:
         fresh, results = _FromTheWorker(sock, loaded.files), dict[str, ExerciseResult]()
         cells = tuple(CellResult() for _ in order.cells)
         if loaded.assert_cells:
-            results |= judge_assert_cells(loaded.assert_cells, order, fresh, self._answered)
+            results |= judge_assert_cells(loaded.assert_cells, order, fresh, material.ready_made)
         if not order.for_page and len(loaded.assert_cells) == len(order.exercises):
-            return _verdict(order, results, cells)
+            return _verdict(order, results, cells, material.ready_made)
         exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
-        known = material.suite.watched, self._answered, loaded.display_cells, dict(order.checks)
-        with Notebook(order.cells, order.limits, fresh, *known) as notebook:
+        with Notebook(order.cells, order.limits, fresh, loaded.display_cells, dict(order.checks)) as notebook:
             judged = mark(material, notebook, exercises)
             if notebook.machine_failed:
                 raise notebook.machine_failed
             marks = results | {one.name: one for one in bare(judged)}
-            frames.send(sock, FromJudge(marks=_verdict(order, marks, tuple(_readable(notebook.results)))))
+            printed = tuple(_readable(notebook.results))
+            frames.send(sock, FromJudge(marks=_verdict(order, marks, printed, material.ready_made)))
             explaining = Explaining(limited=True)
             explained = explain(material, judged, explaining, drawing(material, notebook))
             results |= {one.name: one for one in _with_words_on_cells(explained, judged, notebook, explaining)}
@@ -290,7 +293,7 @@ class Judge:
                 explaining.attempt("what display cells show", notebook.show, None)
             cells = tuple(_readable(notebook.results))
         extra = explaining.attempt("words on the saved model", lambda: self._on_model(order, loaded), "")
-        return _verdict(order, results, cells, extra)
+        return _verdict(order, results, cells, material.ready_made, extra)
 
     def _on_model(self, order: Order, loaded: _Loaded) -> str:
         """A sentence on the saved model that came with the submission; empty if none did."""
@@ -301,6 +304,14 @@ class Judge:
 
 
 def _verdict(
-    order: Order, results: Mapping[str, ExerciseResult], cells: tuple[CellResult, ...], extra: str = ""
+    order: Order,
+    results: Mapping[str, ExerciseResult],
+    cells: tuple[CellResult, ...],
+    ready_made: Mapping[str, Sequence[str]],
+    extra: str = "",
 ) -> Verdict:
-    return Verdict(tuple(results[exercise.name] for exercise in order.exercises), cells, extra)
+    def with_mentions(result: ExerciseResult) -> ExerciseResult:
+        listed = ready_made[result.name] if result.score else ()
+        return structs.replace(result, mentions=mentions(order.cells, result.name, listed))
+
+    return Verdict(tuple(with_mentions(results[exercise.name]) for exercise in order.exercises), cells, extra)

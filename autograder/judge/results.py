@@ -39,13 +39,13 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
 
 
 def _counted(exercise: Exercise, best: Attempt) -> Sequence[Outcome]:
-    """The outcomes that count. A call of something forbidden costs the whole exercise.
+    """The outcomes that count. A call of a ready-made function costs the whole exercise.
 
     What the other tests saw was not the student's work, either.
     """
-    if not best.forbidden:
+    if not best.ready_made:
         return best.outcomes
-    return [replace(outcome, error=best.forbidden, call=exercise.name, kept=0.0) for outcome in best.outcomes]
+    return [replace(outcome, error=best.ready_made, call=exercise.name, kept=0.0) for outcome in best.outcomes]
 
 
 def _result(
@@ -57,7 +57,7 @@ def _result(
         exercise.name,
         tuple(map(_as_test_result, outcomes, points, messages)),
         exercise.points,
-        best.started or best.forbidden is not None,
+        best.started or best.ready_made is not None,
         known.cause if known else None,
         tuple(sorted(best.asked)),
         evidence=known.evidence if known else "",

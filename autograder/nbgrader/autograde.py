@@ -25,7 +25,7 @@ from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course import course_at
 from autograder.discovery import closed_folders, notebooks_beside, of_assignment, other_notebooks
-from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
+from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
@@ -58,11 +58,11 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
-from autograder.sandbox.supervisor.choice import what_is_unsafe
 from autograder.submission import NotebookCell, Submission, read_notebook, stamp
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
+from autograder.worker.unsafe import what_is_unsafe
 
 # Reasons in the history.
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"
@@ -84,7 +84,7 @@ def only_one_run(root: Path, log: Any) -> Iterator[None]:
         if isinstance(error, Timeout):
             message: str | None = f"another run is grading {root}; wait for it to end, then run this again"
         else:
-            message = str(error) if isinstance(error, AutograderError) else in_words(error)
+            message = str(error) if isinstance(error, EXPECTED) else in_words(error)
         if message is None:
             raise
         log.error("%s", message)
@@ -269,7 +269,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def _reason(self, error: Exception) -> str:
         """Why a submission could not be graded."""
-        if isinstance(error, AutograderError | NbGraderException):
+        if isinstance(error, (*EXPECTED, NbGraderException)):
             return str(error)
         reason = in_words(error)
         if reason is None:

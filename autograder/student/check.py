@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.content import Visible, course_relations, settings_of, visible_around
+from autograder.content import Visible, course_relations, ready_made, visible_around
 from autograder.course import Exercise
 from autograder.diagnosis import visible_fingerprints
 from autograder.errors import MachineError
@@ -116,8 +116,6 @@ def _not_judged(name: str, reason: str, visible: Visible) -> CheckResult:
 def _result(name: str, names: Names, visible: Visible, definitions: Mapping[str, object]) -> ExerciseResult:
     example = example_in(visible.picture_of(name))
     material = visible_material(name, visible)
-    if isinstance(names, InKernel):
-        names.watched = (*settings_of().forbidden.watched, *material.suite.watched)
     material = replace(material, examples={name: example} if example else {})
     return judge(material, names, [Exercise(name, 1.0)], definitions)[0]
 
@@ -134,7 +132,10 @@ def _loaded(files: tuple[Path, ...], saved: tuple[int, ...]) -> Material:
     """saved: when each file was saved last; part of the cache's key"""
     folder = files[0].parents[1]
     return Material(
-        Suite(files), relations=course_relations(folder.parent), visible_names=visible_fingerprints.read(folder)
+        Suite(files),
+        relations=course_relations(folder.parent),
+        visible_names=visible_fingerprints.read(folder),
+        ready_made={path.parent.name: ready_made(path.parent) for path in files},
     )
 
 

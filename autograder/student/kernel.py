@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import linecache
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from autograder.content import settings_of
 from autograder.report import CellResult
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines, syntax_error, why
 from autograder.testing.local import CallsHere, Here
 from autograder.testing.student import ENDLESS
 from autograder.testing.student_errors import BY_HAND, Stopped
+from cellcage.protocol.calls import Call, Failure, Reply
 
 PRINTED = 20_000  # characters of an exercise's output that are shown
 
@@ -39,9 +36,9 @@ class InKernel(Here):
 
     printed: Printed = Printed()
 
-    def begin(self, questions: Questions, name: str = "") -> CallsHere:
-        """Calls of one exercise."""
-        calls = _CallsInKernel(self, questions)
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> CallsHere:
+        """Calls of one exercise. ready_made: functions that its code must not call"""
+        calls = _CallsInKernel(self, questions, ready_made)
         calls.printed = Printed()
         if name:  # a picture's call shows nothing that the tests' calls did not
             self.printed = calls.printed
@@ -53,44 +50,15 @@ class _CallsInKernel(CallsHere):
 
     stopped: Stopped | None = None
 
-    def _perform(self, call: Call) -> Reply | Failure:
+    def _perform(self, call: Call, closely: bool = False) -> Reply | Failure:
         if self.stopped is None:
-            with _forbidden_calls(self._here.watched) as seen:
-                answer = super()._perform(call)
-            if seen:  # reported as in grading
-                return Failure(Kind.FORBIDDEN, seen[0])
+            answer = super()._perform(call, closely)
             if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
                 return answer
             where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
             self.stopped = Stopped(f"was stopped by you.{where} {ENDLESS}")
             self.stopped.cause = BY_HAND
         raise self.stopped
-
-
-@contextlib.contextmanager
-def _forbidden_calls(watched: Sequence[str]) -> Iterator[list[str]]:
-    """The names of forbidden Python functions that are called inside the `with` block, filled in as it happens.
-
-    In a kernel nothing can be taken out of the libraries, so calls are noticed instead. `perform` notices PyTorch's own
-    functions. A function that the notebook has imported by its own name before is missed.
-    """
-    forbidden = settings_of().forbidden.where_watched
-    seen: list[str] = []
-    with contextlib.ExitStack() as restore:
-        for module_name, name in [pair for part in watched if part in forbidden for pair in forbidden[part].python]:
-            module = sys.modules.get(module_name)
-            if module is not None and callable(original := getattr(module, name, None)):
-                setattr(module, name, _recording(name, original, seen))
-                restore.callback(setattr, module, name, original)
-        yield seen
-
-
-def _recording(name: str, function: Callable[..., Any], seen: list[str]) -> Callable[..., Any]:
-    def recording(*args: Any, **kwargs: Any) -> Any:
-        seen.append(name)
-        return function(*args, **kwargs)
-
-    return recording
 
 
 def why_not_run(name: str, names: Mapping[str, object]) -> str:

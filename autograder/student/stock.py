@@ -11,7 +11,6 @@ import functools
 import inspect
 from typing import Any
 
-from autograder import content
 from autograder.course import find_course
 from autograder.judge.judging import judge
 from autograder.judge.process import material_of
@@ -50,8 +49,7 @@ def check(exercise: Any) -> Points:
     index = [exercise.name for exercise in assignment.by_suite].index(name)
     exercises = assignment.by_suite[: index + 1]
     material = _material(assignment)
-    watched = (*content.settings_of(assignment.course_folder).forbidden.watched, *material.suite.watched)
-    results = judge(material, Here(names, watched), exercises)
+    results = judge(material, Here(names), exercises)
     points = Points(results[-1].score)
     points.result = results[-1]
     return points

@@ -12,10 +12,12 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from importlib.metadata import metadata, requires, version
+from dataclasses import dataclass
+from importlib.metadata import distribution, metadata, requires, version
 from pathlib import Path
 
 import autograder
+import cellcage
 from autograder.content import course_folder
 from autograder.course import CONFIG, Assignment, Course
 from autograder.reports.marks_file import write
@@ -24,7 +26,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
 OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions"), (CONFIG,)
 # The platform installs the kit from what is bundled: its repository, or only the package if it came as a wheel.
-KIT, DISTRIBUTION = Path(autograder.__file__).parent, "sandboxed-autograder"
 PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 
@@ -45,37 +46,68 @@ def write_gradescope(
             bundle.writestr(info, _filled(f"gradescope/{name}", assignment, VISIBILITY=visibility, SANDBOX=sandbox))
         for file in _course_files(assignment):
             bundle.write(file, file.relative_to(assignment.root))
-        for file in _files_below(KIT):
-            bundle.write(file, file.relative_to(KIT.parent))
-        project = KIT.parent / PROJECT
-        if project.is_file() and f'name = "{DISTRIBUTION}"' in project.read_text(encoding="utf-8"):
-            for file in (KIT.parent / name for name in OF_KIT):
-                if file.is_file():
-                    bundle.write(file, file.name)
-        else:
-            bundle.writestr(PROJECT, _project())
+        for part in (ENGINE, SANDBOX):
+            part.write(bundle)
+        if "constraints.txt" not in bundle.namelist():
             bundle.writestr("constraints.txt", "")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A distribution that the bundle holds: its package, the folder with it, and the folder's place in the bundle."""
+
+    distribution: str
+    package: Path
+    folder: str
+    place: str = ""
+
+    def write(self, bundle: zipfile.ZipFile) -> None:
+        """Write the package, and its project's files. They are made from metadata if it was installed as a wheel."""
+        place, project = Path(self.place), self.package.parents[len(Path(self.folder).parts)]
+        for file in _files_below(self.package):
+            bundle.write(file, place / self.folder / file.relative_to(self.package.parent))
+        found = project / PROJECT
+        if found.is_file() and f'name = "{self.distribution}"' in found.read_text(encoding="utf-8"):
+            for file in (project / name for name in OF_KIT):
+                if file.is_file():
+                    bundle.write(file, place / file.name)
+        else:
+            package = f"{self.folder}/{self.package.name}".lstrip("/")
+            bundle.writestr(str(place / PROJECT), _project(self.distribution, package))
+
+
+ENGINE = _Part("sandboxed-autograder", Path(autograder.__file__).parent, "")
+SANDBOX = _Part("cellcage", Path(cellcage.__file__).parent, "src", "cellcage")
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file() and not LEFT_OUT & set(path.parts))
 
 
-def _project() -> str:
-    """A `pyproject.toml` for the kit, made from the metadata of its wheel."""
+def _project(name: str, package: str) -> str:
+    """A `pyproject.toml`, made from the metadata of its wheel."""
     needed: dict[str, list[str]] = {}
-    for requirement in requires(DISTRIBUTION) or ():
+    for requirement in requires(name) or ():
         package, _, condition = requirement.partition(";")
         extra = re.search(r"extra == ['\"](\w+)", condition)
         needed.setdefault(extra[1] if extra else "", []).append(package.strip())
-    extras = "".join(f"{name} = {json.dumps(packages)}\n" for name, packages in needed.items() if name)
+    extras = "".join(f"{extra} = {json.dumps(packages)}\n" for extra, packages in needed.items() if extra)
     return (
         '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n'
-        f'[project]\nname = "{DISTRIBUTION}"\nversion = "{version(DISTRIBUTION)}"\n'
-        f'requires-python = "{metadata(DISTRIBUTION)["Requires-Python"]}"\n'
+        f'[project]\nname = "{name}"\nversion = "{version(name)}"\n'
+        f'requires-python = "{metadata(name)["Requires-Python"]}"\n'
         f"dependencies = {json.dumps(needed.get('', []))}\n\n[project.optional-dependencies]\n{extras}\n"
-        '[tool.hatch.build.targets.wheel]\npackages = ["autograder"]\n'
+        f"{_entry_points(name)}"
+        f'[tool.hatch.build.targets.wheel]\npackages = ["{package}"]\n'
     )
+
+
+def _entry_points(name: str) -> str:
+    groups: dict[str, list[str]] = {}
+    for point in distribution(name).entry_points:
+        groups.setdefault(point.group, []).append(f'{point.name} = "{point.value}"')
+    groups.pop("console_scripts", None)
+    return "".join(f'[project.entry-points."{group}"]\n' + "\n".join(lines) + "\n\n" for group, lines in groups.items())
 
 
 def _course_files(assignment: Assignment) -> Iterator[Path]:

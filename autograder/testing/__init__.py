@@ -14,13 +14,13 @@ A visible test checks inside `shown`, which reports what came out and what was w
 `Catalogue`.
 """
 
-import importlib
-from typing import Any
-
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
 from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
+from autograder.testing.cases import cases
+from autograder.testing.catalogue import Catalogue
+from autograder.testing.relation import OfAnswer
 from autograder.testing.reproduce import note
 from autograder.testing.student import Function, Gradients
 from autograder.testing.student_errors import HeldTooMuch, Raised
@@ -29,15 +29,6 @@ from autograder.text import one_line
 
 __all__ = [
     "GREY", "HIGH", "MODEL", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
-    "ModelFile", "ModelPlan", "OfAnswer", "Raised", "Raster", "arrives", "blend", "close",
+    "ModelFile", "ModelPlan", "OfAnswer", "Raised", "Raster", "arrives", "blend", "cases", "close",
     "equal", "expect", "keeps", "note", "one_line", "shown", "with_fallback",
 ]  # fmt: skip
-
-# The diagnosis imports this package, so these are imported when they are first used.
-_OF_DIAGNOSIS = {"Catalogue": "catalogue", "OfAnswer": "relations"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _OF_DIAGNOSIS:
-        return getattr(importlib.import_module(f"autograder.diagnosis.{_OF_DIAGNOSIS[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.sandbox.protocol.calls import EVAL, Call, Gives
 from autograder.testing.values.comparisons import described
+from cellcage.protocol.calls import EVAL, Call, Gives
 
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 

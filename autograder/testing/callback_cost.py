@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Instance
-from autograder.sandbox.values.codec import Handle
-from autograder.sandbox.values.value_types import type_of
 from autograder.testing.values.comparisons import comparable
+from cellcage.protocol.calls import Call, Instance
+from cellcage.values.codec import Handle
+from cellcage.values.value_types import type_of
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
 HARMLESS = (bool, Handle)

@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
-from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.values.codec import Handle
 from autograder.testing.callback_cost import HOLDS, data_in, is_small, items_in
 from autograder.testing.values.comparisons import comparable
+from cellcage.calling.perform import perform
+from cellcage.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
+from cellcage.values.codec import Handle
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
-MAX_NAME = 60  # characters of a forbidden function's name
 
 
 class Questions:
@@ -43,7 +42,6 @@ class Questions:
         self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
         self.substituted = tuple(_proxy(name, names[name]) for name in proxies if callable(names.get(name)))
         self.asked: set[str] = set()
-        self.forbidden: str | None = None
         self._callables: dict[str, object] = {}
         self._call = Call("")
         self._left = MAX_QUESTIONS
@@ -56,7 +54,7 @@ class Questions:
 
     def begin(self, call: Call) -> None:
         """Begin a call that passes no functions."""
-        self._callables, self._left, self.forbidden, self._call = {}, MAX_QUESTIONS, None, call
+        self._callables, self._left, self._call = {}, MAX_QUESTIONS, call
 
     def answer(self, question: Call) -> Reply | Failure:
         """The answer to a question from student code; a failure if anything is wrong with the question."""
@@ -70,9 +68,6 @@ class Questions:
 
     def _answer(self, question: Call) -> Reply | Failure:
         self._left -= 1
-        if name := forbidden_name(question):
-            self.forbidden = name
-            return refused(f"{name} is not to be called here: writing it is the exercise")
         if self._left < 0:
             return refused(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
         if self._seconds < 0:
@@ -118,11 +113,6 @@ class Questions:
         if hasattr(value, "named_parameters"):  # an `nn.Module`
             parameters = {name: parameter.detach() for name, parameter in value.named_parameters()}
         return Handle(key, signature_names(getattr(value, "forward", value)), parameters)
-
-
-def forbidden_name(question: Call) -> str:
-    """The forbidden function that a question asks for; empty if it asks for something else."""
-    return question.name[:MAX_NAME] if question.forbidden else ""
 
 
 def refused(text: str) -> Failure:

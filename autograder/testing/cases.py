@@ -1,9 +1,9 @@
-"""A test made of examples: a table of arguments and of what they should give. `expect.cases` makes it.
+"""A test made of examples: a table of arguments and of what they should give. `cases` makes it.
 
 @pytest.mark.exercise("median")
 class TestMedian:
-    test_odd = expect.cases("The middle one.", [([3, 1, 2], 2), (([5],), 5)], visible=True)
-    test_even = expect.cases("The mean of two.", [([1, 2, 3, 4],)], "Which two?", weight=2)
+    test_odd = cases("The middle one.", [([3, 1, 2], 2), (([5],), 5)], visible=True)
+    test_even = cases("The mean of two.", [([1, 2, 3, 4],)], "Which two?", weight=2)
 """
 
 from __future__ import annotations
@@ -14,11 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 
-from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.values.core.objects import Other
-from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing import expect
 from autograder.testing import visible as visible_tests
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
@@ -27,6 +23,9 @@ from autograder.testing.student_errors import Raised
 from autograder.testing.values.comparison import WITHIN
 from autograder.testing.values.comparisons import comparable
 from autograder.testing.values.core.comparing import allclose, float_of, in_four_digits, same_value
+from cellcage.protocol.calls import Failure
+from cellcage.values.core.objects import Other
+from cellcage.values.core.scalars_codec import Generated
 
 Case = tuple[Any, ...]
 
@@ -58,9 +57,8 @@ def cases(
                 _judge(student, exercise, arguments, right, hint, tells=False)
 
     test.__doc__ = sentence
-    test.table, test.hint, test.visible = table, hint, visible  # type: ignore[attr-defined]
-    made: Callable[..., None] = pytest.mark.weight(weight)(test)
-    return made
+    test.table, test.hint, test.visible, test.weight = table, hint, visible, weight  # type: ignore[attr-defined]
+    return test
 
 
 def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: Any, hint: str, tells: bool) -> None:

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.values.core.arrays_codec import NAMES
-from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing.mismatch import kind_of
 from autograder.testing.values.core.comparing import numbers
+from cellcage.values.core.arrays_codec import NAMES
+from cellcage.values.core.scalars_codec import Generated
 
 NUMBER = (bool, int, float, np.generic)
 SEQUENCE = (list, tuple, deque, Generated)

@@ -11,9 +11,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.sandbox.values.conversion import portable
-from autograder.sandbox.values.core.objects import Form, Other
-from autograder.sandbox.values.core.scalars_codec import WRITERS, Generated
 from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
@@ -25,6 +22,9 @@ from autograder.testing.values.comparisons import comparable
 from autograder.testing.values.core.comparing import change_of, float_of, not_close, same_value
 from autograder.testing.values.tables.table_comparison import How
 from autograder.testing.values.tables.table_comparison import difference as difference_of_tables
+from cellcage.values.conversion import portable
+from cellcage.values.core.objects import Form, Other
+from cellcage.values.core.scalars_codec import WRITERS, Generated
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
@@ -245,10 +245,3 @@ def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "")
     else:
         # The value is not described: a constructed object is nobody's answer.
         fail(f"raised nothing; it should raise {name}.", hint)
-
-
-def cases(*arguments: Any, **more: Any) -> Callable[..., None]:
-    """A test made of a table of examples: see `autograder.testing.cases.cases`."""
-    from autograder.testing.cases import cases as made  # it imports this module
-
-    return made(*arguments, **more)

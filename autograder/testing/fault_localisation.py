@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Call, Reply
 from autograder.testing.mismatch import ArrayDifference, Mismatch, number_of, place_of
 from autograder.testing.student import Calls, parts_of
 from autograder.testing.values.core.comparing import numbers, same_answer
+from cellcage.protocol.calls import Answer, Call, Reply
 
 Answering = Callable[[Call], Answer]
 

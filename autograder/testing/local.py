@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
-from autograder.sandbox.sandboxed.lookups import names_used
-from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.callbacks import Questions
+from cellcage.calling.lookups import names_used
+from cellcage.calling.perform import perform
+from cellcage.calling.ready_made import Watch
+from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 
 
 class Here:
     """Somebody's names in this process. It offers what a sandboxed notebook offers."""
 
-    def __init__(self, names: dict[str, object], watched: Sequence[str] = ()) -> None:
-        self.names, self.watched = names, tuple(watched)
+    def __init__(self, names: dict[str, object]) -> None:
+        self.names = names
 
     checks: Mapping[str, int] = {}  # there is no state but the present one
     looping: Collection[str] = ()
@@ -32,9 +33,9 @@ class Here:
     def at(self, place: int | None) -> None:
         """Do nothing."""
 
-    def begin(self, questions: Questions, name: str = "") -> CallsHere:
-        """Begin the calls of the exercise `name`."""
-        return CallsHere(self, questions)
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> CallsHere:
+        """Begin the calls of the exercise `name`. ready_made: functions that its code must not call"""
+        return CallsHere(self, questions, ready_made)
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """The names of the notebook, or among `known`, that an exercise's code looks up."""
@@ -46,26 +47,32 @@ class CallsHere:
 
     printed: io.TextIOBase | None = None  # where the code's output goes, if anywhere
 
-    def __init__(self, here: Here, questions: Questions) -> None:
-        self._here, self.questions = here, questions
+    def __init__(self, here: Here, questions: Questions, ready_made: Sequence[str] = ()) -> None:
+        self._here, self.questions, self._ready_made = here, questions, ready_made
         self.cells: Sequence[str] | None = None  # in the students' own kernel no output is secret
 
     def close(self) -> None:
         """Do nothing: no process was started."""
 
-    def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure]:
-        """An unread answer to each of `calls`, in order. The bytes of a call are not used here."""
-        for call, _ in calls:
-            yield sendable(self._perform(call))
+    def ask(
+        self, calls: Sequence[tuple[Call, bytes | None]], closely: Collection[int] = ()
+    ) -> Iterator[bytes | Failure]:
+        """An unread answer to each of `calls`, in order. The bytes of a call are not used here.
 
-    def _perform(self, call: Call) -> Reply | Failure:
+        closely: numbers of the calls that are watched closely, see `ready_made.Watch`
+        """
+        for number, (call, _) in enumerate(calls):
+            yield sendable(self._perform(call, number in closely))
+
+    def _perform(self, call: Call, closely: bool = False) -> Reply | Failure:
         copied = call_of(self.questions.prepare(call).as_bytes)
 
         def ask(question: Call) -> Reply | Failure:
             return answer_of(answer_bytes(self.questions.answer(call_of(question.as_bytes))))
 
-        with quiet(self.printed):
-            return perform(self._here.names, copied, ask, self.questions.substituted, self._here.watched)
+        watch = Watch(self._ready_made, self._here.names)
+        with quiet(self.printed), watch.on():
+            return perform(self._here.names, copied, ask, self.questions.substituted, watch, closely)
 
 
 @contextlib.contextmanager

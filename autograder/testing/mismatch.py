@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.report import Message
-from autograder.sandbox.values.core.objects import Form, Other, Record
-from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing.values.comparisons import described
 from autograder.testing.values.core.comparing import in_four_digits
+from cellcage.values.core.objects import Form, Other, Record
+from cellcage.values.core.scalars_codec import Generated
 
 NOT_RIGHT = "what came back is not what is asked for here."
 # What did not cross the sandbox's boundary, by its form.

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from autograder.sandbox.protocol.calls import Call, Failure, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.local import answering
 from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
+from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_bytes, answer_of
 
 Answering = Callable[[Call], Reply | Failure]
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before

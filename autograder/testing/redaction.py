@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.sandboxed.perform import KINDS
-from autograder.sandbox.values.core.objects import Other, Record
-from autograder.sandbox.values.core.scalars_codec import Generated
-from autograder.sandbox.values.tables.table import Table
+from cellcage.calling.perform import KINDS
+from cellcage.protocol.calls import Failure, Kind, Line, Reply
+from cellcage.values.core.objects import Other, Record
+from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.tables.table import Table
 
 DEPTH, LONGEST = 4, 160  # of a value in which names are looked for
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it
@@ -44,7 +44,7 @@ def without_words(answer: Reply | Failure, cells: Sequence[str]) -> Reply | Fail
     """
     if isinstance(answer, Reply):
         return replace(answer, value=_without_names(answer.value))
-    if answer.kind is Kind.FORBIDDEN:
+    if answer.kind is Kind.READY_MADE:  # student code may forge it
         return replace(answer, text="function")
     if answer.kind is Kind.NO_PARAMETER:
         return replace(answer, text="the module has no parameter of a name that is asked for")

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Call
 from autograder.testing.values.core.comparing import numbers
+from cellcage.protocol.calls import Call
 
 FEW = 48  # numbers that are written out
 DIGITS = 6  # of the factor that a suite scales by

@@ -1,29 +1,30 @@
-"""The suites of an assignment, collected by pytest once and run for any number of submissions.
+"""The suites of an assignment, collected by pytest once and called for any number of submissions.
 
-A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, test methods with a docstring (the
-sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
-hooks give outcomes as objects. pytest's session collects and ends; its items outlive it, and are run one at a time, so
-that a submission costs 0.1 ms a test instead of a new session's 200 ms.
+A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, and test methods with a docstring (the
+sentence a student reads). Tests take `student` and `reference`, and what `@pytest.mark.parametrize` gives them.
+
+    @pytest.mark.weight(2)          the test's share of the exercise's points, 1 where not given
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
+import io
 import os
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
-from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.values.core.objects import NoField
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
@@ -31,16 +32,12 @@ from autograder.testing.reproduce import Notes
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, StudentError
 from autograder.text import one_line
-
-# Plugins a suite has no use for; each would cost time in every test.
-OFF = (
-    "cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml", "logging", "nose", "pastebin",
-    "setuponly", "setupplan", "stepwise", "terminal", "threadexception", "tmpdir", "unittest", "unraisableexception",
-    "warnings",
-)  # fmt: skip
+from cellcage.protocol.kinds import Gives
+from cellcage.values.core.objects import NoField
 
 # Settings of the environment that are meant for other tests: a suite does not know their options.
-SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST")
+SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+GIVEN = ("student", "reference")
 ORDER = "the order of values"  # a cause
 MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message, such as the keys of a dict
 
@@ -113,7 +110,7 @@ class Outcome:
 
 
 class Suite:
-    """The collected suites of an assignment's exercises. As a context manager it tears down what fixtures have set up.
+    """The collected suites of an assignment's exercises.
 
     Raises `CourseError` if they cannot be used, `MachineError` if they need a package that is not installed here.
     """
@@ -126,21 +123,12 @@ class Suite:
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
         self._notes = Notes()
         with self._notes.taken():
-            self._plugin = _Plugin(self.folder, self.paths)
-        items = self._plugin.by_test
+            items = {_as_test(item): item for item in _collected(self.folder, self.paths)}
+        self._calls = {test: _TestCall.of(item) for test, item in items.items()}
         self.tests: tuple[Test, ...] = tuple(items)
         self.path_of = {test: item.path for test, item in items.items()}
-        self.code_of: dict[Test, Any] = {test: getattr(item, "function", None) for test, item in items.items()}
+        self.code_of: dict[Test, Any] = {test: call.function for test, call in self._calls.items()}
         self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
-        # Parts of names of functions that are not to be called, see `perform`.
-        markers = [item.get_closest_marker("watched") for item in items.values()]
-        self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
-
-    def __enter__(self) -> Suite:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._plugin.tear_down()
 
     def exercises(self) -> list[str]:
         """The exercises' names, in the suites' order."""
@@ -152,7 +140,7 @@ class Suite:
         Raises `MachineError` if the test needs a package that is not installed here.
         """
         with self._notes.taken():
-            error = self._plugin.run(test, student, reference)
+            error = self._calls[test].error(student, reference)
         if error is None:
             return Outcome(test, None)
         if isinstance(error, ModuleNotFoundError):
@@ -184,111 +172,108 @@ class Suite:
         return Outcome(test, error, as_written(call, names), inputs, where)
 
 
-class _Module(pytest.Module):
-    """A file of the course. Several are called hidden_tests.py, and they share files; see `content.load`."""
+@dataclass(frozen=True)
+class _TestCall:
+    """How a collected test is called.
 
-    def _getobj(self) -> Any:
-        return content.load(self.path)
+    owner: its class, made for each call; None if it has none
+    takes: which of `GIVEN` it takes; parameters: from `parametrize`
+    """
+
+    owner: type | None
+    name: str
+    function: Callable[..., None]
+    takes: tuple[str, ...]
+    parameters: dict[str, object]
+
+    @classmethod
+    def of(cls, item: pytest.Function) -> _TestCall:
+        """Raises `CourseError` if the test asks for anything that it is not given."""
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        own = inspect.signature(item.function).parameters
+        asked = sorted(item.fixturenames, key=lambda name: name not in own)  # others are asked for elsewhere
+        takes = tuple(name for name in asked if name not in parameters)
+        for name in takes:
+            if name not in GIVEN:
+                where = f"{item.path}: {item.name}"
+                raise CourseError(f"{where}: hidden tests take `student` and `reference`; this one asks for `{name}`")
+        return cls(item.cls, item.originalname, item.function, takes, parameters)
+
+    def error(self, student: Student, reference: Student | None) -> BaseException | None:
+        """What the test raises; None if it passes."""
+        given: dict[str, object] = {"student": student, "reference": reference}
+        arguments = {name: given[name] for name in self.takes} | self.parameters
+        try:
+            test = getattr(self.owner(), self.name) if self.owner else self.function
+            test(**arguments)
+        except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
+            return error
+        return None
 
 
-class _Plugin:
-    """A plugin of pytest's that keeps the collected tests, and runs them later."""
+def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
+    """The tests that pytest finds in the files. Raises `CourseError` and `MachineError`."""
+    if not paths:  # no exercise of the assignment is judged by a suite
+        return []
+    arguments = ["--collect-only", "--quiet", f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
+    # Without this it lists every folder on the way to the suite, and in a sandbox most of them cannot be listed.
+    arguments.append(f"--confcutdir={folder}")
+    # The message of a plain assert is not extended: pytest would add the expected values.
+    arguments.append("--assert=plain")
+    # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+    arguments += ["--disable-plugin-autoload", "--capture=no"]
+    # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
+    arguments += ["-p", "no:unraisableexception"]
+    collector = _Collector()
+    content.forget(folder)
+    with _without_settings(), warnings.catch_warnings(), _quiet():
+        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
+        pytest.main([*arguments, *map(str, paths)], plugins=[collector])
+    for path, error in collector.not_loaded.items():
+        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
+            raise MachineError(_how_to_get(error.name or str(error)))
+        where, _ = _where(error, folder)
+        line = f" ({where})" if where else ""
+        raise CourseError(f"{path}: it cannot be loaded: {type(error).__name__}: {error}{line}")
+    if collector.problem or not collector.items:
+        raise CourseError(f"{folder}: a suite cannot be used: {collector.problem or 'pytest found no test in it'}")
+    return collector.items
 
-    def __init__(self, folder: Path, paths: Sequence[Path]) -> None:
-        self.by_test: dict[Test, pytest.Item] = {}
-        self._problem = "pytest found no test in it"
-        self._missing_package: str | None = None
-        self._last: pytest.Item | None = None
-        self._student: Student | None = None
-        self._reference: Student | None = None
-        self._error: BaseException | None = None
-        if not paths:  # no exercise of the assignment is judged by a suite
-            return
-        arguments = [f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
-        # Without this it lists every folder on the way to the suite, and in a sandbox most of them cannot be listed.
-        arguments.append(f"--confcutdir={folder}")
-        # The message of a plain assert is not extended: pytest would add the expected values.
-        arguments.append("--assert=plain")
-        # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
-        arguments.append("--disable-plugin-autoload")
-        for name in OFF:
-            arguments += ["-p", f"no:{name}"]
-        content.forget(folder)
-        with _without_settings(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
-            pytest.main([*arguments, *map(str, paths)], plugins=[self])
-        if self._missing_package is not None:
-            raise MachineError(_how_to_get(self._missing_package))
-        if not self.by_test:
-            raise CourseError(f"{folder}: a suite cannot be used: {self._problem}")
 
-    def run(self, test: Test, student: Student, reference: Student | None) -> BaseException | None:
-        """What one test raises; None if it passes."""
-        self._student, self._reference, self._error = student, reference, None
-        item = self.by_test[test]
-        # The next test is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
-        module: Any = item.getparent(pytest.Module)
-        if self._last is not None and self._last.getparent(pytest.Module) is not module:
-            self.tear_down(item)
-        self._last = item
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
-        return self._error
+class _Collector:
+    """A plugin of pytest's that keeps the collected tests, and what stopped their collection."""
 
-    def tear_down(self, following: pytest.Item | None = None) -> None:
-        """Tear down what was set up for the last test, except what the `following` one needs, too."""
-        if self._last is not None:
-            with _without_settings():
-                self._last.ihook.pytest_runtest_teardown(item=self._last, nextitem=following)
-            self._last = None
+    def __init__(self) -> None:
+        self.items: list[pytest.Function] = []
+        self.not_loaded: dict[Path, Exception] = {}
+        self.problem = ""
 
-    @pytest.fixture(name="student")
-    def student_fixture(self) -> Student | None:
-        return self._student
-
-    @pytest.fixture(name="reference")
-    def reference_fixture(self) -> Student | None:
-        return self._reference
-
-    def pytest_configure(self, config: pytest.Config) -> None:
-        config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
-        config.addinivalue_line("markers", "random: what the exercise gives is drawn; each call has a seed of its own")
-        config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
-        config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
+    def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
+        """A file of the course. Several are called hidden_tests.py, and they share files; see `content.load`."""
+        module: pytest.Module = pytest.Module.from_parent(parent, path=module_path)
+        try:
+            module.obj = content.load(module_path)
+        except Exception as error:
+            self.not_loaded[module_path] = error
+            module.obj = ModuleType("nothing")
+        return module
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._problem = f"{report.nodeid}: {report.longrepr}"
-
-    def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
-        return _Module.from_parent(parent, path=module_path)
-
-    def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
-        """Notice that a suite needs a package that is missing: the machine's fault, and not the course's."""
-        error = call.excinfo.value if call.excinfo else None
-        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
-            self._missing_package = error.name
+            self.problem = f"{report.nodeid}: {report.longrepr}"
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         if excinfo.type is KeyboardInterrupt:  # and not pytest's own, for a suite that cannot be loaded
             raise excinfo.value
 
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Keep the items, and run none."""
-        if session.items and not session.testsfailed:
-            try:
-                self.by_test = {_as_test(item): item for item in session.items}
-            except CourseError as error:
-                self._problem = str(error)
-        return True
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.items = [item for item in session.items if isinstance(item, pytest.Function)]
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """The outcome as an object, without pytest's drawing of a failure, which takes 60 ms."""
-        if call.excinfo is not None and self._error is None:
-            self._error = call.excinfo.value
-        assert call.when != "collect"
-        outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
-        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
 
 
 @contextlib.contextmanager
@@ -320,12 +305,13 @@ def _how_to_get(package: str) -> str:
     return f"{name} is not installed here; get it with `pip install {package}`, then restart."
 
 
-def _as_test(item: pytest.Item) -> Test:
+def _as_test(item: pytest.Function) -> Test:
     exercise = item.get_closest_marker("exercise")
     if exercise is None or not exercise.args:
-        raise CourseError(f'{item.nodeid}: no @pytest.mark.exercise("...") on its class')
-    weight = item.get_closest_marker("weight")
-    document = (getattr(item.obj, "__doc__", None) or "").strip()  # type: ignore[attr-defined]
+        raise CourseError(f'{item.path}: {item.name}: no @pytest.mark.exercise("...") on its class')
+    marker = item.get_closest_marker("weight")
+    weight = marker.args[0] if marker else getattr(item.function, "weight", 1.0)  # a test by `cases` has it
+    document = (item.function.__doc__ or "").strip()
     if not document:
-        raise CourseError(f"{item.nodeid}: no docstring; it is the sentence that a student reads")
-    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight.args[0]) if weight else 1.0)
+        raise CourseError(f"{item.path}: {item.name}: no docstring; it is the sentence that a student reads")
+    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight))

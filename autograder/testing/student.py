@@ -25,39 +25,28 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.sandbox.protocol.calls import (
-    EVAL,
-    Answer,
-    Call,
-    Failure,
-    Instance,
-    Kind,
-    NoAnswer,
-    Reply,
-    Step,
-    Why,
-)
-from autograder.sandbox.protocol.kinds import Gives
-from autograder.sandbox.values.conversion import portable
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import (
-    Forbidden,
     HeldTooMuch,
     Missing,
     NotStarted,
     Raised,
     RaisedValueError,
+    ReadyMade,
     Stopped,
     StudentError,
 )
 from autograder.testing.values.comparisons import comparable, for_suite
 from autograder.testing.values.core.comparing import arrays, numbers
 from autograder.text import raised
+from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from cellcage.protocol.kinds import Gives
+from cellcage.values.conversion import portable
 
-FORBIDDEN = (
-    "calls the ready-made {name}. Writing it is the exercise, so this earns no points; "
-    "torch.softmax, matmul and einsum are fine. A self-check in another cell may use it."
+READY_MADE = (
+    "calls the ready-made `{name}`. Writing that yourself is the exercise, so this earns no points. Replace the call "
+    "with steps of your own; in another cell you may compare with it."
 )
 # Code that is only slow cannot be told apart from code that never ends.
 ENDLESS = "Does a loop never end, or is far more computed than the task needs?"
@@ -273,8 +262,8 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     if answer.kind is Kind.MEMORY:
         return HeldTooMuch(float(answer.text))
-    if answer.kind is Kind.FORBIDDEN:
-        return Forbidden(FORBIDDEN.format(name=answer.text[:60]))
+    if answer.kind is Kind.READY_MADE:
+        return ReadyMade("calls a ready-made function.")
     if answer.kind is Kind.NO_PARAMETER:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)

@@ -60,5 +60,5 @@ class HeldTooMuch(StudentError):
         self.held = held
 
 
-class Forbidden(StudentError):
+class ReadyMade(StudentError):
     """The student's code called what it should write."""

@@ -20,10 +20,10 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
-from autograder.sandbox.supervisor.choice import isolates
 from autograder.worker.model_answer import ModelAnswers
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.worker import Judges, Worker
+from cellcage import choose_backend
 
 WINDOW = 64  # tasks submitted whose results were not taken, besides two for each worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
@@ -41,7 +41,7 @@ class Workers:
     """
 
     def __init__(self, root: Path, kind: str) -> None:
-        backend, _ = isolates(kind)
+        backend, _ = choose_backend(kind)
         self.key = root, kind
         self._course, self._judges = Course(root), Judges(root, backend)
         self._model_answers = ModelAnswers(self._course)

@@ -56,6 +56,7 @@ class _Exercise(ExerciseResult, frozen=True, kw_only=True):
     evidence: str
     known_mistake: bool
     not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_NOT_PRODUCED)]
+    mentions: Annotated[tuple[str, ...], Meta(max_length=MAX_TESTS)]
 
 
 class _Cell(CellResult, frozen=True, kw_only=True):
@@ -123,6 +124,7 @@ def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
         _sentence(found.evidence),
         known_mistake=found.known_mistake,
         not_produced=tuple(_sentence(what) for what in found.not_produced),
+        mentions=tuple(name[:MAX_NAME] for name in found.mentions),
     )
 
 

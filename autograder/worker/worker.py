@@ -18,19 +18,16 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting
 from autograder.report import ExerciseResult, Report, Verdict
-from autograder.sandbox.backends import Backend
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.messages import Preparation
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
+from cellcage import Backend, Child, ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage.protocol import frames
 
+ENGINE = Path(__file__).resolve().parents[1]  # what judges import; out of student code's reach
+JUDGE = "autograder.judge.process:Judge"
 GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core
 log = logging.getLogger("autograder")
@@ -49,11 +46,11 @@ class Judges:
 
     def __init__(self, root: Path, backend: Backend) -> None:
         package = Course(root).folder
-        folders = (root / "source", root / "solutions", package, *content.installed())
+        folders = (ENGINE, root / "source", root / "solutions", package, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-        self.zygote = Zygote(backend, content.imported_once(package), places)
+        self.zygote = Zygote(backend, content.imported_once(package), places, path=[ENGINE.parent])
         setting = Setting(str(root), str(package))
-        self._server = ForkServer(self.zygote, JUDGES, structs.asdict(setting), judges=True)
+        self._server = ForkServer(self.zygote, JUDGE, structs.asdict(setting), trusted=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
@@ -83,8 +80,8 @@ class Judges:
         self._server.end()
         self.zygote.end()
 
-    def _needed(self, assignment: str) -> Preparation:
-        return Preparation(assignment, tuple(sorted(self._lost.get(assignment, ()))))
+    def _needed(self, assignment: str) -> dict[str, object]:
+        return structs.asdict(Preparation(assignment, tuple(sorted(self._lost.get(assignment, ())))))
 
 
 class Worker:
@@ -116,7 +113,7 @@ class Worker:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
-        _log_not_produced(report)
+        _log_for_a_person(report)
         results = tuple(map(_scored, report.exercises, exercises))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
@@ -171,7 +168,7 @@ class Worker:
 @contextlib.contextmanager
 def one_worker(course: Course) -> Iterator[Worker]:
     """A worker with its own judges, in the best sandbox that works here, to mark a few notebooks."""
-    judges = Judges(course.root, isolates("auto")[0])
+    judges = Judges(course.root, choose_backend("auto")[0])
     worker = Worker(course, judges)
     try:
         yield worker
@@ -203,8 +200,13 @@ def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> No
     sock.close()
 
 
-def _log_not_produced(report: Report) -> None:
+def _log_for_a_person(report: Report) -> None:
     for one in report.exercises:
+        if one.mentions:
+            log.warning(
+                "%s, %s, %s: the cell mentions the ready-made %s, and no call of it was noticed. The mark stands.",
+                shown_name(report.student), report.assignment, one.name, ", ".join(one.mentions),
+            )  # fmt: skip
         for what in one.not_produced:
             log.warning(
                 "%s, %s, %s: the grader could not produce %s. The mark stands.",

@@ -119,6 +119,9 @@ from attention_course import check, explore, heatmap, hint
 # - An array may hold many rows of scores. `axis` says along which axis the weights sum to 1; all others stay apart.
 # - Scores can be large, and $e^{1000}$ is too big for a computer. What happens to the fraction if you multiply its top
 #   and its bottom by the same number, say $e^{-c}$?
+#
+# Please write the steps yourself. `torch.softmax` and SciPy's `softmax` earn nothing inside this exercise; in other cells you
+# may compare with them.
 
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x, axis=-1):
@@ -247,6 +250,8 @@ def attention_scores(Q, K):
 #
 # Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
 # and `attention_scores` from above. If one of them still has a mistake, this exercise is judged as if it had none.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(Q, K, V):

@@ -249,6 +249,9 @@ def padding_mask(lengths, max_length):
 #   a few steps of training later the whole model is NaN.
 #
 # The mask broadcasts to the shape of the scores: `(L, S)`, `(B, L, S)`, `(B, 1, S)` and so on are all possible.
+#
+# Please write the masking yourself. `torch.masked.softmax` and the like earn nothing inside this exercise; in other cells you
+# may compare with them.
 
 # %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores, mask):
@@ -303,6 +306,8 @@ def masked_softmax(scores, mask):
 #
 # You may call `causal_mask` and `masked_softmax` from above. If one of them still has a mistake, this exercise is
 # judged as if it had none.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "causal_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_attention(Q, K, V, padding=None):

@@ -304,6 +304,8 @@ def output_projection(heads, W_O):
 # - The first word scores $(2 \cdot 2,\; 2 \cdot 0) / \sqrt 1 = (4, 0)$, and its weights are $(0.98, 0.02)$. The second scores $(0, 0)$: half and half.
 # - It owns columns 2 and 3 of $W_V$, so its values are the words as they are.
 # - It finds $0.98 \cdot (1, 2) + 0.02 \cdot (3, 0) = (1.04, 1.96)$ for the first word, and $(2, 1)$ for the second.
+#
+# PyTorch's own attention earns nothing here.
 
 # %% nbgrader={"grade": false, "grade_id": "single_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def single_head(X, W_Q, W_K, W_V, head, num_heads):
@@ -382,6 +384,8 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # that may attend to nothing gets weights 0 and output 0.
 #
 # You may call `output_projection` from above, and `split_heads`, which you have brought. If one of them still has a mistake, this exercise is judged as if it had none.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):

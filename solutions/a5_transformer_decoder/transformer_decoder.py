@@ -175,6 +175,9 @@ def positional_encoding(length, d_model):
 # **By hand:** $x = (1, 3, 5, 7)$. Its mean is 4. The squared distances are 9, 1, 1, 9, so $\sigma^2 = 20 / 4 = 5$, and
 # $(x - 4) / \sqrt 5 = (-1.34, -0.45, 0.45, 1.34)$. With $\gamma = (2, 2, 1, 1)$ and $\beta = (0, 0, 0, 10)$ the result is
 # $(-2.68, -0.89, 0.45, 11.34)$.
+#
+# Please write the steps yourself. `F.layer_norm` and PyTorch's other norms earn nothing inside this exercise; in other cells
+# you may compare with them.
 
 # %% nbgrader={"grade": false, "grade_id": "layer_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x, gamma, beta, eps=1e-5):
@@ -385,6 +388,8 @@ class MultiHeadAttention(nn.Module):
 # **The members have these names**, so that weights can be copied by name: `norm_1`, `attention`, `norm_2`, `feed_forward`. The last is
 # an `nn.Sequential` of `nn.Linear`, `nn.ReLU`, `nn.Linear`. PyTorch's `nn.LayerNorm` does what your `layer_norm` does; its `weight` is
 # $\gamma$ and its `bias` $\beta$.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(nn.Module):
@@ -518,6 +523,8 @@ class DecoderBlock(nn.Module):
 #
 # You may call `DecoderBlock` and `positional_encoding` from above. If one of them still has a mistake, this exercise is judged as if it
 # had none.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "TransformerDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TransformerDecoder(nn.Module):

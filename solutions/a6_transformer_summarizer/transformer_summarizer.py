@@ -917,6 +917,8 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # | between them, **cross-attention** | **the summary** | **the article** | all words of the article |
 #
 # The summarizer above does without it, as most language models of today do. Models that translate, or write down what they hear, still have it.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% [markdown]
 # Everything else is as in assignment 4. Only there are two lengths now, $L$ words in `x` and $S$ in `memory`, which is what the paper's decoder gets from

@@ -323,8 +323,9 @@ def convolution_heads(kernel):
 # do the work.
 #
 # You may call `offset_attention`, `convolution_heads` and `output_projection`. If one of them still has a mistake, this
-# exercise is judged as if it had none. A ready-made convolution of PyTorch's is not fine to call: you are making one out
-# of heads. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64 is a float64.
+# exercise is judged as if it had none. Please make the convolution out of heads: one of PyTorch's, NumPy's or SciPy's
+# earns nothing inside this exercise. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64
+# is a float64.
 
 # %% nbgrader={"grade": false, "grade_id": "convolution_by_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def convolution_by_attention(X, kernel):

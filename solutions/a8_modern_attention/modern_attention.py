@@ -89,6 +89,9 @@ from attention_course import check, grading, heatmap, hint
 # **Side by side, or in halves?** The paper pairs neighbours, and so do we. Many programs pair column $i$ with column
 # $i + d/2$ instead. Both are fine, since a model learns $W_Q$ and $W_K$ to fit; but weights that were trained with the one
 # are of no use with the other.
+#
+# Please write the turning yourself. `torch.onnx.ops.rotary_embedding` earns nothing inside this exercise; in other cells you
+# may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "rotate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rotate(x, positions, base=10000.0):
@@ -163,8 +166,10 @@ def rotate(x, positions, base=10000.0):
 # | 2 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | grouped-query |
 # | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | multi-query |
 #
-# Everything else is as you know it: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
+# The rest is known: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
 # keys, a blend of values. A query that may attend to nothing gets zeros.
+#
+# PyTorch's earns nothing here.
 
 # %% [markdown]
 # **By hand:** two query heads, one word, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$, that share the keys $(1, 1, 0, 0)$ and
@@ -328,6 +333,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 #
 # You may call `rotate` and `grouped_query_attention` from above. If one of them still has a mistake, this exercise is judged
 # as if it had none.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "decoding_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
@@ -656,6 +663,8 @@ class KeyValueCache:
 # | --- | --- | --- | --- |
 # | no sink logit | 1.0806, 2 | 0.2851, 0.7149 | 17.149 |
 # | a sink logit of 2 | 1.0806, 2, and 2 for the sink | 0.1662, 0.4169 | 10.0 |
+#
+# PyTorch's own attention earns nothing here.
 
 # %% nbgrader={"grade": false, "grade_id": "attention_in_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_in_cache(query, K, V, sink_logits=None):
@@ -807,6 +816,8 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # memory.
 #
 # What comes back is the **output alone**. There are no weights to give: at no time are they all there.
+#
+# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "online_softmax_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_softmax_attention(Q, K, V, block_size):
@@ -886,6 +897,8 @@ def online_softmax_attention(Q, K, V, block_size):
 #
 # **By hand:** $x = (1, 3, 5, 7)$ with $\gamma = (2, 2, 1, 1)$. The squares are 1, 9, 25, 49, their mean is 21, and
 # $x / \sqrt{21} = (0.2182, 0.6547, 1.0911, 1.5275)$. The result is $(0.4364, 1.3093, 1.0911, 1.5275)$.
+#
+# Please write the steps yourself. `F.rms_norm` earns nothing inside this exercise; in other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "rms_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x, gamma, eps=1e-5):

@@ -18,7 +18,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from autograder.authoring import catalogue_page, visible_page
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.accessible import VIEWS, violations_of
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake

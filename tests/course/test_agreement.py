@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.helpers.agreement import ELSE, GREEN, SAME, agreement, checked
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone, judged_mistake
 from tests.helpers.selection import one_in

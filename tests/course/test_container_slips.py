@@ -10,7 +10,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.judge.results import ABOVE
-from autograder.sandbox.sandboxed.lookups import names_used
+from cellcage.calling.lookups import names_used
 from tests.helpers.agreement import checked
 from tests.helpers.container_slips import AS_GOOD, FORMS, cell, slipped
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, exercise_of, judged_alone, reference_of

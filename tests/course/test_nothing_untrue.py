@@ -73,7 +73,7 @@ def test_a_dict_that_lacks_keys_is_told_its_keys():
 
 def test_a_constant_factor_shows_through_rounding_noise():
     from autograder.diagnosis.differences import ComparedCall, factor
-    from autograder.sandbox.protocol.calls import Call, Reply
+    from cellcage.protocol.calls import Call, Reply
 
     right = np.array([[6e-18, 1.0, 2.5], [3.0, -1.0, 0.5]])
     assert "1.7 times" in factor(ComparedCall(Call("f"), Reply(1.7 * right + 1e-17), Reply(right)))
@@ -82,7 +82,7 @@ def test_a_constant_factor_shows_through_rounding_noise():
 
 def test_a_word_left_out_is_not_rounding():
     from autograder.diagnosis.differences import ComparedCall, rounded
-    from autograder.sandbox.protocol.calls import Call, Reply
+    from cellcage.protocol.calls import Call, Reply
 
     right = np.array([[0.88, 0.12, 0.0], [0.95, 0.02, 0.03]])
     assert not rounded(ComparedCall(Call("f"), Reply(right.round()), Reply(right)))

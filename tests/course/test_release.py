@@ -16,19 +16,21 @@ import numpy as np
 import pytest
 
 import attention_course
+import cellcage
 from autograder import __version__
 from autograder.authoring.release import first_cell, members, write_release
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
-from autograder.judge.exercise_calls import read
 from autograder.submission import code_cells, read_notebook
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.values.core.comparing import arrays
+from cellcage.notebook_calls import read
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 from tests.helpers.places import checkout, typed
 from tests.helpers.slips import cells
 
-NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in ("multi_head_attention_course", "sandboxed_autograder")]
+WHEELS = ("cellcage", "multi_head_attention_course", "sandboxed_autograder")
+NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS]
 NEEDED = {"autograder": __version__, "attention_course": __version__}
 ADDRESS = "https://example.edu/a1"
 
@@ -69,11 +71,11 @@ def test_the_first_cell_installs_what_is_missing_beside_the_notebook_or_from_its
     code, said = python(hidden + without_pip(first_cell(NAMES, NEEDED)), cwd=tmp_path)
     assert (code, f"Put {' and '.join(NAMES)} beside this notebook" in said) == (1, True)
     _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
-    assert f"-m pip install --quiet --upgrade {ADDRESS}/{NAMES[0]} {ADDRESS}/{NAMES[1]}" in said
+    assert f"-m pip install --quiet --upgrade {' '.join(f'{ADDRESS}/{name}' for name in NAMES)}" in said
     for name in NAMES:
         (tmp_path / name).write_text("")
     _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
-    assert f"--upgrade {NAMES[0]} {NAMES[1]}" in said
+    assert f"--upgrade {' '.join(NAMES)}" in said
     assert "Traceback" not in said
 
 
@@ -131,8 +133,8 @@ def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
 # ---------------------------------------------------------------- what is in the packages
 
 
-def test_engine_and_course_have_one_version():
-    assert attention_course.__version__ == __version__
+def test_sandbox_engine_and_course_have_one_version():
+    assert attention_course.__version__ == cellcage.__version__ == __version__
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +158,7 @@ def unpacked(sdist):
 @pytest.mark.slow
 @pytest.mark.catalogue
 def test_the_first_cell_installs_what_make_dist_has_written_into_a_fresh_environment(packages, tmp_path):
-    """It gets what the two wheels need from the index."""
+    """It gets what the wheels need from the index."""
     notebook = packages / ASSIGNMENTS[0].notebook.name
     shutil.copy(notebook, tmp_path)
     for name in NAMES:
@@ -175,7 +177,7 @@ def test_the_first_cell_installs_what_make_dist_has_written_into_a_fresh_environ
 @pytest.mark.slow
 def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
     """The engine's wheel and sdist hold nothing of the course; the course's hold what students may have, or nothing."""
-    course, engine = (dict(members(packages / name)) for name in NAMES)
+    _, course, engine = (dict(members(packages / name)) for name in NAMES)
     of_the_engine = unpacked(packages / f"sandboxed_autograder-{__version__}.tar.gz")
     of_the_course = unpacked(packages / f"multi_head_attention_course-{__version__}.tar.gz")
     code = {name for name in of_the_engine if name.startswith("autograder/")}
@@ -205,7 +207,7 @@ def code_lines(source):
 
 @pytest.mark.slow
 def test_what_students_install_holds_no_solution_no_hidden_input_and_no_hidden_answer(packages):
-    course = dict(members(packages / NAMES[0]))
+    course = dict(members(packages / NAMES[1]))
     kept = {name: np.load(io.BytesIO(data)) for name, data in course.items() if name.endswith(".npz")}
     assert len(kept) == len(ASSIGNMENTS)
     for name, file in kept.items():
@@ -247,11 +249,15 @@ def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packag
 def test_a_package_with_a_secret_in_it_is_refused(tmp_path, name):
     with pytest.raises(CourseError, match=r"no wheel with autograder; pip wheel --no-deps"):
         list(write_release(COURSE, tmp_path))
-    with zipfile.ZipFile(tmp_path / NAMES[1], "w") as wheel:
+    with zipfile.ZipFile(tmp_path / NAMES[2], "w") as wheel:
         wheel.writestr("autograder/__init__.py", "")
-    with pytest.raises(CourseError, match=r"no wheel with attention_course; pip wheel --no-deps"):
+    with pytest.raises(CourseError, match=r"no wheel with cellcage; pip wheel --no-deps"):
         list(write_release(COURSE, tmp_path))
     with zipfile.ZipFile(tmp_path / NAMES[0], "w") as wheel:
+        wheel.writestr("cellcage/__init__.py", "")
+    with pytest.raises(CourseError, match=r"no wheel with attention_course; pip wheel --no-deps"):
+        list(write_release(COURSE, tmp_path))
+    with zipfile.ZipFile(tmp_path / NAMES[1], "w") as wheel:
         wheel.writestr("attention_course/__init__.py", "")
         wheel.writestr(f"attention_course/a1_scaled_dot_product/{name}", "")
     with pytest.raises(CourseError, match="which students must not have"):

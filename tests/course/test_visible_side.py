@@ -10,10 +10,10 @@ import pytest
 
 from autograder import content
 from autograder.authoring import visible_page
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.reports.heatmap import ROUNDED, Heatmap
 from autograder.student.calls import exercises_below, in_cells
 from autograder.student.check import examine
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.example import example_in
 from tests.helpers.accepted import CASES as ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, marks_of

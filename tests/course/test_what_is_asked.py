@@ -8,8 +8,8 @@ import torch
 
 from attention_course.hidden.inputs import normal, tensor
 from autograder.judge.results import ABOVE
-from autograder.sandbox.protocol.calls import Call
 from autograder.testing import reproduce
+from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, judged_alone
 
 

@@ -38,7 +38,7 @@ PRICES = pd.DataFrame({"product": ["nuts", "tea", "soap"], "cost": [3.0, 1.5, 7.
 """
 HEAD = """import pytest
 
-from autograder.testing import expect
+from autograder.testing import cases, expect
 
 from ..shared_hidden_tests import ORDERS, PRICED, PRICES
 
@@ -70,7 +70,7 @@ def clean(orders):
         '''
 @pytest.mark.exercise("clean")
 class TestClean:
-    test_clean = expect.cases("Whole rows, prices as numbers.", [(ORDERS,), (ORDERS[::2],)], "What has each row?", weight=3)
+    test_clean = cases("Whole rows, prices as numbers.", [(ORDERS,), (ORDERS[::2],)], "What has each row?", weight=3)
 
     def test_unchanged(self, student):
         """The orders that came stay as they are."""
@@ -165,7 +165,7 @@ def by_month(orders):
         '''
 @pytest.mark.exercise("by_month")
 class TestByMonth:
-    test_sums = expect.cases("The sum of each month.", [(PRICED,), (PRICED[:3],)], "What is a month's first day?")
+    test_sums = cases("The sum of each month.", [(PRICED,), (PRICED[:3],)], "What is a month's first day?")
 ''',
         [
             """
@@ -265,7 +265,7 @@ def price_of(prices, product):
         '''
 @pytest.mark.exercise("price_of")
 class TestPriceOf:
-    test_price = expect.cases("Two places.", [((PRICES, "tea"),), ((PRICES, "nuts"),)], "What are 19 %?", weight=2)
+    test_price = cases("Two places.", [((PRICES, "tea"),), ((PRICES, "nuts"),)], "What are 19 %?", weight=2)
 
     def test_unknown(self, student):
         """A product that is not there."""

@@ -10,7 +10,7 @@ from tests.helpers.sandboxes import Marker
 HIDDEN = """
 @pytest.mark.exercise("{name}")
 class Test:
-    test_it = expect.cases("As the task says.", {cases}, "What is asked?")
+    test_it = cases("As the task says.", {cases}, "What is asked?")
 """
 SOLUTIONS = """
 def paid(orders):

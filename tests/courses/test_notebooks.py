@@ -11,12 +11,12 @@ import pytest
 from autograder.cli.check_notebook import read, verdicts
 from autograder.content import Visible
 from autograder.course import CHECK, Course
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.choice import isolates
 from autograder.student.check import examine
 from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage import choose_backend
+from cellcage.limits import Limits
 from tests.courses.notebooks import DATA, HEAD, NAME, NOTEBOOK, RIGHT, SUITES, VISIBLE, WRONG
 from tests.courses.own import IMPORTS, course_of
 
@@ -36,7 +36,7 @@ def course(tmp_path_factory):
 @contextlib.contextmanager
 def marking(course, kind="auto", limits=None):
     """What the solution with other cells gets, by exercise: points and the first message."""
-    assignment, judges = course.assignment(NAME), Judges(course.root, isolates(kind)[0])
+    assignment, judges = course.assignment(NAME), Judges(course.root, choose_backend(kind)[0])
     worker = Worker(course, judges, limits or Limits())
     solved = nbformat.read(assignment.notebook, as_version=4)
 

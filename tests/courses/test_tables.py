@@ -68,7 +68,7 @@ def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark):
 VISIBLE = """
 @pytest.mark.exercise("late")
 class TestLate:
-    test_late = expect.cases("Later orders.", [((ORDERS[3:5], pd.Timestamp("2024-03-01")),), ((ORDERS[:1],
+    test_late = cases("Later orders.", [((ORDERS[3:5], pd.Timestamp("2024-03-01")),), ((ORDERS[:1],
         pd.Timestamp("2024-01-01")), 7)], "Later than what?", visible=True)
 """
 
@@ -82,22 +82,21 @@ def test_a_table_of_examples_is_written_down_for_students(tmp_path):
     path.write_text(text)
     names = {"pd": pd}
     exec(solution, names)
-    with Suite([path]) as suite:
-        (test,) = suite.tests
+    suite = Suite([path])
+    (test,) = suite.tests
 
-        def told(function):
-            student = Student(answering({"late": function}), lambda name: ("orders", "day"))
-            return suite.run(test, student, None).message()
+    def told(function):
+        student = Student(answering({"late": function}), lambda name: ("orders", "day"))
+        return suite.run(test, student, None).message()
 
-        late = names["late"]
-        said = told(late)
-        assert (
-            "late(orders, day=2024-01-01 00:00:00) with orders of 1 x 5: gave back a table of 1 row and 2 columns"
-            in said
-        )
-        assert "wanted `7`" in said and "DataFrame {'city': ['Paris']" in said
-        said = told(lambda orders, day: late(orders, day).assign(city="Rom"))
-        assert "is 'Rom' in column 'city' at row 4, wanted 'Rome'" in said
+    late = names["late"]
+    said = told(late)
+    assert (
+        "late(orders, day=2024-01-01 00:00:00) with orders of 1 x 5: gave back a table of 1 row and 2 columns" in said
+    )
+    assert "wanted `7`" in said and "DataFrame {'city': ['Paris']" in said
+    said = told(lambda orders, day: late(orders, day).assign(city="Rom"))
+    assert "is 'Rom' in column 'city' at row 4, wanted 'Rome'" in said
 
 
 def test_a_case_that_cannot_be_written_as_code_is_an_error_of_the_course(tmp_path):

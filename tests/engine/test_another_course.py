@@ -60,7 +60,7 @@ class TestNormalised:
 HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.testing import expect\n"
 MISTAKES = """import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.testing.catalogue import Catalogue
 
 mistake = Catalogue()
 
@@ -170,6 +170,8 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     (course / "dist").mkdir()
     with zipfile.ZipFile(course / "dist" / f"sandboxed_autograder-{__version__}-py3-none-any.whl", "w") as engine:
         engine.writestr("autograder/__init__.py", "")
+    with zipfile.ZipFile(course / "dist" / f"cellcage-{__version__}-py3-none-any.whl", "w") as sandbox:
+        sandbox.writestr("cellcage/__init__.py", "")
     pip = [sys.executable, "-m", "pip", "--quiet"]
     done = with_kit(kit, [*pip, "wheel", "--no-deps", "--wheel-dir", "dist", "./statistics_course"], course)
     assert done.returncode == 0, done.stderr

@@ -47,8 +47,9 @@ def wheels(course, tmp_path_factory):
 
 
 def copy_of_the_kit(site):
-    """The package alone, with no repository around it."""
-    shutil.copytree(ROOT / "autograder", site / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+    """Only the packages, with no repository around them."""
+    for package in (ROOT / "autograder", ROOT / "cellcage" / "src" / "cellcage"):
+        shutil.copytree(package, site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def bundled(course, path, kit=ROOT):
@@ -69,7 +70,9 @@ def as_gradescope_runs_it(path, root, course, code):
     (root / "venv").symlink_to(sys.prefix)
     (root / "submission").mkdir()
     nbformat.write(fill(released(course), {EXERCISE: code}), root / "submission" / "mine.ipynb")
-    environment = os.environ | {"PYTHONPATH": str(root / "source")}  # an editable install of what was unpacked
+    environment = os.environ | {
+        "PYTHONPATH": f"{root}/source:{root}/source/cellcage/src"  # an editable install of what was unpacked
+    }
     done = subprocess.run(
         ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
     )
@@ -87,7 +90,7 @@ def test_gradescope_grades_a_course_of_ones_own(course, tmp_path):
     assert "statistics_course/a1_first/row_centred/hidden_tests.py" in names
     assert not [name for name in names if name.startswith(("attention_course", "assignments", "gradebook", "tests"))]
     setup = (tmp_path / "autograder" / "source" / "setup.sh").read_text()
-    assert "--editable '.[course]' --editable statistics_course" in setup
+    assert "--editable '.[course]' --editable cellcage --editable statistics_course" in setup
 
 
 def test_a_kit_that_was_installed_as_a_wheel_is_bundled_with_what_it_needs(course, tmp_path):
@@ -104,6 +107,8 @@ def test_a_kit_that_was_installed_as_a_wheel_is_bundled_with_what_it_needs(cours
     course = made["optional-dependencies"]["course"]
     assert set(plain(course)) >= set(plain(ours["optional-dependencies"]["course"][1:]))
     assert any(one.startswith("torch") for one in course)
+    sandbox = tomllib.loads((tmp_path / "autograder" / "source" / "cellcage" / "pyproject.toml").read_text())["project"]
+    assert set(sandbox["entry-points"]["cellcage.backends"]) == {"bubblewrap", "landlock", "process"}
 
 
 def plain(requirements):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.sandbox.values.core.objects import Other
-from autograder.sandbox.values.core.scalars_codec import Generated
 from autograder.testing.containers import in_containers_of, slip_in
 from autograder.testing.values.core.comparing import same_value
+from cellcage.values.core.objects import Other
+from cellcage.values.core.scalars_codec import Generated
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 MORE = np.ones((4, 5))

@@ -10,9 +10,9 @@ import pytest
 from autograder.authoring import catalogue_page, course_check, notebook_checks
 from autograder.authoring.sample_class import mistake as known_mistake
 from autograder.course import Course
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
 from autograder.submission import grade_id
+from autograder.testing.catalogue import read_catalogue
 from autograder.testing.session import Suite
 from tests.conftest import ROOT, copy_course
 from tests.helpers.in_process import COURSE, judged_alone
@@ -173,7 +173,7 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
 def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
     (a1.content / "attention_scores" / "mistakes.py").unlink()
     (a1.content / "softmax" / "mistakes.py").write_text(
-        "from autograder.diagnosis.catalogue import Catalogue\nmistake = Catalogue()\n"
+        "from autograder.testing.catalogue import Catalogue\nmistake = Catalogue()\n"
         '@mistake("nothing", hint="What comes back?")\ndef softmax(x, axis=-1):\n    return None\n'
         '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
     )
@@ -186,7 +186,7 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
 RECIPE = """\
 import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.testing.catalogue import Catalogue
 
 mistake = Catalogue()
 
@@ -280,11 +280,11 @@ def test_a_notebook_that_cannot_be_read_is_one_finding_and_an_unknown_one_an_err
 
 def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
     """formgrader's server lives for weeks."""
-    with Suite(a1.suites) as before:
-        count = len(before.tests)
+    before = Suite(a1.suites)
+    count = len(before.tests)
     replace(a1.suites[0], "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
-    with Suite(a1.suites) as after:
-        assert len(after.tests) == count + 1
+    after = Suite(a1.suites)
+    assert len(after.tests) == count + 1
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ import torch
 
 from autograder.authoring.sample_class import model_answers
 from autograder.diagnosis import fingerprints
-from autograder.diagnosis.catalogue import Catalogue, read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.judging import judge
 from autograder.judge.process import material_of
+from autograder.testing.catalogue import Catalogue, read_catalogue
 from autograder.testing.local import Here
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material

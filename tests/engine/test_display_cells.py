@@ -12,8 +12,8 @@ import pytest
 from autograder.authoring.sample_class import model_answers
 from autograder.judge.display_cells import DisplayCell, deferrable, display_cells
 from autograder.judge.notebook import Notebook
-from autograder.sandbox.protocol.messages import LookUp
 from autograder.submission import NotebookFile, code_cells
+from cellcage.protocol.messages import LookUp
 from tests.helpers.accepted import ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled

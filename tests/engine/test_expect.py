@@ -8,7 +8,6 @@ import torch
 
 from attention_course.hidden.inputs import normal, tensor
 from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item, some_items
-from autograder.sandbox.values.core.objects import Form, Other
 from autograder.testing import expect
 from autograder.testing.cases import alike
 from autograder.testing.local import answering
@@ -16,6 +15,7 @@ from autograder.testing.student import Gradients, Student
 from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped, StudentError
 from autograder.testing.values.core.comparing import same_value
 from autograder.testing.visible import as_text, close, equal
+from cellcage.values.core.objects import Form, Other
 
 HINT = "Where does it come from?"
 ODD = {

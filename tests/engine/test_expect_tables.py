@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.values.core.objects import Other
 from autograder.testing import expect, visible
 from autograder.testing.cases import alike
 from autograder.testing.local import answering
@@ -18,6 +16,8 @@ from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised, RaisedValueError
 from autograder.testing.values.core.comparing import same_answer
+from cellcage.protocol.calls import Call
+from cellcage.values.core.objects import Other
 
 WANTED = pd.DataFrame(
     {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},
@@ -164,11 +164,9 @@ def test_names_of_columns_and_rows_are_taken_for_no_attributes(tmp_path):
     path.write_text(SUITE)
     frame = pd.DataFrame({"detach": [1, 2], "dtype": [1, 1]}, index=["detach", "dtype"])
     names = {"f": lambda: (frame, np.ones(2))}
-    with Suite([path]) as suite:
-        (test,) = suite.tests
-        outcome = suite.run(
-            test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ())
-        )
+    suite = Suite([path])
+    (test,) = suite.tests
+    outcome = suite.run(test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ()))
     assert outcome.message() == (
         "f(): the result is 2 at row 'dtype', which is not right (1 of 2 values differs). Which one?"
     )

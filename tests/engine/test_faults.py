@@ -18,8 +18,8 @@ import pytest
 
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.sandbox.supervisor.choice import isolates
 from autograder.worker import executors
+from cellcage import choose_backend
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_course, submit
 from tools import faults
@@ -165,7 +165,7 @@ def test_each_limit_has_its_remedy(monkeypatch, low):
     real = resource.getrlimit
     monkeypatch.setattr(resource, "getrlimit", lambda which: (most, most) if which == low else real(which))
     with pytest.raises(MachineError, match=f"raise it with `{remedy}`"):
-        isolates("auto")
+        choose_backend("auto")
 
 
 def test_a_terminal_that_takes_nothing_more(root):

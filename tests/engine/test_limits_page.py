@@ -7,8 +7,8 @@ import re
 from dataclasses import asdict
 
 from autograder.judge.explaining import EXERCISE_SECONDS, SUBMISSION_SECONDS
-from autograder.sandbox.limits import MIB, Limits
 from autograder.submission import MAX_BYTES, MAX_CELLS
+from cellcage.limits import MIB, Limits
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "limits.md").read_text()

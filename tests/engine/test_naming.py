@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from autograder.diagnosis import naming
-from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import RULES, diagnose
-from autograder.sandbox.protocol.calls import Call
+from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import answering
 from autograder.testing.student import Recorded
+from cellcage.protocol.calls import Call
 
 RANDOM = np.random.default_rng(0)
 TABLE, OTHER, BATCH, MORE = (RANDOM.normal(size=shape) for shape in ((3, 4), (2, 5), (2, 3, 4), (3, 2, 5)))

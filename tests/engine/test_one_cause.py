@@ -17,11 +17,11 @@ from autograder.authoring.sample_class import model_answers
 from autograder.judge.judging import judge
 from autograder.judge.results import ABOVE, SAME, once_each, shares
 from autograder.reports import plain_text
-from autograder.sandbox.protocol.calls import Call, Failure, Kind
 from autograder.student.check import examine
 from autograder.testing import reproduce
 from autograder.testing.local import Here
 from autograder.testing.student import Function, Student
+from cellcage.protocol.calls import Call, Failure, Kind
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 from tests.helpers.sandboxes import Marker
 from tests.helpers.selection import one_in

@@ -14,6 +14,7 @@ from autograder.authoring import notebook_checks
 from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.content import Visible
 from autograder.course import Course
+from autograder.errors import CourseError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.submission import grade_id
@@ -58,11 +59,11 @@ def judged(tmp_path):
     path = tmp_path / "a1" / "hidden_tests.py"
     path.parent.mkdir()
     path.write_text(PLAIN)
-    with Suite([path]) as suite:
-        from autograder.course import Exercise
+    suite = Suite([path])
+    from autograder.course import Exercise
 
-        names = Here({"double": lambda x: x})
-        (result,) = judge(Material(suite), names, [Exercise("double", 10.0)])
+    names = Here({"double": lambda x: x})
+    (result,) = judge(Material(suite), names, [Exercise("double", 10.0)])
     return {test.name: test for test in result.tests}
 
 
@@ -107,12 +108,12 @@ def test_exercises_share_a_file_and_are_judged_in_any_order_and_named_in_any_way
     for step in (1, 20):
         (tmp_path / "a1" / "shared_hidden_tests.py").write_text(f"STEP = {step}\n")
         names = dict.fromkeys(("statistics", "suite", "json"), lambda x, step=step: x + step)
-        with Suite(paths) as suite:
-            assert suite.exercises() == list(names)
-            for number in (0, 2, 4, 1, 3, 5, 0):
-                test = suite.tests[number]
-                assert suite.run(test, Student(answering(names), lambda name: ("x",)), None).error is None, test
-            assert suite.path_of[suite.tests[2]] == paths[1]
+        suite = Suite(paths)
+        assert suite.exercises() == list(names)
+        for number in (0, 2, 4, 1, 3, 5, 0):
+            test = suite.tests[number]
+            assert suite.run(test, Student(answering(names), lambda name: ("x",)), None).error is None, test
+        assert suite.path_of[suite.tests[2]] == paths[1]
     assert json.dumps(1) == "1" and sys.modules["json"] is json
 
 
@@ -194,8 +195,8 @@ def test_headings_that_are_counted_twice_are_found_and_dev_new_counts_on(assignm
 def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "-v --durations=3 --no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
-    with Suite(Visible().checks("a1_scaled_dot_product")) as suite:
-        assert "softmax" in suite.exercises()
+    suite = Suite(Visible().checks("a1_scaled_dot_product"))
+    assert "softmax" in suite.exercises()
     assert os.environ["PYTEST_ADDOPTS"] == "-v --durations=3 --no-such-option"
     assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
 
@@ -208,41 +209,89 @@ def test_ctrl_c_while_a_suite_is_loaded_is_no_fault_of_the_suite(tmp_path):
         Suite([path])
 
 
-def test_what_a_fixture_of_a_suite_sets_up_is_undone_when_the_suite_is_closed(tmp_path):
-    path = tmp_path / "a1" / "hidden_tests.py"
-    path.parent.mkdir()
-    path.write_text(WITH_FIXTURE)
-    left = tmp_path / "left"
-    with Suite([path]) as suite:
-        for test in suite.tests:
-            student = Student(answering({"place": lambda: str(left)}), lambda name: [])
-            assert suite.run(test, student, None).error is None
-        assert left.exists()
-    assert not left.exists()
-
-
-WITH_FIXTURE = '''
-from pathlib import Path
-
+ASKING = '''
 import pytest
 
-left = []
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture{options}
 def kept():
-    yield
-    left[0].unlink()
+    return 1
 
-
-@pytest.mark.exercise("place")
-class TestPlace:
-    def test_first(self, student, kept):
-        """It leaves a file."""
-        left.append(Path(student.place()))
-        left[0].touch()
-
-    def test_second(self, student, kept):
-        """It is still there."""
-        assert left[0].exists()
+@pytest.mark.exercise("double")
+class TestDouble:
+    def test_values(self, student{asks}):
+        """Twice."""
 '''
+
+
+@pytest.mark.parametrize(
+    ("options", "asks", "name"),
+    [
+        ("", ", tmp_path", "tmp_path"),
+        ("", ", kept", "kept"),
+        ("", ", request", "request"),
+        ("(autouse=True)", "", "kept"),
+    ],
+)
+def test_another_fixture_is_rejected_by_its_name_with_file_and_test(tmp_path, options, asks, name):
+    path = tmp_path / "a1" / "double" / "hidden_tests.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(ASKING.format(options=options, asks=asks))
+    with pytest.raises(CourseError) as error:
+        Suite([path])
+    said = f"{path}: test_values: hidden tests take `student` and `reference`; this one asks for `{name}`"
+    assert str(error.value) == said
+
+
+PARAMETERS = '''
+import pytest
+
+@pytest.mark.exercise("double")
+class TestDouble:
+    met = []
+
+    @pytest.mark.parametrize("x", [1, 2])
+    @pytest.mark.parametrize(("times", "wanted"), [(2, "even"), (3, "odd")], ids=["even", "odd"])
+    @pytest.mark.weight(0.5)
+    def test_values(self, student, x, times, wanted):
+        """Twice."""
+        assert student.double(x) == times * x, f"Is it {wanted}?"
+        self.met.append(x)
+        self.met = []
+
+    @staticmethod
+    def test_zero(reference, student):
+        """Nothing."""
+        assert student.double(0) == reference.double(0)
+
+
+@pytest.mark.exercise("double")
+def test_by_itself(student):
+    """Nothing again."""
+    assert student.double(0) == 0
+'''
+
+
+def test_parameters_make_tests_and_each_call_has_an_object_of_its_own(tmp_path):
+    path = tmp_path / "a1" / "double" / "hidden_tests.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(PARAMETERS)
+    suite, answer = Suite([path]), answering({"double": lambda x: 2 * x})
+    student = Student(answer, lambda name: ("x",))
+    outcomes = {test.name: suite.run(test, student, Student(answer, lambda name: ("x",))) for test in suite.tests}
+    assert {name: (one.test.weight, one.message()) for name, one in outcomes.items()} == {
+        "test_values[even-1]": (0.5, ""),
+        "test_values[even-2]": (0.5, ""),
+        "test_values[odd-1]": (0.5, "double(x=1): what came back is not what is asked for here. Is it odd?"),
+        "test_values[odd-2]": (0.5, "double(x=2): what came back is not what is asked for here. Is it odd?"),
+        "test_zero": (1.0, ""),
+        "test_by_itself": (1.0, ""),
+    }
+
+
+def test_loading_a_suite_prints_nothing(tmp_path, capfd):
+    path = tmp_path / "a1" / "double" / "hidden_tests.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(PARAMETERS)
+    Suite([path])
+    assert capfd.readouterr() == ("", "")
+    assert not list(tmp_path.rglob(".pytest_cache"))

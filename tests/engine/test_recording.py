@@ -48,8 +48,7 @@ def another_kind(columns, heads):
 def suite(tmp_path):
     path = tmp_path / "test_split.py"
     path.write_text(SUITE)
-    with Suite([path]) as opened:
-        yield opened
+    return Suite([path])
 
 
 @pytest.mark.parametrize(
@@ -93,11 +92,11 @@ def test_the_reference_is_not_asked_again_what_it_has_answered(tmp_path):
 
     path = tmp_path / "test_total.py"
     path.write_text(SUMS)
-    with Suite([path]) as suite:
-        names = {"total": total}
-        material = Material(suite, names, record(suite, names))
-        before = len(asked)
-        for answer, score in ((lambda x: x.max(), 0.0), (lambda x: sum(x), 2.0)):
-            (result,) = judge(material, Here({"total": answer}), [Exercise("total", 2.0)])
-            assert result.score == score
+    suite = Suite([path])
+    names = {"total": total}
+    material = Material(suite, names, record(suite, names))
+    before = len(asked)
+    for answer, score in ((lambda x: x.max(), 0.0), (lambda x: sum(x), 2.0)):
+        (result,) = judge(material, Here({"total": answer}), [Exercise("total", 2.0)])
+        assert result.score == score
     assert len(asked) == before > 0

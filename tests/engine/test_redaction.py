@@ -14,13 +14,13 @@ from autograder.authoring.sample_class import hand_in
 from autograder.course import Exercise
 from autograder.judge.attempt import attempt
 from autograder.judge.material import Material
-from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.values.core.objects import Form, Other, Record
 from autograder.testing import expect
 from autograder.testing.local import Here
 from autograder.testing.recording import record
 from autograder.testing.redaction import MAX_CODE, HiddenText, hidden, without_words
 from autograder.testing.session import Suite
+from cellcage.protocol.calls import Failure, Kind, Line, Reply
+from cellcage.values.core.objects import Form, Other, Record
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled
@@ -63,7 +63,7 @@ def test_after_the_reference_an_untouched_stub_stays_one():
     assert without_words(stub, CELLS) == stub
 
 
-@pytest.mark.parametrize("kind", [Kind.FORBIDDEN, Kind.NO_PARAMETER])
+@pytest.mark.parametrize("kind", [Kind.READY_MADE, Kind.NO_PARAMETER])
 def test_after_the_reference_no_other_text_of_the_code_is_shown(kind):
     assert "secret" not in without_words(Failure(kind, "secret 5", "secret"), CELLS).text
 
@@ -99,8 +99,8 @@ class TestMean:
 class Cells(Here):
     """Names in this process whose code stands in cells."""
 
-    def begin(self, questions, name=""):
-        calls = super().begin(questions, name)
+    def begin(self, questions, name="", ready_made=()):
+        calls = super().begin(questions, name, ready_made)
         calls.cells = ["def mean(x):\n    raise ValueError('no')"]
         return calls
 
@@ -113,10 +113,10 @@ def test_an_exceptions_text_is_shown_until_the_code_has_called_the_reference(tmp
     path = tmp_path / "test_mean.py"
     path.write_text(SUITE)
     names = {"mean": lambda x: sum(x) / len(x), "total": sum}
-    with Suite([path]) as suite:
-        material = Material(suite, names, record(suite, names))
-        answers = {"mean": mean, "total": None}
-        attempted = attempt(material, Cells(answers), Exercise("mean", 1.0), lambda name: ("x",), ("total",))
+    suite = Suite([path])
+    material = Material(suite, names, record(suite, names))
+    answers = {"mean": mean, "total": None}
+    attempted = attempt(material, Cells(answers), Exercise("mean", 1.0), lambda name: ("x",), ("total",))
     (outcome,) = attempted.outcomes
     text = "" if calls else ": \N{REPLACEMENT CHARACTER}[2J sum is 0"
     assert outcome.message() == f"mean(x=[3.5, 4.0]): raised ValueError{text}."

@@ -13,12 +13,12 @@ from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError
 from autograder.reports import plain_text
-from autograder.sandbox.protocol.calls import Call, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.kinds import Kind as FailureKind
-from autograder.sandbox.protocol.kinds import Why
 from autograder.student.check import examine
 from autograder.testing.local import answering
 from autograder.testing.values.core.comparing import same_answer
+from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply
+from cellcage.protocol.kinds import Kind as FailureKind
+from cellcage.protocol.kinds import Why
 from tests.helpers.in_process import COURSE, judged_alone
 
 A1 = COURSE.assignment("a1_scaled_dot_product")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.messages import FromJudge
-from autograder.sandbox.protocol import frames
 from autograder.worker.verdict import BadVerdict, read_message
+from cellcage.protocol import frames
 from tests.helpers.messages import anything
 from tools import fuzz, fuzz_changes
 

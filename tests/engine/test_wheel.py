@@ -19,7 +19,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.diagnosis import visible_fingerprints
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled, released
@@ -43,13 +43,13 @@ def run(*command, cwd=None):
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """The course's and the engine's, in this order."""
+    """The course's, the sandbox's and the engine's, in this order."""
     folder = tmp_path_factory.mktemp("wheels")
-    sources = (ROOT, ROOT / "attention_course")
+    sources = (ROOT, ROOT / "cellcage", ROOT / "attention_course")
     done, said = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, *sources)
     assert done.returncode == 0, said
-    course, engine = sorted(folder.glob("*.whl"))
-    return course, engine
+    sandbox, course, engine = sorted(folder.glob("*.whl"))
+    return course, sandbox, engine
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
     assert "attention_course/helpers/copycat.safetensors" in contents
     assert "attention_course/helpers/block_losses.json" in contents
     assert "attention_course/helpers/copycat_training.py" not in contents
-    packages = ("autograder/", "attention_course/")
+    packages = ("autograder/", "cellcage/", "attention_course/")
     assert [name for name in contents if not name.startswith(packages) and ".dist-info/" not in name] == []
     of_the_course = [name for name in contents if name.startswith("attention_course/")]
     for name in of_the_course:

@@ -7,8 +7,8 @@ import textwrap
 import psutil
 import pytest
 
-from autograder.sandbox.protocol.calls import NoAnswer, Reply
-from autograder.sandbox.values.tables.table import FRAME, Column, Table
+from cellcage.protocol.calls import NoAnswer, Reply
+from cellcage.values.tables.table import FRAME, Column, Table
 from tests.helpers.sandboxes import answered
 
 BACKENDS = ("bubblewrap", "landlock")

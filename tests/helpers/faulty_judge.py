@@ -17,7 +17,7 @@ import msgspec
 
 from autograder.judge import process
 from autograder.messages import FromJudge, Order
-from autograder.sandbox.protocol import frames
+from cellcage.protocol import frames
 
 OTHER = "second_one"  # the second of two exercises
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from autograder.course import Assignment, Course, Exercise
-from autograder.diagnosis.catalogue import Mistake
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
+from autograder.testing.catalogue import Mistake
 from autograder.testing.local import Here
 from tests.conftest import ROOT
 

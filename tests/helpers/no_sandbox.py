@@ -8,9 +8,9 @@ import os
 import socket
 from typing import Any
 
-from autograder.sandbox.backends.bubblewrap import _StudentsInNamespaces
-from autograder.sandbox.linux import isolation, seccomp
-from autograder.sandbox.protocol import frames
+from cellcage.backends.bubblewrap import _UntrustedInNamespaces
+from cellcage.linux import isolation, seccomp
+from cellcage.protocol import frames
 
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
@@ -22,7 +22,7 @@ class Child:
     def warm_up(self, setting: dict[str, Any]) -> None:
         """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
         isolation.drop_capabilities = lambda *kept: None
-        _StudentsInNamespaces.restrict = lambda self: None
+        _UntrustedInNamespaces.restrict = lambda self: None
         seccomp.apply = lambda filter_: None
 
     def prepare(self, preparation: Any) -> None: ...

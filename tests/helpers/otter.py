@@ -91,20 +91,20 @@ class Otter:
 def _test_files(assignment: Assignment) -> dict[str, str]:
     """A test file for each exercise, by its name."""
     texts = {}
-    with Suite(assignment.suites) as suite:
-        for exercise in assignment.exercises:
-            tests = [test for test in suite.tests if test.exercise == exercise.name]
-            total = sum(test.weight for test in tests)
-            texts[exercise.name] = HEAD.format(name=exercise.name) + "".join(
-                CASE.format(
-                    test=test.name.split("::")[-1],
-                    points=exercise.points * test.weight / total,
-                    root=str(assignment.root),
-                    assignment=assignment.name,
-                    name=exercise.name,
-                )
-                for test in tests
+    suite = Suite(assignment.suites)
+    for exercise in assignment.exercises:
+        tests = [test for test in suite.tests if test.exercise == exercise.name]
+        total = sum(test.weight for test in tests)
+        texts[exercise.name] = HEAD.format(name=exercise.name) + "".join(
+            CASE.format(
+                test=test.name.split("::")[-1],
+                points=exercise.points * test.weight / total,
+                root=str(assignment.root),
+                assignment=assignment.name,
+                name=exercise.name,
             )
+            for test in tests
+        )
     return texts
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
 
 PRICES = Path(__file__).parents[1] / "course" / "prices"

@@ -15,7 +15,7 @@ import subprocess
 import threading
 from typing import Any
 
-from autograder.sandbox.protocol import frames
+from cellcage.protocol import frames
 
 libc = ctypes.CDLL(None, use_errno=True)
 LEFT = "left-by-a-judge"
@@ -107,7 +107,7 @@ def of_the_host(name, flags):
 
 
 def places():
-    found = {"/", "/tmp", os.environ["TMPDIR"], "/dev", "/dev/shm", "/dev/mqueue", "/kit", "/var/tmp", "/run"}
+    found = {"/", "/tmp", os.environ["TMPDIR"], "/dev", "/dev/shm", "/dev/mqueue", "/cage", "/var/tmp", "/run"}
     return sorted(place for place in found | MOUNTS | {os.path.dirname(__file__)} if os.path.isdir(place))
 
 

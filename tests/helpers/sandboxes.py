@@ -10,18 +10,17 @@ from typing import Any
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
 from autograder.judge.display_cells import DisplayCell
-from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
-from autograder.judge.self_checks import answered_in
 from autograder.report import CellResult, Report
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage import choose_backend
+from cellcage.limits import Limits
+from cellcage.notebook_calls import read
+from cellcage.outside.fork_server_client import ForkServer, FreshChildren
+from cellcage.outside.zygote_client import Zygote
+from cellcage.protocol.calls import Answer, Call, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,12 +35,12 @@ class Sandbox:
     def __init__(
         self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None, bare: bool = False
     ) -> None:
-        self.backend, self.warning = isolates(kind)
+        self.backend, self.warning = choose_backend(kind)
         self.limits, self.kind = limits or Limits(), kind
         self._own, self.setting = beside is None, sandbox_setting()
         if bare:
             self._judges, self.zygote = {}, Zygote(self.backend, [])
-            self.setting |= {"names": {}, "forbidden": {"answered": {}, "where_watched": {}}}
+            self.setting |= {"names": {}}
         else:
             # As a run has it: the zygote sees the course, and what it forks for students must not.
             self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
@@ -65,12 +64,11 @@ class Sandbox:
         self,
         cells: Sequence[str],
         limits: Limits | None = None,
-        watched: Sequence[str] = (),
         showing: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
         checks: Mapping[str, int] | None = None,
     ) -> Opened:
-        opened = Opened(self, cells, limits or self.limits, watched, showing, checks)
+        opened = Opened(self, cells, limits or self.limits, showing, checks)
         if shows:
             opened.show()
         return opened
@@ -91,13 +89,11 @@ class Opened(Notebook):
         sandbox: Sandbox,
         cells: Sequence[str],
         limits: Limits,
-        watched: Sequence[str],
         showing: Mapping[str, DisplayCell] | None = None,
         checks: Mapping[str, int] | None = None,
     ) -> None:
         self._children = FreshChildren(sandbox.students, limits)
-        answered = answered_in(sandbox.setting["forbidden"])
-        super().__init__(cells, limits, self._children, watched, answered, showing, checks)
+        super().__init__(cells, limits, self._children, showing, checks)
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
-from autograder.sandbox.protocol.calls import Call
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.local import answering
 from autograder.testing.student import Student
+from cellcage.protocol.calls import Call
 from tests.helpers.in_process import ASSIGNMENTS, material
 
 FLOORS = Path(__file__).parents[1] / "course" / "size_floors"

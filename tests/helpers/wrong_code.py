@@ -47,7 +47,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.catalogue import read_catalogue
 from tests.helpers.in_process import COURSE
 
 FOLDER = Path(__file__).parents[1] / "course" / "wrong"

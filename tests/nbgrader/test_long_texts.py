@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from autograder.course import Course
-from autograder.sandbox.linux import landlock
 from autograder.submission import MAX_BYTES
+from cellcage.linux import landlock_rules
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
@@ -192,7 +192,7 @@ def graded(folder: Path, names: list[str], size: int, change: Callable[[Notebook
     found.run("autograde", lambda: nbgrader(course, "autograde", NAME))
     found.run("again", lambda: nbgrader(course, "autograde", NAME))
     found.run("feedback", lambda: nbgrader(course, "generate_feedback", NAME))
-    sandbox = "landlock" if landlock.abi() else "auto"  # nbgrader's run has taken the best that works here
+    sandbox = "landlock" if landlock_rules.abi() else "auto"  # nbgrader's run has taken the best that works here
     grade = ("grade", "submitted", "--json", "marks.json", "--quiet", "--sandbox", sandbox)
     found.run("grade", lambda: said_by(course, *grade))
     report = ("report", "marks.json", "--html", "class.html", "--submitted", "submitted")

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.judge.exercise_calls import read
 from autograder.testing.callbacks import Questions, refusing_text_as_code
 from autograder.testing.local import Here
 from autograder.testing.student import Student
+from cellcage.notebook_calls import read
 
 CODE = textwrap.dedent("""
     import numpy as np, torch

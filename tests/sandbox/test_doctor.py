@@ -15,12 +15,16 @@ from autograder.cli.doctor import GOOD, UNSAFE
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course import Course, course_at
-from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
-from autograder.sandbox.backends import landlock as landlock_backend
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.supervisor import cgroup, zygote
+from cellcage.backends import landlock as landlock_backend
+from cellcage.backends import places
+from cellcage.linux import landlock_rules
+from cellcage.machine import backend
+from cellcage.outside import cgroup, zygote_client
+from cellcage.protocol import frames
 from tests.conftest import ROOT
+
+BUBBLEWRAP = backend("bubblewrap")
+LANDLOCK = backend("landlock")
 
 
 @pytest.fixture
@@ -49,7 +53,7 @@ def ask_as_it_is(monkeypatch):
 def test_two_walls_are_safe(doctor, monkeypatch):
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: None)
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
-    monkeypatch.setattr(landlock, "abi", lambda: 7)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: 7)
     said, code = doctor()
     assert code == 0
     assert "bubblewrap, and Landlock inside it" in said and said.endswith("Grading is safe here.")
@@ -58,7 +62,7 @@ def test_two_walls_are_safe(doctor, monkeypatch):
 def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monkeypatch):
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
-    monkeypatch.setattr(landlock, "abi", lambda: 4)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: 4)
     said, code = doctor()
     assert code == 0
     assert "Landlock and seccomp" in said and "signals" in said and "a kernel from 6.12 on" in said
@@ -169,7 +173,7 @@ def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
 
 
 def test_a_trial_that_cannot_begin_is_not_safe(monkeypatch):
-    monkeypatch.setattr(zygote, "PROGRAM", "raise SystemExit('no Python here')")
+    monkeypatch.setattr(zygote_client, "PROGRAM", "raise SystemExit('no Python here')")
     (one,) = doctor_trial.trial(None)
     assert (one.what, one.state) == ("trial", UNSAFE)
     assert "no Python here" in one.found

@@ -13,17 +13,17 @@ import textwrap
 import threading
 import time
 
-import msgspec
 import nbformat
 import psutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.errors import MachineError
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_in
-from autograder.sandbox.supervisor import users
+from cellcage.outside import users
+from cellcage.protocol import frames
+from cellcage.protocol.calls import Failure
+from cellcage.protocol.ending import MACHINE_SHORT, Ending
+from cellcage.protocol.messages import Ended
 from tests.helpers.calls import BACKENDS, Lost, ask, define, slowly
 from tests.helpers.sandboxes import Marker, Sandbox
 from tests.helpers.selection import one_in
@@ -345,13 +345,14 @@ def test_processes_that_cells_left_behind_leave_room_for_an_exercise(sandbox):
     ],
 )
 def test_whose_end_it_is(ending, own):
-    assert ending.is_students is own
-    assert ending_in(json.loads(msgspec.json.encode(ending))) == ending
+    assert ending.is_own is own
+    assert frames.parse(frames.body(Ended(ending)), Ended).ending == ending
 
 
 @pytest.mark.parametrize("message", [None, 7, [], {}, {"signal": 9.5}, {"signal": "9"}, {"exit_code": 1, "more": 1}])
 def test_an_ending_of_another_form_is_one_that_nobody_knows(message):
-    assert ending_in(message) == Ending()
+    with pytest.raises(frames.WireError):
+        frames.parse(frames.body({"ending": message}), Ended)
 
 
 def test_a_machine_that_is_short_of_something_is_asked_again():

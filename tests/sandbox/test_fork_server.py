@@ -14,14 +14,18 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS
-from autograder.sandbox.limits import MIB, Limits
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.supervisor.fork_server import ForkServer
-from autograder.sandbox.supervisor.zygote import Zygote
+from cellcage.limits import MIB, Limits
+from cellcage.linux import landlock_rules
+from cellcage.machine import backend
+from cellcage.outside.fork_server_client import ForkServer
+from cellcage.outside.zygote_client import Zygote
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
 from tests.helpers.sandboxes import Sandbox
+
+BUBBLEWRAP = backend("bubblewrap")
+LANDLOCK = backend("landlock")
+PROCESS = backend("process")
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
@@ -91,7 +95,7 @@ def test_one_submission_may_have_less_memory_than_the_next(sandbox):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_no_control_group_means_fewer_processes(monkeypatch, kind):
-    from autograder.sandbox.supervisor import cgroup
+    from cellcage.outside import cgroup
 
     monkeypatch.setattr(cgroup, "create", lambda: None)
     code = """
@@ -112,20 +116,17 @@ def test_no_control_group_means_fewer_processes(monkeypatch, kind):
 
 def test_a_control_group_that_nobody_closed_is_gone_with_its_process():
     """As if a signal had come while it was being made."""
-    code = (
-        "from autograder.sandbox.supervisor import cgroup; "
-        "group = cgroup.create(); print(*group.folders if group else ())"
-    )
+    code = "from cellcage.outside import cgroup; group = cgroup.create(); print(*group.folders if group else ())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert [folder for folder in done.stdout.split() if os.path.exists(folder)] == []
 
 
 def test_a_killed_graders_control_group_is_gone_when_the_next_is_made():
     """Also where nobody waits for a process that has ended, as in many containers."""
-    from autograder.sandbox.supervisor import cgroup
+    from cellcage.outside import cgroup
 
     code = (
-        "import time; from autograder.sandbox.supervisor import cgroup; group = cgroup.create()\n"
+        "import time; from cellcage.outside import cgroup; group = cgroup.create()\n"
         "print(*group.folders if group else (), flush=True); time.sleep(60)"
     )
     killed = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT)
@@ -264,10 +265,10 @@ def test_insisting_on_a_wall_where_it_is_not_says_why(monkeypatch):
     with pytest.raises(MachineError, match="not installed"):
         Sandbox(kind="bubblewrap")
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
-    monkeypatch.setattr(landlock, "abi", lambda: 7)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: 7)
     opened = Sandbox(kind="auto")
     assert (opened.backend, opened.warning) == (LANDLOCK, None)
-    monkeypatch.setattr(landlock, "abi", lambda: 3)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: 3)
     assert "version 3" in Sandbox(kind="auto").warning
     assert "signals" in Sandbox(kind="landlock").warning
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")

@@ -10,11 +10,11 @@ import pytest
 from autograder.authoring.sample_class import model_answers
 from autograder.authoring.skeletons import add_exercise
 from autograder.course import Course
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.worker import executors, worker
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Task
+from cellcage.limits import Limits
+from cellcage.outside.zygote_client import Zygote
 from tests.helpers import faulty_judge
 from tests.helpers.faulty_judge import OTHER
 from tests.helpers.small_course import NAME, command, small_course
@@ -31,8 +31,8 @@ TESTS = Path(__file__).resolve().parents[1]
 class Sees(Zygote):
     """A zygote whose judges can see where the faulty one lies."""
 
-    def __init__(self, wall, modules, places=()):
-        super().__init__(wall, modules, (*places, TESTS))
+    def __init__(self, wall, modules, places=(), path=()):
+        super().__init__(wall, modules, (*places, TESTS), path)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def marked(tmp_path_factory):
         tasks.append(Task(f"honest-{number}", assignment.name, version, answers))
     printed = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "JUDGES", f"{faulty_judge.__name__}:Judge")
+        patch.setattr(worker, "JUDGE", f"{faulty_judge.__name__}:Judge")
         patch.setattr(worker, "Zygote", Sees)
         patch.setattr(worker, "GRACE_SECONDS", 1.0)
         patch.setattr(worker, "Limits", functools.partial(Limits, submission_clock_seconds=5.0))

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.backends import LANDLOCK
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.supervisor import users
-from autograder.sandbox.supervisor.zygote import ENVIRONMENT
 from autograder.worker.worker import Judges
+from cellcage.limits import Limits
+from cellcage.linux import landlock_rules
+from cellcage.machine import backend
+from cellcage.outside import users
+from cellcage.outside.zygote_client import ENVIRONMENT
+from cellcage.protocol import frames
 from tests.conftest import ROOT, copy_course
+
+LANDLOCK = backend("landlock")
 
 pytestmark = pytest.mark.slow
 CHILD = "tests.helpers.probing_judge:Judge"
@@ -45,7 +47,7 @@ def probe(course, wall):
     """What a judge answers: it tries something by name, and says what came of it."""
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
         patch.setenv("AUTOGRADER_SECRET", "secret")
-        patch.setattr("autograder.worker.worker.JUDGES", CHILD)
+        patch.setattr("autograder.worker.worker.JUDGE", CHILD)
         judges = Judges(course.root, wall)
         stack.callback(judges.end)
         # The very host of a course, which also sees where the child's module lies.
@@ -97,7 +99,7 @@ def test_it_reads_nothing_of_students(probe, course):
     for place in ("/etc/passwd", "/var", str(ROOT / ".git"), "/proc/1/environ"):
         assert probe("read", place) in ("FileNotFoundError", "PermissionError"), place
     assert probe("read", str(course.root / "source")) == "read"
-    if landlock.abi():
+    if landlock_rules.abi():
         assert probe("read", "/") == "PermissionError"  # also behind bubblewrap, where it is a root of its own
 
 

@@ -7,11 +7,11 @@ import contextlib
 import numpy as np
 import pytest
 
-from autograder.judge.exercise_calls import MEASURED, read
-from autograder.sandbox.limits import Limits
 from autograder.testing.callbacks import Questions
 from autograder.testing.student import Student
 from autograder.testing.student_errors import HeldTooMuch
+from cellcage.limits import Limits
+from cellcage.notebook_calls import MEASURED, read
 from tests.helpers.calls import define, everywhere
 
 ROWS, COLUMNS = np.linspace(0.0, 1.0, 250), np.linspace(0.0, 2.0, 32_000)  # a table of them takes 64 MB

@@ -14,13 +14,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox.backends import LANDLOCK
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.linux import landlock
-from autograder.sandbox.protocol.messages import Policy
+from cellcage.limits import Limits
+from cellcage.linux import landlock_rules
+from cellcage.machine import backend
+from cellcage.protocol.messages import Policy
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, Lost, ask, define, slowly
 from tests.helpers.sandboxes import Sandbox
+
+LANDLOCK = backend("landlock")
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
@@ -60,7 +62,7 @@ def test_private_scratch(sandbox):
                 return number
         def write_elsewhere():
             written = []
-            for place in ("/", "/usr", "/kit", "/kit/autograder/sandbox", "/etc", "/root", "/dev"):
+            for place in ("/", "/usr", "/cage", "/cage/cellcage", "/etc", "/root", "/dev"):
                 try:
                     open(place + "/x", "w").close()
                     written.append(place)
@@ -163,10 +165,10 @@ def test_no_system_calls_that_only_an_attack_needs(sandbox):
             import subprocess
             return subprocess.run(["sh", "-c", "echo hello"], capture_output=True, text=True).stdout
     """
-    from autograder.sandbox.linux import seccomp
+    from cellcage.linux import seccomp
 
     column = seccomp.MACHINES[os.uname().machine][0]
-    calls = sandbox.backend.students(Policy(sandbox.kind, abi=landlock.abi())).filter().refused
+    calls = sandbox.backend.untrusted(Policy(abi=landlock_rules.abi())).filter().refused
     with define(sandbox, code) as running:
         refused = {n: ask(running, "call", c[column], 0, 0, 0, 0) for n, c in calls.items() if c[column] is not None}
         assert set(refused.values()) == {"EPERM"}, refused
@@ -194,7 +196,7 @@ def test_behind_bubblewrap_landlock_stands_as_well(sandbox_of):
         def listen():
             return socket.create_server(("127.0.0.1", 0)).getsockname()
     """
-    if not landlock.abi():
+    if not landlock_rules.abi():
         pytest.skip("this kernel has no Landlock")
     with define(sandbox_of("bubblewrap"), code) as running:
         for name in ("look", "listen"):
@@ -205,7 +207,7 @@ def test_behind_bubblewrap_landlock_stands_as_well(sandbox_of):
 @pytest.mark.parametrize("version", [1, 5])
 def test_an_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(version, monkeypatch):
     """As on a kernel of that version: no scope for signals, so none may be sent, and all is ended all the same."""
-    monkeypatch.setattr(landlock, "abi", lambda: version)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: version)
     code = """
         import os, signal, subprocess, time
         def right(x): return x + 1

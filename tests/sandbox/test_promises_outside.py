@@ -14,13 +14,16 @@ import time
 import pytest
 
 from autograder.content import imported_once
-from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.supervisor.fork_server import ForkServer
-from autograder.sandbox.supervisor.zygote import Zygote
+from cellcage.limits import Limits
+from cellcage.machine import backend
+from cellcage.outside.fork_server_client import ForkServer
+from cellcage.outside.zygote_client import Zygote
+from cellcage.protocol import frames
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, ask, define, slowly
+
+BUBBLEWRAP = backend("bubblewrap")
+LANDLOCK = backend("landlock")
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))

@@ -14,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import (
+from autograder.testing.expect import kind_of
+from autograder.testing.student import Student
+from autograder.testing.values.core.comparing import same_value
+from cellcage.calling.perform import describe, perform
+from cellcage.protocol import frames
+from cellcage.protocol.calls import (
     Call,
     Failure,
     Instance,
@@ -27,13 +31,9 @@ from autograder.sandbox.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
-from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.sandbox.values import codec as values
-from autograder.sandbox.values.core.arrays_codec import MAX_ARRAY
-from autograder.sandbox.values.core.objects import Record
-from autograder.testing.expect import kind_of
-from autograder.testing.student import Student
-from autograder.testing.values.core.comparing import same_value
+from cellcage.values import codec as values
+from cellcage.values.core.arrays_codec import MAX_ARRAY
+from cellcage.values.core.objects import Record
 from tests.helpers.calls import frame_of
 from tests.helpers.messages import anything
 

@@ -15,7 +15,7 @@ happen, the line `# expect:` says what must (JSON):
     seconds      the whole may take so long, 30 where not given
     behind_landlock   what differs if Landlock is the whole sandbox
 
-What a judge reads, or Python's own watch refuses, is the same behind every backend, so behind Landlock `make catalogue`
+What a judge reads or notices is the same behind every backend, so behind Landlock `make catalogue`
 alone tries it; `make test` tries there what the sandbox itself must stop.
 With each backend all of them run in one run, one group after another, and innocent submissions before and after each
 group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
@@ -36,10 +36,10 @@ import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
 from autograder.course import Course
-from autograder.judge.notebook import CUT
-from autograder.sandbox.limits import MIB, Limits
-from autograder.sandbox.linux import landlock
 from autograder.submission import ModelFile
+from cellcage.limits import MIB, Limits
+from cellcage.linux import landlock_rules
+from cellcage.notebook import CUT
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker, Sandbox
 
@@ -167,7 +167,7 @@ def cases():
 
 @pytest.mark.parametrize(("path", "group", "backend"), [*cases()])
 def test_attack(path, group, backend, after):
-    if backend == "landlock" and not landlock.abi():
+    if backend == "landlock" and not landlock_rules.abi():
         pytest.skip("this kernel has no Landlock")
     outcomes, harmful = after(backend, group)
     must_have_failed(path, *outcomes[path], backend)

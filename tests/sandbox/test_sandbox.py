@@ -13,7 +13,7 @@ import time
 import psutil
 import pytest
 
-from autograder.sandbox.backends.promises import PROMISES
+from cellcage.promises import PROMISES
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, lives
 

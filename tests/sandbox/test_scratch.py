@@ -11,13 +11,13 @@ import time
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.sandbox.linux import landlock
+from cellcage.linux import landlock_rules
 from tests.helpers.calls import Lost, ask, define
 from tests.helpers.sandboxes import Marker, Sandbox
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock"),
+    pytest.mark.skipif(not landlock_rules.abi(), reason="this kernel has no Landlock"),
     pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a disk of its own to be measured"),
 ]
 MIB = 2**20

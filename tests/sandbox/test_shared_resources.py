@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.linux import isolation
+from cellcage.limits import Limits
+from cellcage.linux import isolation
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, ask, define, slowly
 

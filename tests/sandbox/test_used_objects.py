@@ -9,13 +9,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.judge.exercise_calls import read
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Step
 from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.local import Here
 from autograder.testing.student import Student
 from autograder.testing.student_errors import HeldTooMuch, NotStarted, Raised
+from cellcage.notebook_calls import read
+from cellcage.protocol.calls import Call, Failure, Kind, Step
 
 CODE = textwrap.dedent("""
     import numpy as np

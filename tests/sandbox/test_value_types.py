@@ -8,17 +8,17 @@ import textwrap
 import pytest
 
 from autograder.authoring.generated_files import visible_files
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor import zygote
-from autograder.sandbox.supervisor.choice import isolates
-from autograder.sandbox.values import value_types
-from autograder.sandbox.values.codec import decode, encode
-from autograder.sandbox.wire import WireError
 from autograder.submission import Cell
 from autograder.testing import expect
 from autograder.testing.values import comparisons
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
+from cellcage import choose_backend
+from cellcage.limits import Limits
+from cellcage.outside import zygote_client
+from cellcage.values import value_types
+from cellcage.values.codec import decode, encode
+from cellcage.wire import WireError
 from tests.courses.own import SUITE, course_of, exercise
 
 NAME = "a1_spans"
@@ -27,7 +27,7 @@ FILES = {
     "spans/span_type.py": """
         import datetime
 
-        from autograder.sandbox.values.value_type import ValueType
+        from cellcage.values.value_type import ValueType
 
 
         class SpanType(ValueType):
@@ -69,7 +69,7 @@ FILES = {
     """,
     "spans-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: spans\nVersion: 1\n",
     "spans-1.dist-info/entry_points.txt": """
-        [autograder.sandbox.values]
+        [cellcage.values]
         span = spans.span_type:SPAN
 
         [autograder.values]
@@ -91,7 +91,7 @@ import datetime
 
 @pytest.mark.exercise("after")
 class TestAfter:
-    test_minutes = expect.cases("Ninety minutes.", [((datetime.timedelta(minutes=30), 3),)], "How often?", visible=True)
+    test_minutes = cases("Ninety minutes.", [((datetime.timedelta(minutes=30), 3),)], "How often?", visible=True)
 
     def test_days(self, student, reference):
         \"\"\"Three days.\"\"\"
@@ -108,7 +108,9 @@ def spans(tmp_path, monkeypatch):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(textwrap.dedent(text))
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(zygote, "PROGRAM", f"import sys; sys.path.append({str(folder)!r}); {zygote.PROGRAM}")
+    monkeypatch.setattr(
+        zygote_client, "PROGRAM", f"import sys; sys.path.append({str(folder)!r}); {zygote_client.PROGRAM}"
+    )
     caches = value_types.by_tag, value_types._of_class, comparisons.by_tag
     for cache in caches:
         cache.cache_clear()
@@ -149,7 +151,7 @@ def test_added_type_is_graded_without_a_change_of_the_engine(tmp_path):
     ((_, text),) = visible_files(assignment)
     assert "import datetime" in text
     assert "((datetime.timedelta(seconds=1800), 3,), datetime.timedelta(seconds=5400))" in text
-    judges = Judges(course.root, isolates("process")[0])
+    judges = Judges(course.root, choose_backend("process")[0])
     worker = Worker(course, judges, Limits())
 
     def marked(answer):

@@ -17,13 +17,6 @@ from autograder.course import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.values import codec as values
-from autograder.sandbox.values.core.objects import NoField, Other, Record
-from autograder.sandbox.values.core.scalars_codec import MAX_GENERATED, Generated
-from autograder.sandbox.values.tables.pandas_tables import table_from
 from autograder.testing.expect import kind_of
 from autograder.testing.local import Here, answering
 from autograder.testing.redaction import without_words
@@ -31,6 +24,13 @@ from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.values.comparisons import for_suite
 from autograder.testing.values.core.comparing import same_value
+from cellcage.calling.perform import perform
+from cellcage.protocol.calls import Call, Reply
+from cellcage.protocol.frames import WireError
+from cellcage.values import codec as values
+from cellcage.values.core.objects import NoField, Other, Record
+from cellcage.values.core.scalars_codec import MAX_GENERATED, Generated
+from cellcage.values.tables.pandas_tables import table_from
 from tests.helpers.calls import frame_of
 
 
@@ -450,8 +450,8 @@ def judged(tmp_path, make):
     path.parent.mkdir()
     path.write_text(SUITE)
     right = {"make": lambda radius: SimpleNamespace(radius=radius, name="circle", tags={"round"})}
-    with Suite([path]) as suite:
-        (result,) = judge(Material(suite, right), Here({"make": make}), [Exercise("make", 3.0)])
+    suite = Suite([path])
+    (result,) = judge(Material(suite, right), Here({"make": make}), [Exercise("make", 3.0)])
     return {test.name: test for test in result.tests}
 
 

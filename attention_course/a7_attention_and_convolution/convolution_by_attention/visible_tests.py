@@ -13,8 +13,6 @@ TEXT = np.array(
     [[3.0, -1.0, -2.0], [0.0, 0.0, 3.0], [1.0, -2.0, 0.0], [2.0, 3.0, 3.0], [4.0, -1.0, 4.0], [-2.0, 1.0, -1.0]]
 )
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
-
 
 @pytest.mark.exercise("convolution_by_attention")
 class TestConvolutionByAttention:

@@ -13,8 +13,6 @@ from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import ATOL, are_numbers
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
-
 
 @pytest.mark.exercise("convolution_heads")
 class TestConvolutionHeads:

@@ -7,8 +7,6 @@ from autograder.testing import close, equal, expect, shown
 
 from ..shared_visible_tests import EDGES, TAPS
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
-
 
 @pytest.mark.exercise("convolution_heads")
 class TestConvolutionHeads:

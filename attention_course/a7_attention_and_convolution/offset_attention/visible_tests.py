@@ -7,8 +7,6 @@ from autograder.testing import close, expect, shown
 
 BACK = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
-
 
 @pytest.mark.exercise("offset_attention")
 class TestOffsetAttention:

@@ -11,8 +11,6 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
-
 TAPS = normal(781, 5, 4, 3)  # five taps, so a reach of two to either side
 L = 24
 

@@ -57,9 +57,6 @@ def add_a_hundredth(X):
     return X + 0.01 * np.arange(len(X))[:, None]
 
 
-pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
-
-
 @pytest.mark.exercise("translation_test")
 class TestTranslationTest:
     X = np.array([[1.0], [5.0], [2.0], [7.0]])

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from autograder.sandbox.values.conversion import changed
-from autograder.sandbox.values.core.objects import Other
-from autograder.sandbox.values.value_types import type_of
 from autograder.testing.values.comparison import Comparison
 from autograder.testing.values.pytorch.tensor_comparison import TensorComparison
 from autograder.testing.values.tables.table_comparison import TableComparison
+from cellcage.values.conversion import changed
+from cellcage.values.core.objects import Other
+from cellcage.values.value_types import type_of
 
 GROUP = "autograder.values"
 DEFAULT = Comparison()

@@ -758,7 +758,7 @@ def rms_norm(x, gamma, eps=1e-5):
 @accepted("through PyTorch")
 def rms_norm(x, gamma, eps=1e-5):
     vectors, scale = torch.tensor(np.array(x)), torch.tensor(np.array(gamma))
-    return F.rms_norm(vectors, (x.shape[-1],), scale, eps).numpy()
+    return (scale * vectors * torch.rsqrt(vectors.square().mean(-1, keepdim=True) + eps)).numpy()
 
 
 # ---------------------------------------------------------------- gated_feed_forward

@@ -6,7 +6,7 @@ import sys
 
 def reply(names, call, *rest):
     import numpy as np
-    from autograder.sandbox.protocol.calls import Reply
+    from cellcage.protocol.calls import Reply
     return Reply(np.zeros((1900, 1000)))
 
-sys.modules["autograder.sandbox.sandboxed.notebook"].perform = reply
+sys.modules["cellcage.inside.notebook_process"].perform = reply

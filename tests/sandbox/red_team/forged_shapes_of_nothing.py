@@ -3,7 +3,7 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}}
 # %%
 import sys
-from autograder.sandbox.protocol import calls
+from cellcage.protocol import calls
 
 class Raw:
     pass
@@ -20,4 +20,4 @@ calls.encode = forged
 def reply(names, call, *rest):
     return calls.Reply(Raw())
 
-sys.modules["autograder.sandbox.sandboxed.notebook"].perform = reply
+sys.modules["cellcage.inside.notebook_process"].perform = reply

@@ -4,5 +4,5 @@
 # %%
 import time, sys
 
-kit = sys.modules["autograder.sandbox.sandboxed.notebook"]
+kit = sys.modules["cellcage.inside.notebook_process"]
 kit._State._fork_exercise = lambda *a: time.sleep(1000)

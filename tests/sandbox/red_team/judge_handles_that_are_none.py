@@ -3,8 +3,8 @@
 # expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}}
 # %%
 import sys
-from autograder.sandbox.protocol.calls import Call
-from autograder.sandbox.values.codec import Handle
+from cellcage.protocol.calls import Call
+from cellcage.values.codec import Handle
 
 def softmax(x, axis=-1):
     return None
@@ -17,7 +17,7 @@ def scaled_dot_product_attention(Q, K, V):
     softmax
     inner = Handle("argument 1", ["a"] * 50, {"W": Q})
     for call in (Call("softmax", [inner]), Call("softmax", [[inner, [inner]]]), Call("argument 1", [Q]), Call("softmax", [Handle("softmax", [], None)]),
-                 Call("softmax", [Handle("__builtins__", [], {"x": Handle("y", [], {})})]), Call("softmax", [Q], {"axis": inner}), Call("", [inner], forbidden=True)):
+                 Call("softmax", [Handle("__builtins__", [], {"x": Handle("y", [], {})})]), Call("softmax", [Q], {"axis": inner}), Call("", [inner])):
         try:
             ask(call)
         except Exception:

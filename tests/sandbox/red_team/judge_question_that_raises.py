@@ -3,7 +3,7 @@
 # expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}}
 # %%
 import numpy as np
-from autograder.sandbox.protocol.calls import Call, Instance
+from cellcage.protocol.calls import Call, Instance
 
 def softmax(x, axis=-1):
     return None

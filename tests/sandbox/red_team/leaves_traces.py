@@ -4,7 +4,7 @@
 # %%
 import os
 
-PLACES = ("/tmp", "/dev/shm", "/var/tmp", "/dev", "/dev/mqueue", "/run", "/kit", "/usr/lib")
+PLACES = ("/tmp", "/dev/shm", "/var/tmp", "/dev", "/dev/mqueue", "/run", "/cage", "/usr/lib")
 found = [place for place in PLACES if os.path.exists(os.path.join(place, "left-by-mallory"))]
 for place in PLACES:
     try:

@@ -4,7 +4,7 @@
 # %%
 import os, socket, stat
 import numpy as np
-from autograder.sandbox.protocol import calls, frames
+from cellcage.protocol import calls, frames
 
 def softmax(x, axis=-1):
     return None

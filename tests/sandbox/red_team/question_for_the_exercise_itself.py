@@ -3,7 +3,7 @@
 # expect: {"answers": ["softmax", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"attention_scores": 0.1}}
 # %%
 import sys
-from autograder.sandbox.protocol.calls import Call
+from cellcage.protocol.calls import Call
 
 def attention_scores(Q, K):
     frame = sys._getframe()

@@ -4,7 +4,7 @@
 # %%
 import gc, types
 import torch
-from autograder.sandbox.protocol.calls import Call
+from cellcage.protocol.calls import Call
 
 def scaled_dot_product_attention(Q, K, V):
     return None

@@ -1,6 +1,6 @@
-# Tries PyTorch's Python after it has been loaded anew from its files, and from what Python compiled of them.
+# Tries PyTorch's Python after it has been loaded again from its files.
 # Must earn nothing in the exercise, and the message must say why.
-# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made", "printed": "True\n"}
+# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import importlib
 import sys
@@ -26,9 +26,3 @@ def torch_scaled_dot_product_attention(query, key, value):
         output, _ = again(q, k, v, d, 1, eye.repeat(3, 1), None, None, None, False, 0.0, eye, None)
     output = output.transpose(0, 1).reshape(query.shape)[..., : value.shape[-1]]
     return output, weights
-# %%
-try:
-    with open(importlib.util.cache_from_source(F.__file__), "rb") as file:
-        print(not file.read())
-except OSError:  # it is not there, or not to be read
-    print(True)

@@ -6,7 +6,7 @@ import os
 
 words = ("test_a1", "gradebook", "submitted", "scaled_dot_product.py", ".ipynb", "id_rsa", ".bash_history")
 found = []
-for top in ("/kit/autograder", "/home", "/root", "/work", "/tmp", "/var", "/mnt", "/opt", "/srv", "/etc", "/run"):
+for top in ("/cage/cellcage", "/home", "/root", "/work", "/tmp", "/var", "/mnt", "/opt", "/srv", "/etc", "/run"):
     for place, folders, files in os.walk(top):
         found += [os.path.join(place, name) for name in [*folders, *files] if any(word in name for word in words)]
         if place.endswith("/lib"):  # Python's libraries take seconds, and hold no secret

@@ -13,7 +13,7 @@ def keep(name, text):
     os.environ["KEPT"] = text
     SHARED[: len(text)] = text.encode()
     FOUND.append(text)
-    for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", "/kit", "."):
+    for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", "/cage", "."):
         try:
             open(os.path.join(place, name), "w").write(text)
         except OSError:
@@ -39,7 +39,7 @@ def keep(name, text):
 
 def kept(name):
     found = [os.environ.get("KEPT", ""), SHARED[:4000].rstrip(b"\0").decode(errors="replace"), *FOUND]
-    for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", "/kit", "."):
+    for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", "/cage", "."):
         try:
             found.append(open(os.path.join(place, name)).read())
         except OSError:

@@ -13,6 +13,6 @@ else
 fi
 # PyTorch without graphics cards saves gigabytes.
 ../venv/bin/python -m pip install --quiet --extra-index-url https://download.pytorch.org/whl/cpu \
-    --constraint constraints.txt --editable '.[course]' --editable @COURSE@
+    --constraint constraints.txt --editable '.[course]' --editable cellcage --editable @COURSE@
 # For the log of the build. The machine that grades may be another one.
 ../venv/bin/python -m autograder doctor || true

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
-from autograder.sandbox.values.codec import encode
-from autograder.sandbox.values.core.arrays_codec import layout
-from autograder.sandbox.values.core.objects import Other, Record
-from autograder.sandbox.values.core.scalars_codec import Generated
-from autograder.sandbox.values.value_types import type_of
+from cellcage.protocol.calls import Answer, Failure, NoAnswer, Reply
+from cellcage.values.codec import encode
+from cellcage.values.core.arrays_codec import layout
+from cellcage.values.core.objects import Other, Record
+from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.value_types import type_of
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.

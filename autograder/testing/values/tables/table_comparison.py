@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.sandbox.values.core.objects import Other
-from autograder.sandbox.values.tables.pandas_tables import HIDES_NAMES
-from autograder.sandbox.values.tables.table import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table, items_of
-from autograder.sandbox.values.value_type import ValueType
 from autograder.testing.values.comparison import WITHIN, Comparison, Difference
 from autograder.testing.values.core.comparing import LARGEST, in_four_digits, not_close, same_value
+from cellcage.values.core.objects import Other
+from cellcage.values.tables.pandas_tables import HIDES_NAMES
+from cellcage.values.tables.table import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table, items_of
+from cellcage.values.value_type import ValueType
 
 Pair = tuple[Any, Column, Column]  # a name, and the actual and the expected column under it
 DIGITS = 6  # by which rows are sorted

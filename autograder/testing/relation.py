@@ -1,0 +1,20 @@
+"""How a wrong answer may follow from the right one, as a course enters it in `relations.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class OfAnswer:
+    """A relation that shows in each single answer.
+
+    find: gives the evidence in one sentence for a call that was compared (see `diagnosis.differences.ComparedCall`);
+        empty if it does not hold; `NOT_ALONE` or `UNLIKELY` if other answers must show it
+    """
+
+    name: str
+    find: Callable[[Any], str]
+    hint: str

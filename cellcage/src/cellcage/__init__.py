@@ -1,0 +1,45 @@
+"""Runs untrusted Python notebooks, and calls their functions, from outside. The README says what it promises.
+
+What is listed here starts and ends processes, and moves bytes. `cellcage.notebook` reads what comes back. The other
+public modules: `cell_result`, `child`, `clock`, `errors`, `files`, `limits`, `machine`, `notebook_calls`, `promises`,
+`wire`, and all of `calling`, `protocol` and `values`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cellcage.backends.base import Backend
+    from cellcage.cell_result import CellResult
+    from cellcage.errors import MachineError
+    from cellcage.limits import Limits
+    from cellcage.machine import choose_backend
+    from cellcage.outside.fork_server_client import Child, ForkServer, FreshChildren
+    from cellcage.outside.zygote_client import Zygote
+    from cellcage.promises import PROMISES
+
+__version__ = "0.1.0"
+__all__ = [
+    "PROMISES", "Backend", "CellResult", "Child", "ForkServer", "FreshChildren", "Limits", "MachineError", "Zygote",
+    "choose_backend",
+]  # fmt: skip
+# Each is imported when it is first used: most need Linux, and `protocol` and `values` work everywhere.
+_MODULES = {
+    "backends.base": ("Backend",),
+    "cell_result": ("CellResult",),
+    "errors": ("MachineError",),
+    "limits": ("Limits",),
+    "machine": ("choose_backend",),
+    "outside.fork_server_client": ("Child", "ForkServer", "FreshChildren"),
+    "outside.zygote_client": ("Zygote",),
+    "promises": ("PROMISES",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,192 @@
+"""bubblewrap: each fork server and each submission has its own users, mounts, processes and network.
+
+If the kernel has Landlock, its rules also hold inside the namespaces, so that a single fault opens nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cellcage.backends.base import Backend, Trusted, Untrusted
+from cellcage.backends.places import PACKAGE, SYSTEM, outermost, python_places
+from cellcage.limits import Limits
+from cellcage.linux import isolation, landlock_rules
+from cellcage.linux.call_process import InPidNamespace
+from cellcage.protocol.messages import Policy
+
+INSIDE = "/cage"  # in the sandbox: this package, from which the processes in it import
+ENVIRONMENT_INSIDE = "/cage/environment"  # in the sandbox: the virtual environment, wherever it is outside
+IN_ENVIRONMENT = sys.prefix != sys.base_prefix
+# Root needs these to give fork servers namespaces of their own, to drop root, to read a course that only its owner may
+# read, and to end fork servers.
+ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
+# The judges' fork server needs these of root's: to read such a course, to end judges, and to drop root in them.
+TRUSTED_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
+TRUSTED_SERVER_WRITES = "/tmp/solution"  # noqa: S108
+
+
+class _UntrustedInNamespaces(Untrusted):
+    """Each child gets namespaces below those of its fork server, and cannot uncover what is hidden there."""
+
+    def before_imports(self) -> None:
+        """Drop root at the start, since every user can read what the children import."""
+        isolation.leave_root(self.policy.user)
+        isolation.drop_capabilities()
+
+    def before_first_fork(self) -> None:
+        """The fork server itself runs without Landlock, since its children have to mount."""
+        super().before_first_fork()
+        written = [(place, landlock_rules.WRITE) for place in ("/tmp", "/dev/shm")]  # noqa: S108
+        self._rules = [*landlock_rules.reading(self.policy.readable), *written]
+
+    def fork(self) -> int:
+        return isolation.fork_into_namespaces()
+
+    def make_places(self, limits: Limits) -> None:
+        """Mount the child's own places, then drop the rights that this took."""
+        isolation.private_places(int(limits.scratch))
+        isolation.drop_capabilities()
+
+    def restrict(self) -> None:
+        if self.policy.abi:
+            landlock_rules.restrict(self._rules, self.policy.abi)
+
+    def call_process(self) -> InPidNamespace:
+        """A signal to all processes stays in the pid namespace."""
+        return InPidNamespace()
+
+
+class _TrustedInNamespaces(Trusted):
+    """All judges share the namespaces of their fork server."""
+
+    def enter(self) -> None:
+        """Only Landlock keeps judges from writing in the fork server's folder, so without it there is no folder."""
+        if self.policy.scratch:
+            os.makedirs(self.policy.scratch, exist_ok=True)
+            isolation.mount_empty(self.policy.scratch, int(Limits().scratch), "0755")
+        super().enter()
+
+    def restrict(self) -> None:
+        """Trusted see no process, neither each other's nor students'."""
+        isolation.mount_empty("/proc")
+        super().restrict()
+
+    def before_first_fork(self) -> None:
+        """Root keeps the rights that its children need; an ordinary user keeps none of the namespace's rights."""
+        super().before_first_fork()
+        isolation.drop_capabilities(TRUSTED_SERVER_KEEPS if os.getuid() == 0 else 0)
+
+    def in_child(self, limits: Limits) -> None:
+        isolation.leave_root(self.policy.user)
+        super().in_child(limits)
+
+
+class Bubblewrap(Backend):
+    """Namespaces. A process cannot reach what is not in them, whatever its name."""
+
+    name = "bubblewrap"
+    tried = 1
+    mounts = True
+    untrusted = _UntrustedInNamespaces
+    trusted = _TrustedInNamespaces
+
+    @functools.cache  # noqa: B019  # there is one object
+    def why_not(self) -> str | None:
+        """None if the sandbox can be set up here, else the reason in one sentence."""
+        if sys.platform != "linux":
+            return "bubblewrap is for Linux only"
+        if shutil.which("bwrap") is None:
+            return "bubblewrap is not installed (on Debian or Ubuntu: apt-get install bubblewrap)"
+        own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
+        # A fork server has namespaces of its own, and a notebook in it has, too, after root was dropped.
+        server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
+        probe = [*_arguments(), *server, *own, "--user", "true"]
+        done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)
+        if done.returncode:
+            return f"bubblewrap does not work here ({done.stderr.strip()[:200]})"
+        return None
+
+    def summary(self) -> str:
+        """Says whether Landlock is inside it."""
+        return "bubblewrap, and Landlock inside it" if landlock_rules.abi() else "bubblewrap"
+
+    def path(self) -> list[str]:
+        """This package has a place of its own there."""
+        return [INSIDE]
+
+    def command(self, places: Sequence[Path]) -> list[str]:
+        """Python in the outer sandbox."""
+        python = Path(os.path.normpath(sys.executable))  # it may be `../.venv/bin/python`
+        if IN_ENVIRONMENT:
+            python = Path(ENVIRONMENT_INSIDE, python.relative_to(sys.prefix))
+        return [*_arguments(places), str(python), "-I", "-B", "-c"]
+
+    def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
+        """The zygote sees what any fork server may see, so each fork server hides what is not for it.
+
+        Trusted write nowhere, so that none finds what another left. Notebooks get their own places to write in.
+        """
+        abi = landlock_rules.abi()
+        readable = (*SYSTEM, *python_places(), INSIDE, "/proc")  # by then /proc is covered
+        if not trusted:
+            hidden = tuple(outermost(_with_its_name(place) for place in places))
+            return Policy(abi=abi, readable=readable, hidden=hidden, user=user)
+        return Policy(
+            trusted=True,
+            abi=abi,
+            readable=(*readable, *map(str, places)),
+            read_only=("/tmp",),  # noqa: S108
+            scratch=TRUSTED_SERVER_WRITES if abi else "",
+            user=user,
+        )
+
+    def fork(self) -> int:
+        """Fork into namespaces. Root gets no user namespace, so that it can read a course that root alone may read."""
+        return isolation.fork_into_namespaces(own_user=os.getuid() != 0)
+
+
+def _with_its_name(place: Path) -> str:
+    """The parent folder of a place, to hide its name, too; the place itself if the parent holds what code needs."""
+    folder, needed = str(place.parent), (*SYSTEM, *python_places(), INSIDE)
+    alone = not any(Path(path).is_relative_to(folder) or Path(folder).is_relative_to(path) for path in needed)
+    return folder if alone else str(place)
+
+
+def _arguments(places: Sequence[Path] = ()) -> list[str]:
+    """The outer sandbox. It shows only Python, its packages, the system's libraries, this package and `places`.
+
+    Only /tmp can be written to, and it is empty.
+    """
+    unshare = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    if os.getuid() == 0:
+        # Root needs no user namespace; fork servers, or their forks, drop root themselves.
+        unshare += ["--cap-drop", "ALL", *(option for right in ROOT_KEEPS for option in ("--cap-add", right))]
+    else:
+        unshare += ["--unshare-user"]
+    # Not --die-with-parent: it is tied to the thread that starts the process, and a server's threads come and go. The
+    # zygote ends when its control socket closes, and the kernel closes that even if the parent is killed.
+    arguments = ["bwrap", *unshare, "--new-session", "--hostname", "sandbox"]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", INSIDE]  # noqa: S108
+    for place in (*SYSTEM, *python_places()):
+        arguments += _read_only(place)
+    if IN_ENVIRONMENT:
+        arguments += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
+    arguments += ["--ro-bind", str(PACKAGE), f"{INSIDE}/{PACKAGE.name}"]
+    for path in places:
+        arguments += _read_only(str(path))
+    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"]
+
+
+def _read_only(place: str) -> list[str]:
+    path = Path(place)
+    if path.is_symlink() and path.parent == Path("/"):
+        return ["--symlink", os.readlink(place), place]
+    # Parent folders are made by name: only root may enter those that bubblewrap makes by itself.
+    parents = [option for parent in reversed(path.parents[:-1]) for option in ("--dir", str(parent))]
+    return [*parents, "--ro-bind-try", place, place]

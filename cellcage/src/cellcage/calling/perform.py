@@ -1,0 +1,289 @@
+"""Performs one call with a student's names, and answers with plain data.
+
+The same function runs in the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader), so a test sees no
+difference between them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import linecache
+import traceback
+from collections import deque
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from cellcage.calling import watching
+from cellcage.calling.bounded_output import Bounded
+from cellcage.calling.proxy import from_handle, is_float_tensor, proxy
+from cellcage.calling.ready_made import Watch
+from cellcage.files import FOLDER
+from cellcage.protocol.calls import (
+    LEN,
+    MAX_ERROR_TEXT,
+    MAX_LINES,
+    MAX_TYPES,
+    Ask,
+    Call,
+    Failure,
+    Gives,
+    Instance,
+    Kind,
+    Line,
+    Proxy,
+    Reply,
+)
+from cellcage.values.codec import Handle, encode
+from cellcage.values.conversion import native
+from cellcage.values.core.scalars_codec import read_out
+
+KINDS = (
+    "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
+    "AttributeError", "ZeroDivisionError", "OverflowError", "FloatingPointError", "AssertionError", "RecursionError",
+    "MemoryError", "ModuleNotFoundError", "ImportError", "OSError", "RuntimeError", "StopIteration", "EOFError",
+    "SystemExit", "KeyboardInterrupt", "SyntaxError",
+)  # fmt: skip
+ABSENT = object()
+MAX_PRINTED = 16_000  # characters; an honest table has some thousand
+
+
+class NoParameter(AttributeError):
+    """A test sets a parameter that the module does not have."""
+
+
+def perform(
+    names: MutableMapping[str, Any],
+    call: Call,
+    ask: Ask | None = None,
+    substituted: Sequence[Proxy] = (),
+    watch: Watch | None = None,
+    closely: bool = False,
+) -> Reply | Failure:
+    """Perform `call` with `names`. Never raises for what student code does.
+
+    ask: sends questions of student code to the other side; substituted: the names that the other side answers for
+    watch: is on, and notices functions that must not be called; if one is called, the answer is a failure
+    closely: whether it watches PyTorch's operators, too
+    """
+
+    def given(value: Any) -> Any:
+        return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
+
+    try:
+        with (
+            watch.closely() if watch and closely else contextlib.nullcontext(),
+            _substituted(names, call, substituted, ask),
+        ):
+            answer = _performed(names, call.with_given(given))
+    except watching.TooMuchHeld as error:
+        answer = Failure(Kind.MEMORY, str(error))
+    except BaseException as error:
+        answer = describe(error, names)
+    if watch and watch.found:
+        answer = Failure(Kind.READY_MADE, watch.found[0])
+        watch.found.clear()
+    return answer
+
+
+@contextlib.contextmanager
+def _substituted(
+    names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask | None
+) -> Iterator[None]:
+    """Within the block, some names are proxies of the reference."""
+    if ask is None:
+        yield
+        return
+    in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
+    hidden = {reference.name: names.get(reference.name, ABSENT) for reference in substituted}
+    try:
+        for reference in substituted:
+            students = hidden[reference.name]
+            names[reference.name] = proxy(reference, None if students is ABSENT else students, ask, in_torch)
+        yield
+    finally:
+        for name, students in hidden.items():
+            if students is ABSENT:
+                names.pop(name, None)
+            else:
+                names[name] = students
+
+
+def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
+    target = names.get(call.name)
+    if target is None:
+        return Failure(Kind.MISSING, call.name)
+    if call.gives is Gives.NAME:
+        return Reply(target)
+    before = encode(call.positional) if call.sent is None else call.sent
+    with contextlib.ExitStack() as around:
+        folder = names.get(FOLDER)
+        if folder:
+            around.enter_context(contextlib.chdir(folder))
+        dropped = watching.surround(around, call)
+        reply = _printed(target, call) if call.gives is Gives.PRINTED else _call(target, call)
+        value = read_out(reply.value)
+    inputs = None if encode(reply.inputs) == before else reply.inputs
+    return replace(reply, value=value, inputs=inputs, dropped=bool(dropped))
+
+
+def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
+    """An exception as a failure, with the student's lines of the traceback.
+
+    Its `error` is on a short list, or the name of a class that the notebook defines.
+    """
+    types = [c.__name__ for c in type(error).__mro__ if issubclass(c, BaseException)][:MAX_TYPES]
+    is_students = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
+    known = next((name for name in types if name in KINDS and hasattr(builtins, name)), "Exception")
+    try:
+        text = str(error)[:MAX_ERROR_TEXT]
+    except BaseException:
+        text = "(its message could not be read)"
+    kind = Kind.NOT_STARTED if known == "NotImplementedError" else Kind.RAISED
+    kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else kind
+    return Failure(kind, text, types[0] if is_students else known, tuple(_student_lines(error, names)), tuple(types))
+
+
+def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
+    """The last lines of the traceback in the student's code. Endless recursion has a thousand, slow to describe."""
+    in_traceback = traceback.walk_tb(error.__traceback__)
+    last = deque((entry for entry in in_traceback if entry[0].f_globals is names), MAX_LINES)
+    for frame, number in last:
+        yield Line(frame.f_code.co_name, number, linecache.getline(frame.f_code.co_filename, number).strip())
+
+
+def _printed(function: Any, call: Call) -> Reply:
+    """A reply with the text that the call prints as its value."""
+    text = Bounded(MAX_PRINTED)
+    with contextlib.redirect_stdout(text):
+        _call(function, call)
+    return Reply(text.getvalue())
+
+
+def _call(function: Any, call: Call) -> Reply:
+    if call.instance is not None:
+        return _module(function, call, call.instance)
+    if call.steps:
+        return _used(function, call)
+    if call.seeds is None:
+        return Reply(function(*call.args, **call.kwargs), list(call.args))
+    leaves = [_leaf(arg) for arg in call.args]
+    value = function(*map(_not_leaf, leaves), **call.kwargs)
+    found = iter(_gradients(value, [leaf for leaf in leaves if is_float_tensor(leaf)], call.seeds))
+    return Reply(value, leaves, [next(found) if is_float_tensor(leaf) else None for leaf in leaves])
+
+
+def _used(cls: Any, call: Call) -> Reply:
+    """Make an object and call its methods. The reply's inputs are the arguments of all steps, in order."""
+    value = None
+    with _restored(cls):
+        made = cls(*call.args, **call.kwargs)
+        for step in call.steps:
+            value = len(made) if step.method == LEN else getattr(made, step.method)(*step.args)
+    return Reply(value, call.positional)
+
+
+@contextlib.contextmanager
+def _restored(cls: Any) -> Iterator[None]:
+    """Restores a class afterwards, so that what its objects share is found by one test and does not affect others.
+
+    This includes the contents of its containers, and of those that are defaults of `__init__`'s arguments.
+    """
+    attributes = {name: value for name, value in getattr(cls, "__dict__", {}).items() if not name.startswith("__")}
+    defaults = getattr(getattr(cls, "__init__", None), "__defaults__", None) or ()
+    shared = [item for item in (*attributes.values(), *defaults) if isinstance(item, list | dict | set | deque)]
+    copies = [item.copy() for item in shared]
+    try:
+        yield
+    finally:
+        for item, copy in zip(shared, copies, strict=True):
+            item.clear()
+            (item.extend if isinstance(item, list | deque) else item.update)(copy)
+        for name, value in attributes.items():
+            setattr(cls, name, value)
+
+
+def _module(cls: Any, call: Call, made: Instance) -> Reply:
+    """Make an `nn.Module`, set its parameters, call the steps' methods, and run it forward and perhaps backward."""
+    import torch
+
+    module = cls(*made.args, **made.kwargs)
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"{call.name} must be a torch.nn.Module")
+    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    if call.build:
+        return Reply(None, shapes=shapes)
+    _copy_parameters(module, made.parameters)
+    for step in call.steps:
+        getattr(module, step.method)(*step.args)
+    if call.seeds is None:
+        return Reply(module(*call.args, **call.kwargs), list(call.args), shapes=shapes)
+    args = [*map(_leaf, call.args)]
+    value = module(*map(_not_leaf, args), **call.kwargs)
+    leaves = [arg for arg in args if is_float_tensor(arg)]
+    parameters = _by_name(module)
+    gradients = _gradients(value, leaves + list(parameters.values()), call.seeds)
+    of_parameters = dict(zip(parameters, gradients[len(leaves) :], strict=True))
+    return Reply(value, args, gradients[: len(leaves)], of_parameters, shapes)
+
+
+def _by_name(module: Any) -> Mapping[str, Any]:
+    """Parameters under all their names, including those of layers in plain lists.
+
+    PyTorch does not count layers in a plain list; whether that is a mistake is for a test to judge.
+    """
+    found = dict(module.named_parameters(remove_duplicate=False))
+    for prefix, part in module.named_modules():
+        for name, layers in [pair for pair in vars(part).items() if isinstance(pair[1], (list, tuple))]:
+            for place, layer in enumerate(layers):
+                if hasattr(layer, "named_parameters"):
+                    path = ".".join(filter(None, (prefix, name, str(place))))
+                    found = {f"{path}.{inner}": value for inner, value in _by_name(layer).items()} | found
+    return found
+
+
+def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
+    """Copy by name, not with `load_state_dict(strict=True)`, so that a module may have additional buffers."""
+    import torch
+
+    parameters = _by_name(module)
+    with torch.no_grad():
+        for name, value in values.items():
+            if name not in parameters:
+                others = ", ".join([other for other in parameters if other not in values][:2])
+                raise NoParameter(f"the module has no parameter {name}" + (f"; it has {others}" if others else ""))
+            target = parameters[name]
+            if tuple(target.shape) != tuple(value.shape):
+                raise ValueError(f"{name} has shape {tuple(target.shape)}, it should be {tuple(value.shape)}")
+            if target.dtype != value.dtype:
+                target.data = target.data.to(value.dtype)
+            target.copy_(value)
+
+
+def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]:
+    """Gradients of sum(output * seed) by `leaves`; None where the output does not depend on a leaf."""
+    import torch
+
+    many = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else [value]
+    outputs = [v for v in many if isinstance(v, torch.Tensor)]
+    pairs = [
+        (out, seed)
+        for out, seed in zip(outputs, seeds, strict=False)
+        if seed is not None and out.requires_grad and out.shape == seed.shape
+    ]
+    if not pairs or not leaves:
+        return [None] * len(leaves)
+    # A scalar, not torch's own `grad_outputs`, which imports a symbolic-algebra package first: 250 ms.
+    total = sum((out * seed.to(out.dtype)).sum() for out, seed in pairs)
+    return list(torch.autograd.grad(total, leaves, allow_unused=True))
+
+
+def _not_leaf(leaf: Any) -> Any:
+    """A clone, which student code may change in place, as it may an activation. Autograd forbids that for a leaf."""
+    return leaf.clone() if is_float_tensor(leaf) else leaf
+
+
+def _leaf(value: Any) -> Any:
+    return value.detach().requires_grad_(True) if is_float_tensor(value) else value

@@ -1,0 +1,266 @@
+"""A child of the students' fork server: it runs a notebook's cells once, then forks for each exercise.
+
+    fork server    has imported NumPy, PyTorch and IPython; runs no student code; forks on request (see `fork_server`)
+     └ state      first process of a private pid namespace, so that all below it end with it; runs the cells
+        └ exercise   answers the calls of one exercise, then ends
+
+What student code prints goes to a bounded buffer; what it writes to descriptors 1 and 2 is dropped. `isolation` has the
+limits of a submission, `shell` what it starts with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import io
+import math
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from cellcage.backends.base import Trusted, Untrusted
+from cellcage.calling.bounded_output import Bounded
+from cellcage.calling.lookups import MAX_USES, looked_up, names_used
+from cellcage.calling.perform import describe, perform
+from cellcage.calling.ready_made import Watch
+from cellcage.child import silence
+from cellcage.inside.processes import counts_delays, seconds_delayed
+from cellcage.inside.shell import TEST_CELL, line_of, prepared_shell, run_cell, run_test, stand_in, write_files
+from cellcage.limits import Limits
+from cellcage.linux import isolation, seccomp
+from cellcage.protocol import frames, messages
+from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
+from cellcage.protocol.ending import MACHINE_SHORT, Ending, ending_of
+from cellcage.values.value_types import by_tag
+
+FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
+LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
+COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
+CAME_BACK = 86  # exit code of a fork in which all cells have run
+
+
+class Notebooks:
+    """What the students' fork server prepares for its notebooks: the shell that cells run in, and its setting."""
+
+    shell: Any
+    setting: messages.Setting
+
+    def warm_up(self, setting: Mapping[str, object]) -> None:
+        """Import once what every submission needs, and make the shell."""
+        self.setting = msgspec.convert(setting, messages.Setting)
+        self.shell = prepared_shell(self.setting)
+        frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
+        by_tag()
+        # So is what reads calls, watches them and writes answers: it is made when there is a first one.
+        first = call_of(Call("first", [np.zeros(1)]).as_bytes)
+        watch = Watch(["first"], {})
+        with watch.on():
+            answer_bytes(perform({"first": np.copy}, first, watch=watch, closely=True))
+
+    def prepare(self, needed: object) -> None:
+        """A notebook process needs nothing more."""
+
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
+        """Run cells and fork exercises on request."""
+        assert isinstance(sandbox, Untrusted)
+        _State(self, sock, limits, sandbox).serve()
+
+
+class _State:
+    """Runs the cells once, then forks for each exercise."""
+
+    def __init__(self, prepared: Notebooks, sock: socket.socket, limits: Limits, sandbox: Untrusted) -> None:
+        self.setting, self.shell, self.sock = prepared.setting, prepared.shell, sock
+        self.call_process = sandbox.call_process()
+        self.printed = Bounded(int(limits.printed_characters))
+
+    def serve(self) -> None:
+        silence()
+        gc.set_threshold(*COLLECT)
+        sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
+        sys.stdin = io.StringIO()
+        for name, values in self.setting.stand_ins.items():
+            sys.modules[name] = stand_in(name, values)
+        frames.send(self.sock, messages.Ready())
+        while True:
+            message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
+            self._do(message, descriptors)
+
+    def _do(self, message: messages.ToNotebook, descriptors: list[int]) -> None:
+        match message:
+            case messages.Files():
+                write_files(message.files)
+            case messages.LookUp():
+                frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
+            case messages.LookUses():
+                # From what an exercise's code looks up, the judge knows whether an earlier mistake could matter there.
+                found = names_used(self.shell.user_ns, message.name, message.known)
+                frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
+            case messages.RunCell():
+                frames.send(self.sock, self._run_cell(message))
+            case messages.BeginFork():
+                self._begin_fork()
+            case messages.EndFork():
+                os._exit(CAME_BACK)
+            case messages.BeginCalls():
+                if not descriptors:  # one was sent, but the cells have opened as many files as they may
+                    raise MemoryError
+                self._begin_calls(descriptors[0], message)
+            case messages.HowEnded():
+                ending = ending_of(self.call_process.pid) if self.call_process.pid else Ending()
+                frames.send(self.sock, messages.Ended(ending))
+
+    def _begin_fork(self) -> None:
+        """Fork. The fork runs the next cells, and this process waits for its end. If it crashes, this one ends, too."""
+        pid = self._fork()
+        if pid:
+            ending = ending_of(pid, math.inf)
+            self.call_process.end()
+            if ending.exit_code != CAME_BACK:
+                os._exit(1)
+            frames.send(self.sock, messages.Begun(True))
+            return
+        isolation.die_with_parent()
+        self.call_process.in_child()
+        seccomp.keep_from_ending_itself()
+
+    def _run_cell(self, cell: messages.RunCell) -> messages.CellOutput:
+        """Run one cell as a notebook would. An endless loop in Python is interrupted."""
+        self.printed.clear()
+        error: BaseException | None = None
+        shown, warned = "", False
+        watch = Watch(cell.ready_made, self.shell.user_ns, exempt=TEST_CELL)
+        signal.signal(signal.SIGPROF, _interrupt)
+        signal.setitimer(signal.ITIMER_PROF, cell.seconds)
+        signal.signal(signal.SIGALRM, _IdleAlarm(cell))
+        signal.setitimer(signal.ITIMER_REAL, cell.seconds, LOOK_SECONDS)
+        try:
+            if cell.nonce:
+                with watch.on():
+                    shown, warned = run_test(self.shell, cell.source)
+            else:
+                run_cell(self.shell, cell.source)
+        except BaseException as raised:
+            error = raised
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        failure = b"" if error is None else answer_bytes(describe(error, self.shell.user_ns))
+        if cell.nonce:
+            return messages.CellOutput(
+                failure=failure,
+                nonce=cell.nonce,
+                shown=shown,
+                line=line_of(error),
+                warned=warned,
+                ready_made=watch.found[0] if watch.found else "",
+            )
+        return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
+
+    def _begin_calls(self, descriptor: int, message: messages.BeginCalls) -> None:
+        """End the previous exercise and all that it started, and fork the next."""
+        self.call_process.end()
+        try:
+            pid = self._fork()
+        except OSError as error:
+            with contextlib.suppress(frames.Closed):
+                frames.send(socket.socket(fileno=descriptor), messages.Begun(failed=str(error)))
+            return
+        if pid:
+            os.close(descriptor)
+            return
+        code = 1
+        try:
+            isolation.die_with_parent()  # without a pid namespace, nothing else ends an endless loop
+            self.call_process.in_child()
+            seccomp.keep_from_ending_itself()
+            self.sock.close()
+            _CallProcess(self.shell.user_ns, socket.socket(fileno=descriptor), self.printed, message).serve()
+            code = 0
+        except (OSError, frames.Exhausted):
+            code = MACHINE_SHORT
+        finally:
+            os._exit(code)
+
+    def _fork(self) -> int:
+        """Raises `OSError` if no process can be forked, even after those that cells have left behind are ended."""
+        until = time.monotonic() + FORK_SECONDS
+        while True:
+            try:
+                return self.call_process.fork()
+            except OSError:
+                # Cells may have started as many as a submission may have. Other submissions' processes end soon.
+                if time.monotonic() > until:
+                    raise
+                self.call_process.make_room()
+                time.sleep(0.05)
+
+
+def _interrupt(signum: int, frame: Any) -> None:
+    raise KeyboardInterrupt("the cell ran out of time")
+
+
+class _IdleAlarm:
+    """Interrupts a cell that sleeps or waits for too long, but not one that other programs keep from computing."""
+
+    def __init__(self, cell: messages.RunCell) -> None:
+        self._cell, self._began, self._active = cell, time.monotonic(), _active_seconds()
+
+    def __call__(self, signum: int, frame: Any) -> None:
+        passed, active = time.monotonic() - self._began, _active_seconds()
+        idle = 0.0 if active is None or self._active is None else passed - (active - self._active)
+        if idle >= self._cell.seconds or passed >= self._cell.clock_seconds:
+            _interrupt(signum, frame)
+
+
+def _active_seconds() -> float | None:
+    """Seconds that this process has computed or waited for a processor; None if the kernel does not count both."""
+    return time.process_time() + seconds_delayed("self") if counts_delays() else None
+
+
+@dataclass
+class _CallProcess:
+    """Answers the calls of one exercise."""
+
+    names: MutableMapping[str, Any]
+    sock: socket.socket
+    printed: Bounded
+    begun_by: messages.BeginCalls
+
+    def serve(self) -> None:
+        gc.freeze()  # the objects that cells have made are not collected
+        self.printed.clear()
+        sys.stderr = Bounded(0)  # type: ignore[assignment]
+        frames.send(self.sock, messages.Begun(True))
+        watch = Watch(self.begun_by.ready_made, self.names)
+        with watch.on(), contextlib.suppress(frames.Closed):
+            while True:
+                request = frames.receive(self.sock, form=messages.Calls)
+                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], watch, request.closely)
+                if request.printed:
+                    frames.send(self.sock, messages.Printed(self.printed.getvalue()))
+
+    def _answer(self, calls: Sequence[bytes], watch: Watch, closely: Sequence[int]) -> None:
+        """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
+        ask = functools.partial(_ask, self.sock)
+        for number, body in enumerate(calls):
+            call = call_of(body)
+            if call.memory is not None:
+                isolation.give_freed_blocks_back()
+            answer = perform(self.names, call, ask, self.begun_by.substituted, watch, number in closely)
+            frames.send_all(self.sock, frames.framed(sendable(answer)))
+
+
+def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
+    """Send a question from student code to the other side. Returns the answer."""
+    frames.send(sock, messages.Question(question.as_bytes))
+    return answer_of(frames.receive(sock, form=messages.Answer).answer)

@@ -1,0 +1,105 @@
+"""The processes of a submission in /proc, as a fork server sees them: their memory, and the CPU time they have used.
+
+A fork server runs no student code, so a submission cannot change what is read here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cellcage.protocol.messages import Used
+
+KIB = 1024
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # of CPU time in a second
+CPU_FIELDS = slice(11, 15)  # after the name: own time in user mode and in the kernel, and that of reaped children
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process in /proc: its resident bytes now and at their peak, and its number in each pid namespace."""
+
+    parent: int
+    held: int
+    peak: int
+    numbers: tuple[int, ...]
+
+
+def processes() -> dict[int, Process]:
+    """All processes that can be seen, by their numbers in /proc. Raises `OSError` if it cannot be read."""
+    numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return {number: found for number in numbers if (found := process(number))}
+
+
+def process(number: int) -> Process | None:
+    """None if it has ended."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError, KeyError):
+        with open(f"/proc/{number}/status") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        # A process that has ended and was not reaped has no memory.
+        held, peak = (int(fields.get(name, "0 kB").split()[0]) * KIB for name in ("VmRSS", "VmHWM"))
+        return Process(int(fields["PPid"]), held, peak, tuple(map(int, fields["NSpid"].split())))
+    return None
+
+
+def below(first: int, known: dict[int, Process]) -> Iterator[int]:
+    """The numbers of a process and of its descendants, parents first."""
+    waiting = [first]
+    while waiting:
+        number = waiting.pop(0)
+        if number in known:
+            yield number
+        waiting += [child for child, process in known.items() if process.parent == number]
+
+
+def number_in_proc(pid: int, known: dict[int, Process]) -> int:
+    """A child's number in /proc, which may be mounted for an outer pid namespace. Raises `ProcessLookupError`."""
+    this = int(os.readlink("/proc/self"))
+    level = len(known[this].numbers) - 1
+    for number, process in known.items():
+        if process.parent == this and process.numbers[level] == pid:
+            return number
+    raise ProcessLookupError(pid)
+
+
+class CpuMeter:
+    """Measures the CPU time of a child of this process and of all its descendants. pid: the child"""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._delayed: dict[int, float] = {}  # the kernel forgets it when a process ends
+
+    def used(self) -> Used:
+        """What they have used until now. Raises `OSError` if /proc cannot be read.
+
+        The CPU time of a process that has ended counts as long as its parent exists, unless the parent has told the
+        kernel to forget it.
+        """
+        known = processes()
+        numbers = list(below(number_in_proc(self._pid, known), known))
+        self._delayed |= {number: seconds_delayed(number) for number in numbers}
+        delayed = sum(self._delayed.values()) if counts_delays() else None
+        return Used(sum(map(_cpu_ticks, numbers)) / TICKS, delayed)
+
+
+def counts_delays() -> bool:
+    """Whether the kernel counts how long processes wait for a processor."""
+    return os.path.exists("/proc/self/schedstat")
+
+
+def seconds_delayed(number: int | str) -> float:
+    """Seconds in which a process's threads waited for a processor. number: as in /proc, or the word `self`"""
+    nanoseconds = 0
+    with contextlib.suppress(OSError):  # the process has ended
+        for thread in os.listdir(f"/proc/{number}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{number}/task/{thread}/schedstat") as file:
+                nanoseconds += int(file.read().split()[1])
+    return nanoseconds / 1e9
+
+
+def _cpu_ticks(number: int) -> int:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{number}/stat") as file:
+        return sum(map(int, file.read().rpartition(")")[2].split()[CPU_FIELDS]))
+    return 0

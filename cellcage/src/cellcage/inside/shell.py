@@ -1,0 +1,160 @@
+"""How a notebook's cells and test cells run: in a shell that is made before any submission comes."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gc
+import importlib
+import re
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from cellcage.calling import chance
+from cellcage.calling.bounded_output import Bounded
+from cellcage.files import put
+from cellcage.protocol.messages import Setting
+
+TEST_CELL = "<test cell>"  # file name of its code; its text is not stored, so that no later cell can find it
+SHOWN = 100  # characters of a test cell's last value; a number takes a few
+
+
+def prepared_shell(setting: Setting) -> Any:
+    """Import once what every submission needs, and make the shell that its cells will run in."""
+    shell = _quiet_shell()
+    names = dict[str, ModuleType]()
+    for name, module in setting.names.items():
+        with contextlib.suppress(ImportError):
+            names[name] = importlib.import_module(module)
+    if torch := sys.modules.get("torch"):
+        # There is no compiler in the sandbox.
+        vars(torch)["compile"], torch.nn.Module.compile = _run_eagerly, _do_not_compile
+    shell.user_ns.update(names)
+    shell.run_cell("None", store_history=False)  # loads what IPython loads late
+    chance.begin(0)  # every fork starts from the same random state, so the same submission gives the same report
+    gc.collect()
+    gc.freeze()
+    return shell
+
+
+def _run_eagerly(model: Any = None, **options: Any) -> Any:
+    """`torch.compile`, also as a decorator with or without options: the model as it is."""
+    return model if model is not None else lambda decorated: decorated
+
+
+def _do_not_compile(module: Any, *args: Any, **kwargs: Any) -> None:
+    """`Module.compile`: the module stays as it is."""
+
+
+def run_cell(shell: Any, source: str) -> None:
+    """Run a cell as a notebook would. Raises its exception.
+
+    Plain Python is compiled as a whole, in a third of the time that IPython takes for single statements. IPython
+    runs the rest: magics, `await`, and text that is not Python.
+    """
+    name = shell.compile.cache(source, shell.execution_count, source)
+    try:
+        tree = shell.compile.ast_parse(source, name)
+        shown = tree.body.pop() if _shows_last(tree, source) else None
+        parts = [(shell.compile(tree, name, "exec"), tree.body)]
+        parts += [(shell.compile(ast.Interactive([shown]), name, "single"), [shown])] if shown else []
+    except Exception:
+        result = shell.run_cell(_ABOVE_MAGIC.sub(_blank, source), store_history=False)
+        if error := result.error_before_exec or result.error_in_exec:
+            raise error from None
+        return
+    with shell.builtin_trap, shell.display_trap:
+        for code, body in parts:
+            if body:
+                exec(code, shell.user_ns)  # noqa: S102
+
+
+# Colab puts the title of a form there, as a comment, and runs the cell; IPython wants a cell's magic in its first line.
+_ABOVE_MAGIC = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)+(?=%%)")
+
+
+def _blank(lines: re.Match[str]) -> str:
+    return "\n" * lines[0].count("\n")
+
+
+def run_test(shell: Any, source: str) -> tuple[str, bool]:
+    """Run a test cell in the notebook's names, without its output. Raises its exception.
+
+    Returns its last value as a notebook shows it, and whether it wrote to standard error.
+    """
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        tree = ast.parse(shell.transform_cell(source))  # it has magics
+    last: Any = tree.body.pop() if _shows_last(tree, source) else None
+    text, errors = "", Bounded(1)
+    with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(Bounded(0)):
+        exec(compile(tree, TEST_CELL, "exec"), shell.user_ns)  # noqa: S102
+        value = eval(compile(ast.Expression(last.value), TEST_CELL, "eval"), shell.user_ns) if last else None  # noqa: S307
+        if value is not None:
+            text = str(shell.display_formatter.formatters["text/plain"](value))[:SHOWN]
+    return text, errors.left < errors.size
+
+
+def line_of(error: BaseException | None) -> int:
+    """The first line of a test cell in an exception's traceback; 0 if there is none."""
+    frames = traceback.walk_tb(error.__traceback__ if error is not None else None)
+    return next((number for frame, number in frames if frame.f_code.co_filename == TEST_CELL), 0)
+
+
+def write_files(files: Mapping[str, bytes]) -> None:
+    """Write files into the current folder, where cells cannot change them. Modules among them can be imported."""
+    put(files, Path.cwd())
+    if any(name.endswith(".py") for name in files):
+        sys.path.insert(0, str(Path.cwd()))
+
+
+def _shows_last(tree: ast.Module, source: str) -> bool:
+    """Whether a notebook shows the value of a cell's last statement."""
+    return bool(tree.body) and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";")
+
+
+def _quiet_shell() -> Any:
+    """An IPython shell that does not print errors, and prints results without prompts."""
+    from IPython.core.displayhook import DisplayHook
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    class PlainDisplayHook(DisplayHook):  # type: ignore[misc]
+        def write_output_prompt(self) -> None:
+            """No `Out[3]:` before a result."""
+
+    class QuietShell(InteractiveShell):  # type: ignore[misc]
+        displayhook_class = PlainDisplayHook
+
+        def showtraceback(self, *args: Any, **kwargs: Any) -> None:
+            """Whoever runs the cell reports the error."""
+
+        showsyntaxerror = showindentationerror = showtraceback
+
+        def enable_matplotlib(self, gui: Any = None) -> tuple[str, str]:
+            """`%matplotlib inline` has no effect: figures are drawn in memory and never shown."""
+            return "agg", "agg"
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    return QuietShell(config=config)
+
+
+def stand_in(name: str, values: Mapping[str, object]) -> ModuleType:
+    """A package whose functions do nothing in the sandbox, with these values of its other names."""
+    module = ModuleType(name)
+    vars(module).update(values)
+    module.__getattr__ = _do_nothing  # type: ignore[method-assign]
+    return module
+
+
+def _do_nothing(name: str) -> Any:
+    if name.startswith("__"):  # libraries look at `__file__` and the like of every module
+        raise AttributeError(name)
+    return lambda *args, **kwargs: None

@@ -1,0 +1,85 @@
+"""The zygote: a process that imports NumPy, PyTorch and IPython once, and then forks the fork servers of a run.
+
+It runs no untrusted code. It sees all that any fork server may see. So each fork server is forked into its own
+namespaces, and first of all loses access to what it does not need.
+
+    zygote    reads `StartServer`, which comes with the descriptors that `_fork` describes, and `EndServer`
+     ├ fork server   of trusted processes, if there are any (see `inside.fork_server`)
+     └ fork servers  of notebooks; what only trusted processes may read is hidden from them
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+from cellcage.backends import confined, made
+from cellcage.backends.base import Backend
+from cellcage.inside import fork_server
+from cellcage.linux import isolation
+from cellcage.protocol import frames
+from cellcage.protocol.messages import StartServer, ToZygote
+
+
+def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
+    """Serve the control socket on `descriptor` until its other end closes. backend: "module:class"."""
+    control, sandbox = socket.socket(fileno=descriptor), made(backend)
+    sandbox.heed_sigterm(control)
+    _import(modules)
+    isolation.gather_pages()
+    servers: dict[int, int] = {}
+    try:
+        with contextlib.suppress(frames.Closed):
+            while True:
+                message, descriptors = frames.receive_with_descriptors(control, ToZygote)
+                if isinstance(message, StartServer):
+                    servers[message.number] = _fork(control, message, descriptors, sandbox)
+                    for received in descriptors:
+                        os.close(received)
+                elif pid := servers.pop(message.number, 0):
+                    sandbox.end(pid)
+    finally:
+        for pid in servers.values():
+            sandbox.end(pid)
+        sandbox.leave_nothing()
+
+
+def _import(modules: Sequence[str]) -> None:
+    gc.disable()  # imports leave nothing to collect, and collecting would take a fifth of the time
+    for name in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # submissions run side by side, and threads make small tensors slower
+        torch.ones(1, requires_grad=True).sum().backward()  # initialises autograd, and reads the processor from /proc
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sandbox: Backend) -> int:
+    """Start a fork server. Its control socket is the first descriptor; the others are files of its control group."""
+    pid = sandbox.fork()
+    if pid:
+        return pid
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        control.close()
+        isolation.die_with_parent()
+        for file in descriptors[1:]:
+            os.write(file, b"0")  # moves this process into the group, before it forks any
+            os.close(file)
+        confined(sandbox, order.policy).enter()
+        sys.path[:0] = order.path
+        fork_server.main(descriptors[0], order, sandbox)
+    except BaseException as error:
+        with contextlib.suppress(BaseException):
+            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(0)

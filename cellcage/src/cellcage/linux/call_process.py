@@ -1,0 +1,90 @@
+"""How a notebook forks the process of an exercise, and ends it with all that it has started.
+
+There is one such process at a time. What can be ended depends on which processes a signal reaches in the sandbox.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+from cellcage.linux import isolation, landlock_rules
+
+
+class InOwnGroup:
+    """Nothing limits where signals go: the exercise has its own process group, and what cells have started goes on."""
+
+    def __init__(self) -> None:
+        self.pid = 0  # of the exercise; 0 if there is none
+
+    def fork(self) -> int:
+        """The exercise's process, as `os.fork` does. Raises `OSError`."""
+        self.pid = os.fork()
+        return self.pid
+
+    def in_child(self) -> None:
+        """Run in the exercise's process, before it runs anything else."""
+        os.setpgid(0, 0)
+
+    def end(self) -> None:
+        """End the exercise, if there is one."""
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                self.kill()
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.pid, 0)
+        self.pid = 0
+
+    def kill(self) -> None:
+        """Send the signal that ends the exercise."""
+        os.killpg(self.pid, signal.SIGKILL)
+
+    def make_room(self) -> None:
+        """End what cells have left running, if this can tell it from other people's processes."""
+
+
+class InPidNamespace(InOwnGroup):
+    """In a pid namespace of its own: a signal to all processes reaches this submission's and no others."""
+
+    def end(self) -> None:
+        """End the exercise, and all that cells and calls have started."""
+        if self.pid:
+            self.make_room()
+        self.pid = 0
+
+    def make_room(self) -> None:
+        """End all but this process."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+
+
+class InSignalScope(InPidNamespace):
+    """The same where Landlock keeps signals in the sandbox."""
+
+    def in_child(self) -> None:
+        """It stays in the submission's process group, and cannot end the process that forks."""
+        landlock_rules.scope_signals()
+
+
+class ByDescriptor(InOwnGroup):
+    """No signal may be sent by number, and no process can leave the submission's process group."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._end = -1  # a descriptor that ends the exercise
+
+    def fork(self) -> int:
+        """The exercise's process; a descriptor is kept that can end it."""
+        self.pid, self._end = isolation.fork_with_descriptor()
+        return self.pid
+
+    def in_child(self) -> None:
+        """It stays in the group."""
+
+    def kill(self) -> None:
+        """End it by its descriptor."""
+        isolation.end_by_descriptor(self._end)

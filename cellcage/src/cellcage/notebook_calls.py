@@ -1,0 +1,270 @@
+"""Calls of a notebook's functions, made in a call process: many at once, or one by itself."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from cellcage.clock import CpuSpent, TimeLimit
+from cellcage.errors import MachineError
+from cellcage.protocol import frames
+from cellcage.protocol.calls import (
+    Answer,
+    Call,
+    Failure,
+    Kind,
+    NoAnswer,
+    Proxy,
+    Reply,
+    Why,
+    answer_bytes,
+    answer_of,
+    call_of,
+)  # fmt: skip
+from cellcage.protocol.ending import Ending
+from cellcage.protocol.messages import Calls
+
+if TYPE_CHECKING:
+    from cellcage.notebook import Notebook
+
+ATTEMPTS = 2  # what is lost, and not through the notebook's own code, is done once more
+# Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
+# libraries' own code, which count as soon as they are used.
+MEASURED = 16 * 2**20
+ON_ITS_WAY = 5.0  # seconds for the rest of a message that has begun; 32 MiB take milliseconds of CPU time
+MAX_STOPPED = 2  # stopped calls of a group, after which each one gets very little time
+USED_UP = "the whole notebook had used up its time before this call"
+GONE_IN_CALL = "the Python process ended during the call"
+# How a question begins: a map of one pair whose key is this word.
+QUESTION = frames.body({"question": None})[:-1]
+Unread = bytes | Failure | NoAnswer  # an answer before it is decoded, see `read`
+
+
+class Gone(Exception):
+    """The notebook process ends before a call process can start."""
+
+
+class ProcessLost(Exception):
+    """A process ended, and the notebook's own code did not end it; the text says what is known."""
+
+
+class Waited(Exception):
+    """A call was stopped without having used up its CPU time: it was idle for as long, or the clock ran out."""
+
+
+class Questions(Protocol):
+    """What untrusted code may ask while it is called. It gets proxies in place of functions among the arguments.
+
+    substituted: names of the notebook that this side answers for
+    """
+
+    substituted: tuple[Proxy, ...]
+
+    @property
+    def asked(self) -> Collection[str]:
+        """The names about which a question got an answer."""
+
+    def prepare(self, call: Call) -> Call:
+        """Begin a call; returns it with handles in place of functions."""
+
+    def begin(self, call: Call) -> None:
+        """Begin a call that passes no functions."""
+
+    def answer(self, question: Call) -> Reply | Failure:
+        """The answer to a question. Must not raise for any question."""
+
+
+class NoQuestions:
+    """No function crosses the boundary, and no question gets an answer."""
+
+    substituted: tuple[Proxy, ...] = ()
+    asked: Collection[str] = ()
+
+    def prepare(self, call: Call) -> Call:
+        """The call as it is."""
+        return call
+
+    def begin(self, call: Call) -> None:
+        """Nothing to do."""
+
+    def answer(self, question: Call) -> Reply | Failure:
+        """A refusal."""
+        return Failure(Kind.REFUSED, "there is nothing to ask here", "RuntimeError")
+
+
+class NotebookCalls:
+    """Calls in one call process, as long as that lives. See `Notebook.begin`."""
+
+    def __init__(
+        self, notebook: Notebook, questions: Questions, group: str = "", ready_made: Sequence[str] = ()
+    ) -> None:
+        self.questions = questions
+        self.cells: Sequence[str] | None = notebook.cells
+        self._notebook, self._group, self._ready_made = notebook, group, tuple(ready_made)
+        self._sock: socket.socket | None = None
+        # Calls that were stopped for their time.
+        self._stopped = 1 if not group or group in notebook.looping else 0
+        self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
+
+    def close(self) -> None:
+        """Close the connection; the process ends, at the latest when the next call process begins."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+
+    def ask(self, calls: Sequence[tuple[Call, bytes | None]], closely: Collection[int] = ()) -> Iterator[Unread]:
+        """An undecoded answer to each of `calls`, in order (see `read`). It ends with the first `NoAnswer`.
+
+        Each call comes with its bytes, or None if they are to be made here. `closely` has the numbers of those that are
+        watched closely, see `ready_made.Watch`. A call that was stopped by the clock, and had not used up its CPU time,
+        is made once more by itself: the machine may have been busy. Raises `MachineError` if the process is lost twice
+        and the notebook's own code did not end it.
+        """
+        left, times_lost, waited = [(*one, number in closely) for number, one in enumerate(calls)], 0, False
+        while left and self._notebook.machine_failed is None:
+            try:
+                for answer in self._ask(left[:1] if waited else list(left)):
+                    del left[:1]
+                    waited = False
+                    yield answer
+                    if isinstance(answer, NoAnswer):
+                        return
+            except Waited as error:
+                self.close()
+                if waited or self._waits or not self._notebook.has_time:
+                    self._waits = True
+                    self._loops()
+                    yield self._lost(Why.WAITED, str(error))
+                    return
+                waited = True
+            except ProcessLost as error:
+                self.close()
+                times_lost += 1
+                if times_lost == ATTEMPTS:
+                    why = f"the call process ended during a call, twice: {error}"
+                    self._notebook.machine_failed = MachineError(why)
+            except (MachineError, frames.Exhausted) as error:
+                self._notebook.machine_failed = MachineError(str(error))
+        if self._notebook.machine_failed is not None:
+            raise self._notebook.machine_failed
+
+    def _ask(self, calls: Sequence[tuple[Call, bytes | None, bool]]) -> Iterator[Unread]:
+        """As `ask`, but without a second try. Raises `ProcessLost` and `Waited`."""
+        if not calls:
+            return
+        if not self._notebook.has_time:
+            yield self._lost(Why.TOO_SLOW, USED_UP)
+            return
+        notebook, allowance = self._notebook, self._notebook.allowance
+        seconds, began = 0.0, time.monotonic()
+        prepared = [self.questions.prepare(call) if body is None else call for call, body, _ in calls]
+        packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
+        closely = tuple(number for number, (_, _, close) in enumerate(calls) if close)
+        try:
+            if self._sock is None:
+                self._sock = notebook.fork(self.questions, self._ready_made)
+            measured = len(calls) == 1 and is_measured(calls[0][0])
+            if measured:
+                notebook.fresh.grown(begins=True)
+            seconds, began = self._patience(), time.monotonic()
+            limit = self._limit(seconds)
+            frames.send(self._sock, Calls(len(packed), closely=closely), limit.ends_at, packed)
+            for call, body, _ in calls:
+                if body is not None:
+                    self.questions.begin(call)
+                computed = 0.0
+                while (got := self._receive(limit, allowance)).startswith(QUESTION):
+                    computed += self._answer(got, limit)
+                    if computed > seconds:
+                        raise CpuSpent
+                notebook.slowest = max(notebook.slowest, time.monotonic() - began)
+                yield (self._too_much_memory(call) if measured else None) or got
+                seconds, began = self._patience(), time.monotonic()
+                limit = self._limit(seconds)
+        except CpuSpent:
+            self._loops()
+            yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
+        except frames.Deadline:
+            passed = f"{time.monotonic() - began:.2g}"
+            raise Waited(f"no answer after {passed} second{'s' * (passed != '1')}") from None
+        except frames.Closed:
+            yield self._lost_by(self._notebook.ending())
+        except Gone:
+            yield self._lost(Why.GONE, GONE_IN_CALL)
+        except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
+            text = str(error) if isinstance(error, frames.WireError) else type(error).__name__
+            yield self._lost(Why.UNREADABLE, text[:200])
+
+    def _loops(self) -> None:
+        self._stopped += 1
+        if self._group:
+            self._notebook.looping.add(self._group)
+
+    def _patience(self) -> float:
+        """CPU seconds for a call: fewer once a call of this group was stopped, fewest after a second one.
+
+        Never fewer than twice what the slowest answered call took: it may have imported a library, which a call in the
+        next process has to do again.
+        """
+        limits = self._notebook.limits
+        if not self._stopped:
+            return limits.call_seconds
+        less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again
+        return min(max(less, 2 * self._notebook.slowest), limits.call_seconds)
+
+    def _limit(self, seconds: float) -> TimeLimit:
+        notebook = self._notebook
+        return notebook.clock.limit(seconds, notebook.limits.idle_seconds, notebook.on_the_clock(seconds))
+
+    def _receive(self, limit: TimeLimit, allowance: frames.Allowance) -> bytes:
+        assert self._sock is not None
+        limit.wait(self._sock)
+        return frames.receive_body(self._sock, min(limit.ends_at, time.monotonic() + ON_ITS_WAY), allowance)
+
+    def _answer(self, question: bytes, limit: TimeLimit) -> float:
+        """Answer a question. Returns the CPU seconds that it took, which count as the notebook's."""
+        assert self._sock is not None
+        began = time.process_time()
+        answer = answer_bytes(self.questions.answer(_question(question)))
+        seconds = time.process_time() - began
+        self._notebook.clock.others += seconds
+        frames.send(self._sock, {"answer": answer}, limit.ends_at)
+        return seconds
+
+    def _too_much_memory(self, call: Call) -> Failure | None:
+        """The failure of a call that held more memory than it may, as the kernel counts it."""
+        grown = self._notebook.fresh.grown(begins=False)
+        return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
+
+    def _lost_by(self, ending: Ending) -> NoAnswer:
+        if not ending.is_own:
+            raise ProcessLost(str(ending))
+        return self._lost(Why.OVER_LIMIT, ending.limit) if ending.limit else self._lost(Why.GONE, GONE_IN_CALL)
+
+    def _lost(self, why: Why, text: str) -> NoAnswer:
+        self.close()
+        return NoAnswer(why, text)
+
+
+def is_measured(call: Call) -> bool:
+    """True if the kernel counts the call's memory, too. Such a call is made alone."""
+    return call.memory is not None and call.memory >= MEASURED
+
+
+def read(got: Unread | Answer) -> Answer:
+    """The decoded answer; `NoAnswer` if it cannot be decoded."""
+    if not isinstance(got, bytes):
+        return got
+    try:
+        return answer_of(got)
+    except frames.WireError as error:
+        return NoAnswer(Why.UNREADABLE, str(error)[:200])
+
+
+def _question(body: bytes) -> Call:
+    question = frames.parse(body)["question"]
+    if not isinstance(question, bytes):
+        raise frames.WireError("not a question")
+    return call_of(question)

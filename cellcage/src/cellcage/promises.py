@@ -1,0 +1,77 @@
+"""What the sandbox promises. A test in `tests/sandbox/test_promises_*.py` has each promise's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One promise.
+
+    name: short, and the name of its test
+    text: what a submission keeps to
+    without_sandbox: true if it holds in a plain process, too: the trusted side or the forking process enforces it
+    """
+
+    name: str
+    text: str
+    without_sandbox: bool = False
+
+
+PROMISES = (
+    Promise("no network", "it reaches no network, not even loopback, and no family of sockets that belongs to none"),
+    Promise(
+        "no secrets",
+        "it sees Python and the system's libraries, but no solutions, suites, submissions, gradebook, home or "
+        "environment",
+    ),
+    Promise("no other process", "it sees and signals no process but its own, and cannot harm the one that forks"),
+    Promise(
+        "private scratch",
+        "it has scratch space that is limited, and gone with the submission's processes, shared memory included",
+    ),
+    Promise(
+        "not root", "if root started it, it runs as a user who owns nothing, with no capability and no way to gain one"
+    ),
+    Promise(
+        "no system calls that only an attack needs",
+        "tracing, mounting, keyrings, kernel interfaces with a history of faults",
+    ),
+    Promise(
+        "data only",
+        "it gives back plain values and arrays; dtype, shape and size are checked before anything is made of them",
+        without_sandbox=True,
+    ),
+    Promise(
+        "size of what comes back",
+        "a message, all messages together, and what they become in memory have limits",
+        without_sandbox=True,
+    ),
+    Promise(
+        "one cause, one loss",
+        "what loops, exits, crashes or takes too much memory loses the tests that met it, and no others",
+    ),
+    Promise(
+        "deadlines are kept by the trusted side",
+        "it waits for no reply, no reader and no end of a stream past them",
+        without_sandbox=True,
+    ),
+    Promise(
+        "no state",
+        "each exercise is judged in a process of its own, with what the cells have left and nothing of an earlier "
+        "one's memory; some calls are made twice, and must give the same answer",
+        without_sandbox=True,
+    ),
+    Promise(
+        "nothing ready made",
+        "a call of a function that an exercise lists as ready-made is noticed, by whatever name the code calls it, and "
+        "earns nothing; code that works against the watch is not covered",
+        without_sandbox=True,
+    ),
+    Promise(
+        "questions cost little",
+        "how often and how much student code may ask of the reference is limited on the trusted side",
+        without_sandbox=True,
+    ),
+)

@@ -1,0 +1,97 @@
+"""Python's own values beside plain data, as tagged lists: whole numbers of any size, complex numbers, bytes.
+
+Each is made of numbers and short texts whose sizes are checked before anything is computed with them: for a million
+digits `int` takes minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from cellcage.wire import WireError
+
+MAX_DIGITS = 4000  # of a number; Python itself writes no more than 4300
+MAX_NUMBER_BYTES = 1661  # enough for that many digits
+MAX_BYTES = 2**20
+MAX_GENERATED = 1000  # items of a generator that are read
+
+
+@dataclass
+class Generated(Sequence[Any]):
+    """The first items of a generator or another iterator, at most `MAX_GENERATED`; never equal to a list.
+
+    kind: the name of its type, which does not count for equality; more: whether there were more items
+    """
+
+    items: list[Any]
+    kind: str = field(default="generator", compare=False)
+    more: bool = False
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.items[place]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def read_out(value: Any) -> Any:
+    """A generator, or an iterator of Python's own, as its first items; anything else unchanged."""
+    kind = type(value)
+    if kind.__module__ not in ("builtins", "itertools") or not isinstance(value, Iterator):
+        return value
+    items = list(islice(value, MAX_GENERATED + 1))
+    return Generated(items[:MAX_GENERATED], kind.__name__, len(items) > MAX_GENERATED)
+
+
+def size_of(value: Any) -> str:
+    """How large a value is that is too large to be written, in words."""
+    if isinstance(value, bytes):
+        return f"bytes of {len(value)}"
+    return "an int of many digits"
+
+
+def _integer(value: int) -> bytes | None:
+    size = value.bit_length() // 8 + 1
+    return value.to_bytes(size, "big", signed=True) if size <= MAX_NUMBER_BYTES else None
+
+
+# By type: its tag, and a function that gives what follows the tag, or None if the value is too large.
+WRITERS: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    int: ("integer", _integer),
+    complex: ("complex", lambda value: [value.real, value.imag]),
+    bytes: ("bytes", lambda value: value if len(value) <= MAX_BYTES else None),
+}
+
+
+def read(tag: str, data: Any) -> Any:
+    """The value behind a tag of `READERS`. Raises `WireError` on anything a writer would not have written."""
+    form, made_of = READERS[tag]
+    try:
+        return made_of(msgspec.convert(data, form, builtin_types=(bytes,)))
+    except (ValueError, TypeError, OverflowError):
+        raise WireError(f"not a value of the tag {tag}") from None
+
+
+def _read_integer(data: bytes) -> int:
+    return int.from_bytes(data, "big", signed=True)
+
+
+def _read_complex(parts: list[Any]) -> complex:
+    if [*map(type, parts)] != [float, float]:
+        raise ValueError
+    return complex(*parts)
+
+
+_Number = Annotated[bytes, Meta(min_length=1, max_length=MAX_NUMBER_BYTES)]
+# By tag: the form of what follows it, and a function that makes the value of that.
+READERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "integer": (_Number, _read_integer),
+    "complex": (list[Any], _read_complex),
+    "bytes": (Annotated[bytes, Meta(max_length=MAX_BYTES)], bytes),
+}

@@ -1,0 +1,49 @@
+"""Tensors of PyTorch, sent as arrays. Imports PyTorch only when a tensor arrives."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from cellcage.values.core.arrays_codec import BY_NAME, MAX_ARRAY
+from cellcage.values.core.objects import Form, Other
+from cellcage.values.value_type import ValueType
+
+
+class TensorType(ValueType):
+    """Tensors on any device, without their graph. One of a derived class arrives as a plain tensor."""
+
+    tag = "tensor"
+    package = "torch"
+
+    def knows(self, kind: type) -> bool:
+        """Whether it is a class of tensors."""
+        torch = sys.modules.get("torch")
+        return torch is not None and issubclass(kind, torch.Tensor)
+
+    def parts(self, value: Any) -> np.ndarray | Other:
+        """Its numbers; an `Other` if NumPy has no array for them."""
+        if not _is_plain(value.layout, value.dtype):
+            kind = str(value.layout).removeprefix("torch.")
+            return Other(f"{value.dtype}" + (f" ({kind})" if kind != "strided" else ""), Form.TENSOR)
+        if value.is_meta:
+            return Other(f"{value.dtype} without values (on `meta`)", Form.TENSOR)
+        # A bit of the tensor may say that each number is to be read as its negative, or as its conjugate.
+        plain = value.detach().as_subclass(sys.modules["torch"].Tensor)
+        array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().numpy()
+        return Other(f"{array.nbytes >> 20} MB", Form.TENSOR) if array.nbytes > MAX_ARRAY else array
+
+    def made_of(self, parts: Any) -> Any:
+        """A tensor of an array's numbers."""
+        import torch
+
+        return torch.from_numpy(parts)
+
+
+@functools.cache
+def _is_plain(layout: Any, dtype: Any) -> bool:
+    """True if NumPy has an array for such tensors. Cached, as PyTorch is slow at spelling a layout and a dtype."""
+    return str(layout) == "torch.strided" and str(dtype).removeprefix("torch.") in BY_NAME

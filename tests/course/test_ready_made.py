@@ -1,0 +1,134 @@
+"""A call of a ready-made function: what the check in the notebook says, grading says in the same words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.judge.judging import judge
+from autograder.judge.mentions import mentions
+from autograder.student.check import examine
+from autograder.testing.local import Here
+from autograder.testing.student import READY_MADE
+from tests.helpers.in_process import exercise_of, material
+from tests.helpers.slips import BY_NAME, names_of
+
+A7 = BY_NAME["a7_attention_and_convolution"]
+BY_NUMPY = """
+def convolution_by_attention(X, kernel):
+    k = len(kernel)
+    left = (k - 1) // 2
+    output = np.zeros((len(X), kernel.shape[2]), X.dtype)
+    for i in range(kernel.shape[1]):
+        for o in range(kernel.shape[2]):
+            whole = np.convolve(X[:, i], kernel[::-1, i, o])
+            output[:, o] += whole[k - 1 - left :][: len(X)]
+    offsets, _, _ = convolution_heads(kernel)
+    weights = np.stack([offset_attention(len(X), offset) for offset in offsets]).astype(X.dtype)
+    return output, weights
+"""
+BY_TORCH = """
+def convolution_by_attention(X, kernel):
+    import torch
+    import torch.nn.functional as F
+    k = len(kernel)
+    left = (k - 1) // 2
+    x = F.pad(torch.tensor(X).T, (left, k - 1 - left))
+    output = F.conv1d(x, torch.tensor(kernel).permute(2, 1, 0)).T.numpy()
+    offsets, _, _ = convolution_heads(kernel)
+    weights = np.stack([offset_attention(len(X), offset) for offset in offsets]).astype(X.dtype)
+    return output, weights
+"""
+
+
+@pytest.mark.parametrize(("source", "name"), [(BY_NUMPY, "numpy.convolve"), (BY_TORCH, "conv1d")])
+def test_check_names_ready_made_convolution(source, name):
+    names = names_of(A7)
+    exec(source, names)
+    found = examine("convolution_by_attention", names)
+    assert not found.passed
+    assert all(test.state == "failed" for test in found.result.tests)
+    assert READY_MADE.format(name=name) in found.result.tests[0].message
+    assert "noting" not in repr(names["np"].convolve)  # the original is there again
+
+
+def test_grading_names_ready_made_convolution_in_the_same_words():
+    names, known = names_of(A7), material(A7)
+    exec(BY_TORCH, names)
+    (graded,) = judge(known, Here(names), [exercise_of(A7, "convolution_by_attention")])
+    assert graded.score == 0
+    told = examine("convolution_by_attention", names).result.tests[0].message
+    assert READY_MADE.format(name="conv1d") in told
+    assert READY_MADE.format(name="conv1d") in graded.tests[0].message
+
+
+def test_mention_without_a_call_is_noted_and_costs_nothing():
+    source = "def softmax(x):\n    # F.softmax does the same\n    return stable(x) if x.size else F.softmax(x)"
+    assert mentions(["import numpy as np", source], "softmax", ["scipy.special.softmax", "softmax"]) == ("softmax",)
+    assert mentions([source.replace("F.softmax(x)", "0")], "softmax", ["softmax"]) == ()
+    assert mentions(["from torch import softmax as s\ndef attend(x): return s(x)"], "attend", ["softmax"]) == (
+        "softmax",
+    )
+    assert mentions(["%%time\ndef softmax(x): return F.softmax(x)"], "softmax", ["softmax"]) == ()
+
+
+def test_convolution_is_allowed_in_other_exercises():
+    names = names_of(BY_NAME["a1_scaled_dot_product"])
+    right = names["softmax"]
+
+    def softmax(x, axis=-1):
+        names["np"].convolve([1.0, 2.0], [1.0])
+        return right(x, axis)
+
+    assert examine("softmax", names | {"softmax": softmax}).passed
+
+
+def test_check_names_ready_made_attention():
+    names = names_of(BY_NAME["a1_scaled_dot_product"])
+    exec(
+        """
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value), torch.softmax(scores, dim=-1)
+""",
+        names,
+    )
+    found = examine("torch_scaled_dot_product_attention", names)
+    assert READY_MADE.format(name="scaled_dot_product_attention") in found.result.tests[0].message
+
+
+READY_MADE_ANSWERS = {
+    "a1_scaled_dot_product": (
+        "softmax",
+        "def softmax(x, axis=-1): return torch.softmax(torch.tensor(x), axis).numpy()",
+    ),
+    "a2_causal_masking": (
+        "masked_softmax",
+        "def masked_softmax(scores, mask):\n"
+        "    scores, mask = torch.tensor(scores), torch.tensor(mask)\n"
+        "    return torch.ops.aten._safe_softmax(scores.masked_fill(~mask, -torch.inf), -1).numpy()",
+    ),
+    "a5_transformer_decoder": (
+        "layer_norm",
+        "def layer_norm(x, gamma, beta, eps=1e-5):\n"
+        "    x, gamma, beta = map(torch.tensor, (x, gamma, beta))\n"
+        "    return torch.nn.LayerNorm(x.shape[-1], eps, False, dtype=x.dtype)(x).mul(gamma).add(beta).numpy()",
+    ),
+    "a8_modern_attention": (
+        "rms_norm",
+        "def rms_norm(x, gamma, eps=1e-5):\n"
+        "    return torch.rms_norm(torch.tensor(x), x.shape[-1:], torch.tensor(gamma), eps).numpy()",
+    ),
+}
+
+
+@pytest.mark.parametrize("assignment", READY_MADE_ANSWERS)
+def test_library_function_earns_nothing_where_it_is_the_exercise(assignment):
+    found, (name, source) = BY_NAME[assignment], READY_MADE_ANSWERS[assignment]
+    names = names_of(found) | {"torch": torch}
+    exec(source, names)
+    (graded,) = judge(replace(material(found), hypotheses=None), Here(names), [exercise_of(found, name)])
+    assert graded.score == 0
+    assert "calls the ready-made" in graded.tests[0].message
