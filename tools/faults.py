@@ -31,7 +31,7 @@ from pathlib import Path
 import psutil
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tools.busy import HEADING, PAGE
 
 NAME = "a1_first"

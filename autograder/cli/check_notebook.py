@@ -18,14 +18,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from autograder import content
-from autograder.course import CHECK, Course, courses_around
+from autograder.course import content
+from autograder.course.assignments import CHECK, Course, courses_around
+from autograder.course.source_notebook import MAX_BESIDE
 from autograder.errors import MachineError, SubmissionError
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
-from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress

@@ -15,8 +15,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from autograder.assert_cells import AssertCell
-from autograder.course import Exercise
+from autograder.course.assert_cells import AssertCell
+from autograder.course.assignments import Exercise
 from autograder.judge.notebook import Notebook
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult

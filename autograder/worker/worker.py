@@ -15,8 +15,8 @@ from pathlib import Path
 
 from msgspec import structs
 
-from autograder import content
-from autograder.course import Assignment, Course, Exercise
+from autograder.course import content
+from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting
 from autograder.report import ExerciseResult, Report, Verdict

@@ -11,7 +11,7 @@ from msgspec import structs
 from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.submission import grade_id
 from tests.conftest import ROOT

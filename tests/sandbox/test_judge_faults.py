@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.authoring.skeletons import add_exercise
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.worker import executors, worker
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Task

@@ -35,7 +35,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.submission import ModelFile
 from cellcage.limits import MIB, Limits
 from cellcage.linux import landlock_rules
