@@ -205,8 +205,8 @@ class Backend(ABC):
 
     def path(self) -> list[str]:
         """The folders from which the zygote imports this package and the backend, as the zygote sees them."""
-        top = sys.modules[type(self).__module__.partition(".")[0]]
-        return [str(PACKAGE.parent), *(str(Path(place).parent) for place in getattr(top, "__path__", ()))]
+        own = Path(sys.modules[type(self).__module__.partition(".")[0]].__file__ or "")
+        return [str(PACKAGE.parent), str(own.parents[own.name == "__init__.py"])]
 
     def command(self, places: Sequence[Path]) -> list[str]:
         """The command of the zygote, up to its Python code. It ignores the environment and the current folder.
