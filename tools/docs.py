@@ -1,4 +1,4 @@
-"""Write what is generated in `docs/`: the command line's help, the table of promises, sizes of packages, two pictures.
+"""Write what is generated in `docs/`: the command line's help, the table of promises, two pictures.
 
 python -m tools.docs
 """
@@ -6,7 +6,6 @@ python -m tools.docs
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -22,7 +21,6 @@ from tools import diagrams
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = "<!-- Written by `python -m tools.docs`. A test fails if it is not what the code says. -->\n"
-SIZES = "## How large it is\n"
 PROMISES_BEGIN = "<!-- Promises: written by `python -m tools.docs`. -->"
 PROMISES_END = "<!-- End of promises. -->"
 NAMES = ("bubblewrap", "Landlock", "limits only")
@@ -33,24 +31,11 @@ def pages() -> dict[Path, str]:
     """Every generated page with its text."""
     docs = ROOT / "docs"
     return {
-        docs / "architecture.md": with_sizes(docs / "architecture.md"),
         docs / "reference-command-line.md": command_line(),
         docs / "security.md": with_promises(docs / "security.md"),
         docs / "processes.svg": diagrams.processes(),
         docs / "packages.svg": diagrams.packages(ROOT / "pyproject.toml"),
     }
-
-
-def with_sizes(page: Path) -> str:
-    """The page, ending with a table of the packages of the engine by size, in hundreds of lines."""
-    lines: Counter[str] = Counter()
-    for path in (ROOT / "autograder").rglob("*.py"):
-        package, *rest = path.relative_to(ROOT / "autograder").parts
-        lines[f"`{package}`" if rest else "modules beside them"] += len(path.read_text(encoding="utf-8").splitlines())
-    rows = [f"| {name} | {round(count, -2):,} |" for name, count in lines.most_common()]
-    whole = f"{SIZES}\nIn hundreds, docstrings and blank lines with them: {round(lines.total(), -2):,} in all.\n\n"
-    head = page.read_text(encoding="utf-8").partition(SIZES)[0]
-    return head + whole + "\n".join(["| package | lines |", "| --- | --- |", *rows, ""])
 
 
 def with_promises(page: Path) -> str:

@@ -18,7 +18,7 @@ from autograder.authoring.sample_class import fill, hand_in, model_answers, text
 from autograder.course import Assignment, Course
 from autograder.testing.catalogue import read_catalogue
 from tests.helpers.accepted import accepted_submissions
-from tests.helpers.wrong_answers import wrong_answers_of
+from tests.helpers.wrong_code import wrong_code_of
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = "mistake", "right", "wrong"
@@ -29,7 +29,7 @@ def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
     entries = [
         [(one.exercise, _text(one.code, one.exercise)) for one in read_catalogue(assignment.mistakes)],
         [(one.exercise, _text(one.code, one.exercise)) for one in accepted_submissions(assignment)],
-        [(one.exercise, one.text) for one in wrong_answers_of(assignment)],
+        [(one.exercise, one.code) for one in wrong_code_of(assignment, "author")],
     ]
     for kind, found in zip(KINDS, entries, strict=True):
         for number, (exercise, text) in enumerate(found):

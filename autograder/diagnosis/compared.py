@@ -23,6 +23,8 @@ from cellcage.protocol.calls import Answer, Call, Failure, Kind, Reply
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 
+NO_DOUBT = 3  # wrong values whose fingerprints agree; fewer are compared in full
+
 
 class Compared:
     """A student's answers beside the right ones and those of every hypothesis. A call is known by its place in `calls`.
@@ -94,11 +96,13 @@ class Compared:
         return list(found.values())
 
     def _is_confirmed(self, mistake: Mistake, wrong: Sequence[int]) -> bool:
-        """True if the mistake gives the student's wrong values when it is run, not only the same fingerprints."""
+        """True if the mistake, when run, is wrong where the student is. Few values must be the student's as well."""
         values = [i for i in wrong if isinstance(self.calls[i].answer, Reply)]
         if not values:
             # The kind of an exception is weak evidence, unless the code raises it: many mistakes fail on batches.
             return all(_has_same_text(self.calls[i].answer, self._answer(mistake, i)) for i in wrong)
+        if len(values) >= NO_DOUBT:
+            return not any(same_answer(self._answer(mistake, i), self.compared[i].wanted) for i in values)
         both = [(self.calls[i].answer, self._answer(mistake, i)) for i in values]
         return all(same_answer(*pair) or _same_where_finite(*pair) for pair in both)
 

@@ -17,6 +17,7 @@ import numpy as np
 from autograder.testing.callbacks import Questions
 from cellcage.calling.lookups import names_used
 from cellcage.calling.perform import perform
+from cellcage.calling.ready_made import Watch
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 
 
@@ -69,8 +70,9 @@ class CallsHere:
         def ask(question: Call) -> Reply | Failure:
             return answer_of(answer_bytes(self.questions.answer(call_of(question.as_bytes))))
 
-        with quiet(self.printed):
-            return perform(self._here.names, copied, ask, self.questions.substituted, self._ready_made, closely)
+        watch = Watch(self._ready_made, self._here.names)
+        with quiet(self.printed), watch.on():
+            return perform(self._here.names, copied, ask, self.questions.substituted, watch, closely)
 
 
 @contextlib.contextmanager

@@ -44,6 +44,8 @@ def without_words(answer: Reply | Failure, cells: Sequence[str]) -> Reply | Fail
     """
     if isinstance(answer, Reply):
         return replace(answer, value=_without_names(answer.value))
+    if answer.kind is Kind.READY_MADE:  # student code may forge it
+        return replace(answer, text="function")
     if answer.kind is Kind.NO_PARAMETER:
         return replace(answer, text="the module has no parameter of a name that is asked for")
     if answer.kind is not Kind.RAISED:

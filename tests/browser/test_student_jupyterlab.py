@@ -12,7 +12,8 @@ from autograder.authoring.sample_class import fill, model_answers
 from tests.conftest import ROOT
 from tests.helpers.browser import Tab
 from tests.helpers.in_process import COURSE
-from tests.helpers.slips import checked, first_line, slips
+from tests.helpers.slips import checked, first_line
+from tests.helpers.wrong_code import wrong_code_of
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
@@ -63,8 +64,8 @@ def sit_down(jupyterlab, chromium, request):
 
 def first_slip_is_told(tab, assignment):
     """The first slip in the notebook's first exercise, which needs no other."""
-    slip = next(slip for slip in slips(0) if slip.exercise == assignment.exercises[0].name)
-    tab.write(f"def {slip.exercise}(", slip.source)
+    slip = wrong_code_of(assignment, "slip")[0]
+    tab.write(f"def {slip.exercise}(", slip.code)
     cell, _ = tab.run(f'check("{slip.exercise}")')
     shown = " ".join(cell.locator(".jp-OutputArea").first.inner_text().split())
     for part in first_line(checked(slip)).replace("`", "").split(" → "):

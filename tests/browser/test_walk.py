@@ -8,23 +8,58 @@ right answer gets its tick, and the walk goes on.
 
 from __future__ import annotations
 
-import importlib
 import re
 import shutil
 
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from tests.browser.walks.steps import BROUGHT, EMPTY, NO_CELL, RIGHT, STUB
 from tests.conftest import ROOT
 from tests.helpers.browser import Tab
-from tests.helpers.in_process import COURSE
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.kernel import Kernel, seen
 from tests.helpers.selection import one_in
+from tests.helpers.wrong_code import wrong_code_of
 
 pytestmark = pytest.mark.slow
 
-WALKS = {f"a{n}": importlib.import_module(f"tests.browser.walks.a{n}").WALK for n in range(1, 10)}
+NO_CELL, STUB = "the check before the cell above it was run", "the stub as it was released, run"
+EMPTY = "the cell of what is to be brought, run as it was released"
+BROUGHT, RIGHT = "the model answer of an earlier assignment, copied into its cell", "the model answer"
+NOT_WRITTEN = "{0}, which this calls and you bring from a4, is not written yet"
+# What is done before an exercise's slips: in which cell, what stands in it then, and what the check must show first.
+BEFORE = {
+    "softmax": [
+        ("softmax", NO_CELL, "Run the cell that defines"),
+        ("softmax", STUB, "not started yet. Replace raise NotImplementedError()"),
+    ],
+    "DecoderBlock": [
+        ("MultiHeadAttention", EMPTY, ""),
+        ("DecoderBlock", RIGHT, f"{NOT_WRITTEN.format('MultiHeadAttention')}. Start there"),
+        ("MultiHeadAttention", BROUGHT, ""),
+    ],
+    "convolution_by_attention": [
+        ("output_projection", EMPTY, ""),
+        ("convolution_by_attention", RIGHT, NOT_WRITTEN.format("output_projection")),
+        ("output_projection", BROUGHT, ""),
+    ],
+}
+
+
+def walk_of(assignment):
+    """The steps: an exercise, what is written into its cell, and a pattern for the first thing shown."""
+    slips = wrong_code_of(assignment, "walk")
+    return [
+        step
+        for exercise in assignment.exercises
+        for step in [
+            *BEFORE.get(exercise.name, ()),
+            *((slip.exercise, slip.code, slip.words) for slip in slips if slip.exercise == exercise.name),
+        ]
+    ]
+
+
+WALKS = {assignment.name[:2]: walk_of(assignment) for assignment in ASSIGNMENTS}
 # One that brings something along. What a check shows is the same in the others, and what a student does in the page of
 # the first one, tests/helpers/browser/test_student_jupyterlab.py.
 IN_THE_BROWSER = "a7"
@@ -81,7 +116,7 @@ def each_slip_is_named(walk, tab, first_thing):
         if mutant == STUB:
             tab.run(first_line)
         elif mutant != NO_CELL:
-            tab.write(first_line, answer if mutant == RIGHT else f"{first_line}\n{mutant}")
+            tab.write(first_line, answer if mutant == RIGHT else mutant)
         shown = first_thing(tab, exercise)
         assert shown.startswith(exercise), shown
         assert re.search(says, shown), f"{mutant}\n\n{shown}"

@@ -10,7 +10,7 @@ from autograder.testing.catalogue import read_catalogue
 from tests.helpers.agreement import ELSE, GREEN, SAME, agreement, checked
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone, judged_mistake
 from tests.helpers.selection import one_in
-from tests.helpers.wrong_answers import KNOWS_THE_TESTS, wrong_answers_of
+from tests.helpers.wrong_code import KNOWS_THE_TESTS, wrong_code_of
 
 SOME = 40  # of so many wrong answers, one
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
@@ -20,10 +20,10 @@ some = pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS, first=1), id
 def told(assignment, answers):
     """How the check stands to grading, for each of these wrong answers."""
     for wrong in answers:
-        code, exercise = wrong.code(assignment), exercise_of(assignment, wrong.exercise)
+        code, exercise = wrong.made(assignment), exercise_of(assignment, wrong.exercise)
         graded = judged_alone(assignment, exercise, code)
         seen = checked(assignment, wrong.exercise, code)
-        yield f"{wrong.exercise}: {wrong.name}", agreement(seen, graded, wrong.is_right), seen, graded
+        yield str(wrong), agreement(seen, graded, wrong.accepts), seen, graded
 
 
 def of_known_mistakes(assignment, mistakes):
@@ -44,7 +44,7 @@ def agrees(found):
 @pytest.mark.slow
 @some
 def test_of_some_wrong_answers(assignment):
-    agrees(told(assignment, wrong_answers_of(assignment)[::SOME]))
+    agrees(told(assignment, wrong_code_of(assignment, "author")[::SOME]))
 
 
 @pytest.mark.slow
@@ -58,12 +58,12 @@ def test_of_some_known_mistakes(assignment):
 @each
 def test_of_all_wrong_answers(assignment, record_property):
     """How many pass all visible tests is counted without the answers that somebody wrote because a test missed them."""
-    answers = wrong_answers_of(assignment)
+    answers = wrong_code_of(assignment, "author")
     found = list(told(assignment, answers))
     count = agrees(found)
     record_property("agreement", dict(count))
     assert count[SAME] > sum(count.values()) / 3
-    by_others = [kind for one, (_, kind, *_) in zip(answers, found, strict=True) if one.author != KNOWS_THE_TESTS]
+    by_others = [kind for one, (_, kind, *_) in zip(answers, found, strict=True) if one.source != KNOWS_THE_TESTS]
     assert by_others.count(GREEN) < 0.15 * len(by_others)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course import Assignment
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone
-from tests.helpers.wrong_answers import WrongAnswer, telling, wrong_answers_of
+from tests.helpers.wrong_code import WrongCode, telling, wrong_code_of
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 
@@ -24,16 +24,16 @@ def test_they_are_never_named_wrongly(assignment):
 @pytest.mark.catalogue
 @each
 def test_all_are_named_and_never_wrongly(assignment):
-    everything = wrong_answers_of(assignment)
+    everything = wrong_code_of(assignment, "author")
     assert _named(assignment, everything) >= 0.85 * len(everything)
 
 
-def _named(assignment: Assignment, answers: Sequence[WrongAnswer]) -> int:
+def _named(assignment: Assignment, answers: Sequence[WrongCode]) -> int:
     """How many have a name. Each loses marks, and no name is wrong."""
     told = [
-        (wrong, judged_alone(assignment, exercise_of(assignment, wrong.exercise), wrong.code(assignment)))
+        (wrong, judged_alone(assignment, exercise_of(assignment, wrong.exercise), wrong.made(assignment)))
         for wrong in answers
     ]
-    assert not [(w.exercise, w.name) for w, r in told if r.score == r.max_score]
-    assert not [(w.exercise, w.name, r.diagnosis) for w, r in told if r.diagnosis and not w.is_right(r.diagnosis)]
+    assert not [str(w) for w, r in told if r.score == r.max_score]
+    assert not [(str(w), r.diagnosis) for w, r in told if r.diagnosis and not w.accepts(r.diagnosis)]
     return sum(bool(r.diagnosis) for _, r in told)

@@ -185,7 +185,7 @@ def test_json_reference_explains_every_key():
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
     failed = Report("ben", A1, (), 0.25, "scaled_dot_product.ipynb is empty")
-    rare = {"cause": Cause("no-scaling", ""), "withdrawn": True, "not_produced": ("",)}
+    rare = {"cause": Cause("no-scaling", ""), "withdrawn": True, "not_produced": ("",), "mentions": ("f",)}
     whole = (structs.replace(failed, extra="..."), structs.replace(exercise, **rare), test)
     page = (ROOT / "docs" / "reference-json.md").read_text()
     _, *sections, example = page.split("\n## ")

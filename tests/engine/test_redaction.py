@@ -63,7 +63,7 @@ def test_after_the_reference_an_untouched_stub_stays_one():
     assert without_words(stub, CELLS) == stub
 
 
-@pytest.mark.parametrize("kind", [Kind.FORBIDDEN, Kind.NO_PARAMETER])
+@pytest.mark.parametrize("kind", [Kind.READY_MADE, Kind.NO_PARAMETER])
 def test_after_the_reference_no_other_text_of_the_code_is_shown(kind):
     assert "secret" not in without_words(Failure(kind, "secret 5", "secret"), CELLS).text
 
@@ -99,8 +99,8 @@ class TestMean:
 class Cells(Here):
     """Names in this process whose code stands in cells."""
 
-    def begin(self, questions, name=""):
-        calls = super().begin(questions, name)
+    def begin(self, questions, name="", ready_made=()):
+        calls = super().begin(questions, name, ready_made)
         calls.cells = ["def mean(x):\n    raise ValueError('no')"]
         return calls
 

@@ -59,28 +59,33 @@ def perform(
     call: Call,
     ask: Ask | None = None,
     substituted: Sequence[Proxy] = (),
-    ready_made: Sequence[str] = (),
+    watch: Watch | None = None,
     closely: bool = False,
 ) -> Reply | Failure:
     """Perform `call` with `names`. Never raises for what student code does.
 
     ask: sends questions of student code to the other side; substituted: the names that the other side answers for
-    ready_made: functions that must not be called; if one is called, the answer is a failure, see `ready_made.Watch`
-    closely: whether to watch PyTorch's operators, too
+    watch: is on, and notices functions that must not be called; if one is called, the answer is a failure
+    closely: whether it watches PyTorch's operators, too
     """
 
     def given(value: Any) -> Any:
         return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
 
-    watch = Watch(ready_made, names)
     try:
-        with watch.on(closely), _substituted(names, call, substituted, ask):
+        with (
+            watch.closely() if watch and closely else contextlib.nullcontext(),
+            _substituted(names, call, substituted, ask),
+        ):
             answer = _performed(names, call.with_given(given))
     except watching.TooMuchHeld as error:
         answer = Failure(Kind.MEMORY, str(error))
     except BaseException as error:
         answer = describe(error, names)
-    return Failure(Kind.READY_MADE, watch.found[0]) if watch.found else answer
+    if watch and watch.found:
+        answer = Failure(Kind.READY_MADE, watch.found[0])
+        watch.found.clear()
+    return answer
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from typing import Any
 class Watch:
     """Notices calls of listed functions that the code in `names` makes, directly or through others.
 
-    found: those that were called, as listed, in order
+    found: those that were called, as listed, in order, since the list was emptied
     exempt: the file name of code in `names` whose own calls do not count
     """
 
@@ -30,8 +30,8 @@ class Watch:
         self._listed, self._names, self._exempt = frozenset(listed), names, exempt
 
     @contextlib.contextmanager
-    def on(self, closely: bool = False) -> Iterator[None]:
-        """Watch within the block. closely: watch PyTorch's operators, too, which makes small ones much slower."""
+    def on(self) -> Iterator[None]:
+        """Watch within the block."""
         if not self._listed:
             yield
             return
@@ -40,9 +40,16 @@ class Watch:
                 self._replace(path, around)
             if torch := sys.modules.get("torch"):
                 around.callback(torch.nn.modules.module.register_module_forward_pre_hook(self._note_module).remove)
-                for mode in _modes()[: 2 if closely else 1]:
-                    around.enter_context(mode(self.note))
+                around.enter_context(_modes()[0](self.note))
             yield
+
+    def closely(self) -> contextlib.AbstractContextManager[object]:
+        """Watch PyTorch's operators, too, within the block, which makes small ones much slower."""
+        watches = self._listed and "torch" in sys.modules
+        mode: contextlib.AbstractContextManager[object] = (
+            _modes()[1](self.note) if watches else contextlib.nullcontext()
+        )
+        return mode
 
     def note(self, name: str) -> None:
         """Note a call if its name is listed. The name of an operator may end in `.` and an overload's name."""
@@ -92,7 +99,7 @@ class Watch:
 
 
 @functools.cache
-def _modes() -> tuple[type, type]:
+def _modes() -> tuple[Any, Any]:
     """What PyTorch calls before each of its functions, and before each operator. Their argument gets the name."""
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode

@@ -62,7 +62,9 @@ class Notebooks:
         by_tag()
         # So is what reads calls, watches them and writes answers: it is made when there is a first one.
         first = call_of(Call("first", [np.zeros(1)]).as_bytes)
-        answer_bytes(perform({"first": np.copy}, first, ready_made=["first"], closely=True))
+        watch = Watch(["first"], {})
+        with watch.on():
+            answer_bytes(perform({"first": np.copy}, first, watch=watch, closely=True))
 
     def prepare(self, needed: object) -> None:
         """A notebook process needs nothing more."""
@@ -239,21 +241,22 @@ class _CallProcess:
         self.printed.clear()
         sys.stderr = Bounded(0)  # type: ignore[assignment]
         frames.send(self.sock, messages.Begun(True))
-        with contextlib.suppress(frames.Closed):
+        watch = Watch(self.begun_by.ready_made, self.names)
+        with watch.on(), contextlib.suppress(frames.Closed):
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
-                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], request.closely)
+                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], watch, request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
-    def _answer(self, calls: Sequence[bytes], closely: Sequence[int]) -> None:
+    def _answer(self, calls: Sequence[bytes], watch: Watch, closely: Sequence[int]) -> None:
         """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
-        ask, begun_by = functools.partial(_ask, self.sock), self.begun_by
+        ask = functools.partial(_ask, self.sock)
         for number, body in enumerate(calls):
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.names, call, ask, begun_by.substituted, begun_by.ready_made, number in closely)
+            answer = perform(self.names, call, ask, self.begun_by.substituted, watch, number in closely)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 

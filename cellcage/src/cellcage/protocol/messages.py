@@ -262,7 +262,7 @@ class CellOutput(Message, frozen=True):
 class BeginCalls(Message, frozen=True, tag="begin calls"):
     """Fork a process for an exercise, which sends `Begun` on the socket that comes with the message.
 
-    substituted, ready_made: see `perform`
+    substituted: see `perform`; ready_made: functions that must not be called, see `ready_made.Watch`
     """
 
     substituted: tuple[Proxy, ...]
