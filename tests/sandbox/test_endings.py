@@ -117,9 +117,9 @@ def test_two_graders_never_have_the_same_user():
     assert len({one.number for one in kept}) == 20
     other = socket.socket(socket.AF_UNIX)
     with pytest.raises(OSError, match="in use"):
-        other.bind(f"\0autograder-user-{kept[0].number}")
+        other.bind(f"\0cellcage-user-{kept[0].number}")
     kept[0].release()
-    other.bind(f"\0autograder-user-{kept[0].number}")
+    other.bind(f"\0cellcage-user-{kept[0].number}")
     for one in (other, *kept[1:]):
         getattr(one, "close", getattr(one, "release", None))()
 
