@@ -191,6 +191,7 @@ def test_size_of_what_comes_back(sandbox):
             ask(running, "big")
 
 
+@everywhere
 def test_nothing_ready_made(sandbox):
     """A call in an exercise is noticed under any name of PyTorch's and NumPy's; a cell may call everything."""
     code = """

@@ -1,8 +1,8 @@
 """A control group around a fork server of notebooks and all below it: limits for a notebook as a whole.
 
-`setrlimit` limits each process by itself, and thirty processes together may still use up the machine's memory. If this user
-may make control groups (root; a systemd user session; a container with one of its own), each sandbox gets one. Both
-versions work: version 2 with one tree, and version 1 with one tree for each controller.
+`setrlimit` limits each process by itself, and thirty processes together may still use up the machine's memory. If
+this user may make control groups (root; a systemd user session; a container with one of its own), each sandbox gets
+one. Both versions work: version 2 with one tree, and version 1 with one tree for each controller.
 """
 
 from __future__ import annotations
