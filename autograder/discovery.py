@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.course import CHECK, Assignment, Course
+from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.submission import NotebookCell, Submission, read_notebook
 from autograder.text import printable, shown_name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.report import Verdict
 from autograder.submission import ModelFile
 from cellcage.limits import Limits

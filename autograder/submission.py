@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from autograder.course import CHECK
+from autograder.course.assignments import CHECK
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import one_line

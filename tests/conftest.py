@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from cellcage.linux import landlock_rules
 from cellcage.machine import backend
 from tests.helpers import browser

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.discovery import find_submissions
 from tests.helpers.growth import drawn
 from tests.helpers.otter import VERSION as OTTER_VERSION

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from autograder.course import CHECK, Assignment, Course
+from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 

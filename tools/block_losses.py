@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from attention_course.helpers import block_parts, news, news_training, novel_training, trained_decoder
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tests.conftest import ROOT
 
 SEEDS = (0, 1, 2)

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.course import CONFIG, Assignment, Course
+from autograder.course.assignments import CONFIG, Assignment, Course
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reliability.md"

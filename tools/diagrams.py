@@ -114,7 +114,7 @@ def processes() -> str:
 # A short description of each package. The order of the layers comes from pyproject.toml, as `make lint` checks it.
 PACKAGES = {
     "cli": "the command line",
-    "authoring": "for whoever writes assignments: checks, releases, new exercises",
+    "authoring": "for authors: checks, releases, new exercises",
     "systems": "Canvas, Moodle, Gradescope, Classroom 50: submissions in, marks out",
     "nbgrader": "a course in nbgrader: autograde, gradebook, feedback pages",
     "student": "check, hint, explore",
@@ -127,17 +127,10 @@ PACKAGES = {
     "discovery": "what there is to grade",
     "report": "a result as values",
     "submission": "what students hand in",
-    "course": "the course as files: assignments, exercises, points",
-    "assert_cells": "cells of asserts",
-    "content": "an assignment's folder",
-    "course_version": "a digest of it",
-    "source_notebook": "cells and points",
-    "owners": "who else can write to a folder",
-    "withdrawals": "exercises that count for nobody, or for all",
+    "course": "what a course is on disk",
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",
     "png": "pictures as PNG",
-    "sandbox": "running untrusted code: both sides, protocol, backends, calls of Linux",
     "errors": "errors, and who has to act",
 }
 
@@ -154,7 +147,7 @@ def packages(project: Path) -> str:
     for row, layer in enumerate(layers):
         share = (width - PADDING * (len(layer) - 1)) // len(layer)
         for place, name in enumerate(layer):
-            kind = {"sandbox": "student", "errors": "trusted"}.get(name, "judge")
+            kind = "trusted" if name == "errors" else "judge"
             picture.box(kind, name, [PACKAGES[name]], 60 + place * (share + PADDING), 12 + row * step, share, flat=True)
     picture.way(32, 24, 32, step * len(layers) - 6)
     picture.parts.append('<text class="small" transform="translate(22 130) rotate(-90)">imports</text>')

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.course import CONFIG, Assignment, Course
+from autograder.course.assignments import CONFIG, Assignment, Course
 from autograder.nbgrader import api
 from tools.every_submission import ROOT, every_answer
 

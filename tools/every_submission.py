@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers, text_of
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
 from autograder.testing.catalogue import read_catalogue
 from tests.helpers.accepted import accepted_submissions
 from tests.helpers.wrong_code import wrong_code_of

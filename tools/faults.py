@@ -31,7 +31,7 @@ from pathlib import Path
 import psutil
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tools.busy import HEADING, PAGE
 
 NAME = "a1_first"
@@ -157,7 +157,7 @@ def left_over(before: set[psutil.Process], scratch: Path, pids: set[int]) -> lis
     left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
     left += [f"folder {path.name}" for path in scratch.iterdir()]
     # `os.walk` ignores folders that vanish meanwhile, as those of another grader do.
-    groups = {name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("autograder-")}
+    groups = {name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("cellcage-")}
     return left + [f"control group {name}" for name in sorted(groups) if int(name.split("-")[1]) in pids]
 
 

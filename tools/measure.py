@@ -17,11 +17,11 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder.course import CHECK, CONFIG, Course
+from autograder.course.assignments import CHECK, CONFIG, Course
 from autograder.discovery import find_submissions
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
-from autograder.testing.recording import Recording
+from autograder.testing.plan import Recording
 from autograder.worker.executors import DaskExecutor, LocalExecutor
 from autograder.worker.pool import WorkerPool
 from autograder.worker.task import Marked, Task

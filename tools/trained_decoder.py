@@ -19,7 +19,7 @@ import torch
 from safetensors.numpy import save
 
 from attention_course.helpers import byte_pairs, novel, novel_training, trained_decoder
-from autograder.course import Course
+from autograder.course.assignments import Course
 
 SEED, STEPS, BATCH, RATE = 1813, 2400, 16, 3e-3
 WARM_UP = 100  # steps

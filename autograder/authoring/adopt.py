@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autograder.authoring.course_check import mark
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
+from autograder.course.source_notebook import Notebook, notebook_at
 from autograder.errors import CourseError, SubmissionError
-from autograder.source_notebook import Notebook, notebook_at
 from autograder.submission import read_notebook
 from autograder.worker.worker import Worker, one_worker
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment, Course, Exercise
+from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
@@ -21,8 +21,8 @@ from autograder.report import Cause, ExerciseResult
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
-from autograder.testing.session import Suite
 from autograder.testing.student import has_chance
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer

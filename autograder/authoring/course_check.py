@@ -19,7 +19,7 @@ from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_checks import Finding
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
@@ -30,9 +30,9 @@ from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.example import example_in
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here, answering
-from autograder.testing.recording import record
-from autograder.testing.session import Suite
+from autograder.testing.plan import record
 from autograder.testing.student import Student
 from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker

@@ -16,10 +16,10 @@ from typing import Any
 
 import nbformat
 
-from autograder.course import CHECK, DISPLAY_TAG, Assignment, Course
+from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.submission import MODEL, grade_id
-from autograder.testing.session import Suite
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.values import comparisons
 from autograder.testing.values.comparisons import described
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from autograder.authoring.generated_files import copies, paired_script, visible_files
 from autograder.authoring.skeletons import EXERCISE_FILES
-from autograder.content import COURSE, Hint
-from autograder.course import CHECK, Assignment, rubrics_in
-from autograder.course_version import RUBRIC
+from autograder.course.assignments import CHECK, Assignment, rubrics_in
+from autograder.course.content import COURSE, Hint
+from autograder.course.version import RUBRIC
+from autograder.course.withdrawals import TABLE
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import MODEL, grade_id
-from autograder.withdrawals import TABLE
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
 PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers

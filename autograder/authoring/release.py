@@ -16,8 +16,8 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import content
-from autograder.course import Course
+from autograder.course import content
+from autograder.course.assignments import Course
 from autograder.errors import CourseError
 
 TEMPLATE = Path(__file__).parent / "templates" / "release" / "first_cell.txt"

@@ -10,7 +10,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.submission import grade_id
 from autograder.testing.catalogue import Mistake, read_catalogue
 

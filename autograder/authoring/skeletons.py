@@ -20,8 +20,8 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.authoring.generated_files import sync
-from autograder.content import COURSE, course_folder
-from autograder.course import CHECK, CONFIG, Course
+from autograder.course.assignments import CHECK, CONFIG, Course
+from autograder.course.content import COURSE, course_folder
 from autograder.errors import CourseError
 from autograder.reading import is_handed_in
 from autograder.submission import grade_id

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from autograder.content import Visible
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
+from autograder.course.content import Visible
 from autograder.reading import read_toml
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +18,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from autograder import content
-from autograder.course import CHECK, Course, courses_around
-from autograder.errors import SubmissionError
+from autograder.course import content
+from autograder.course.assignments import CHECK, Course, courses_around
+from autograder.course.source_notebook import MAX_BESIDE
+from autograder.errors import MachineError, SubmissionError
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
-from autograder.source_notebook import MAX_BESIDE
 from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
@@ -40,6 +41,7 @@ POLL_SECONDS = 0.3  # between two looks at the file
 OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls
 OUTPUT_BYTES = 200_000
 MAX_FILES = 100  # of a folder
+NO_LINUX = "in JupyterLab, check(...) works here"
 QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,200})['\"`]")
 STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
 
@@ -64,6 +66,8 @@ class SavedNotebook:
 @contextlib.contextmanager
 def open_sandbox() -> Iterator[ForkServer]:
     """Where the notebook runs: the best sandbox here, or none. It is the student's own code on their own machine."""
+    if sys.platform != "linux":
+        raise MachineError("notebooks run only on Linux, or in a container with Linux", NO_LINUX)
     backend, _ = choose_backend("auto")
     with (
         Zygote(backend, content.imported_once()) as zygote,

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from autograder.authoring.sample_class import fill, hand_in, is_written_out, mistake, model_answers
 from autograder.cli.options import say
-from autograder.course import CONFIG, Assignment, Course
+from autograder.course.assignments import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api, must
 from autograder.reports.plain_text import points

@@ -10,7 +10,7 @@ from rich.text import Text
 from typer import Argument, Exit, Option, Typer
 
 from autograder.cli.options import say, say_written
-from autograder.course import course_at, find_course
+from autograder.course.assignments import course_at, find_course
 from autograder.text import printable
 
 dev = Typer(no_args_is_help=True, help="For those who edit the course.")

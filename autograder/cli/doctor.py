@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import MachineError
 from cellcage import machine
 from cellcage.limits import MIB

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograder.cli.check_notebook import open_sandbox
 from autograder.cli.doctor import GOOD, UNSAFE, Condition
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult

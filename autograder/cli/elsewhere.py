@@ -10,7 +10,7 @@ from typer import Argument, BadParameter, Exit, Option
 
 from autograder import systems
 from autograder.cli.options import Marks, Roster, Visibility, ids_in, must_be_writable, say_written
-from autograder.course import find_course
+from autograder.course.assignments import find_course
 from autograder.text import alike, printable, shown_name
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from autograder.cli.options import say
 from autograder.cli.run_progress import RunProgress
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.report import Report
 from autograder.reports import plain_text
 from autograder.submission import Submission, stamp

@@ -13,10 +13,10 @@ from rich.console import Console
 from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
-from autograder.content import COURSE
-from autograder.course import find_course
+from autograder.course.assignments import find_course
+from autograder.course.content import COURSE
+from autograder.course.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
 from autograder.text import printable, shown_name
-from autograder.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
 
 
 def regrade(

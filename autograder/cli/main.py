@@ -20,7 +20,7 @@ from autograder.cli.dev import dev
 from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
 from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
-from autograder.course import Course, course_at, find_course, is_around, no_course
+from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
 from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
 from autograder.text import printable_lines

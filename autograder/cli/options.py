@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 from typer import Argument, Option
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import AutograderError
 from autograder.worker.unsafe import what_is_unsafe
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from typer import Exit
 
 from autograder.cli.options import say
-from autograder.course import CHECK, Assignment, Course
+from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading

@@ -15,7 +15,7 @@ import numpy as np
 from autograder.diagnosis.differences import USUAL, ComparedCall, takes_large_numbers
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.testing.catalogue import Mistake
-from autograder.testing.recording import RecordedCall
+from autograder.testing.plan import RecordedCall
 from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded, has_chance, parts_of
 from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value

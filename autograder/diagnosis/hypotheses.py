@@ -17,7 +17,7 @@ from autograder.diagnosis.fingerprints import Fingerprints, alike, digest, finge
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import answering, quiet
-from autograder.testing.recording import RecordedCall
+from autograder.testing.plan import RecordedCall
 from autograder.testing.student import Key, Recorded, has_chance
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of

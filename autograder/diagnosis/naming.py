@@ -20,7 +20,7 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.relations import Relation, relation_among
 from autograder.report import Cause
 from autograder.testing.catalogue import Mistake
-from autograder.testing.recording import RecordedCall
+from autograder.testing.plan import RecordedCall
 from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded
 from autograder.testing.values.core.comparing import arrays

@@ -75,7 +75,7 @@ def relation_among(
     """The first relation that explains all `wrong` answers; None if there is none.
 
     A call that ran out of memory or time has no wrong value, so it is left out.
-    of_course: the course's own relations, see `autograder.content.course_relations`
+    of_course: the course's own relations, see `autograder.course.content.course_relations`
     """
     kept = [i for i, one in enumerate(compared) if not _ran_out(one.got)]
     compared, wrong = [compared[i] for i in kept], frozenset(n for n, i in enumerate(kept) if i in wrong)

@@ -15,8 +15,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from autograder.assert_cells import AssertCell
-from autograder.course import Exercise
+from autograder.course.assert_cells import AssertCell
+from autograder.course.assignments import Exercise
 from autograder.judge.notebook import Notebook
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult
@@ -75,14 +75,14 @@ class _TestedNotebook(Notebook):
         self._tests, self._nonce, self.outputs = tests, "", dict[int, messages.CellOutput]()
         self._ready_made = ready_made
         # All cells together may take a submission's whole time; each test has a limit of its own.
-        super().__init__(cells, replace(limits, cells_seconds=limits.submission_seconds), fresh)
+        super().__init__(cells, replace(limits, cells_seconds=limits.total_seconds), fresh)
 
     def __enter__(self) -> _TestedNotebook:
         return self
 
     def _seconds(self, number: int, ran_out: bool) -> float:
         """A test has its full time even after an endless loop elsewhere, as long as there is time for all tests."""
-        if number in self._tests and self.spent < self.limits.submission_seconds / 2:
+        if number in self._tests and self.spent < self.limits.total_seconds / 2:
             return self.limits.cell_seconds
         return super()._seconds(number, ran_out)
 

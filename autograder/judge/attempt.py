@@ -15,7 +15,7 @@ from random import SystemRandom
 
 from msgspec import structs
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, Slip, with_cost
 from autograder.judge.exercise_calls import ExerciseCalls, ask_one, ask_together, is_failure
@@ -25,10 +25,10 @@ from autograder.judge.notebook import Notebook
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
+from autograder.testing.hidden_tests import Outcome, Test
 from autograder.testing.local import Here
-from autograder.testing.recording import Place, RecordedCall, Recording
+from autograder.testing.plan import Place, RecordedCall, Recording
 from autograder.testing.redaction import hidden, without_words
-from autograder.testing.session import Outcome, Test
 from autograder.testing.student import READY_MADE, Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import NotStarted, ReadyMade
 from autograder.testing.values.core.comparing import same_answer, same_value

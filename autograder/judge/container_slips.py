@@ -17,7 +17,7 @@ from autograder.judge.format_errors import Answering
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.containers import NUMBER, in_containers_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
-from autograder.testing.session import Outcome
+from autograder.testing.hidden_tests import Outcome
 from autograder.testing.student import Recorded
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import of_shown
 from autograder.diagnosis.visible_fingerprints import named

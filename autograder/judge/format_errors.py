@@ -27,7 +27,7 @@ import numpy as np
 from msgspec import structs
 
 from autograder.testing.expect import Mismatch
-from autograder.testing.session import Outcome
+from autograder.testing.hidden_tests import Outcome
 from autograder.testing.student import Recorded, parts_of
 from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.judge.attempt import Attempt, Names, attempt
 from autograder.judge.exercise_calls import ask_one, is_too_slow
 from autograder.judge.explaining import Explaining, Judged, explain

@@ -9,9 +9,9 @@ from typing import Any
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.testing.example import Example
-from autograder.testing.recording import Recording
+from autograder.testing.hidden_tests import Suite
+from autograder.testing.plan import Recording
 from autograder.testing.relation import OfAnswer
-from autograder.testing.session import Suite
 
 
 @dataclass(frozen=True)

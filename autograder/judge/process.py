@@ -24,9 +24,10 @@ from types import ModuleType
 import msgspec
 from msgspec import structs
 
-from autograder import content
-from autograder.assert_cells import AssertCell
-from autograder.course import Assignment, Course, Exercise
+from autograder.course import content
+from autograder.course.assert_cells import AssertCell
+from autograder.course.assignments import Assignment, Course, Exercise
+from autograder.course.source_notebook import ModelPlan
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
@@ -40,12 +41,11 @@ from autograder.judge.notebook import Notebook
 from autograder.judge.picture import drawing
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
-from autograder.source_notebook import ModelPlan
 from autograder.testing import cell_errors
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.example import Example, example_in
-from autograder.testing.recording import record
-from autograder.testing.session import Suite
+from autograder.testing.hidden_tests import Suite
+from autograder.testing.plan import record
 from autograder.text import one_line
 from cellcage.child import Sandboxed, gather_pages, silence
 from cellcage.limits import Limits

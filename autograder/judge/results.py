@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
 from autograder.report import ExerciseResult, Message, State, TestResult
-from autograder.testing.session import ORDER, Outcome
+from autograder.testing.hidden_tests import ORDER, Outcome
 from autograder.testing.student_errors import BY_HAND, Stopped
 
 ABOVE = "For the reason given above."

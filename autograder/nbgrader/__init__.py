@@ -27,7 +27,7 @@ from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
-from autograder.course import CONFIG
+from autograder.course.assignments import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde

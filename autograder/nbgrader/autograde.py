@@ -23,7 +23,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
-from autograder.course import course_at
+from autograder.course.assignments import course_at
 from autograder.discovery import closed_folders, notebooks_beside, of_assignment, other_notebooks
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history

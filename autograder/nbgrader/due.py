@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.dbapp import DbAssignmentAddApp
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import due_date, has_scores

@@ -18,7 +18,7 @@ from typing import Any
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 
-from autograder.course import course_at
+from autograder.course.assignments import course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.files import SECRET, TIMESTAMP, copy_plain_files, is_plain
 from autograder.text import printable

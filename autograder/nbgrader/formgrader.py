@@ -10,7 +10,7 @@ from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
-from autograder.course import CHECK, course_at
+from autograder.course.assignments import CHECK, course_at
 from autograder.discovery import ACTS
 from autograder.errors import AutograderError
 from autograder.nbgrader import history

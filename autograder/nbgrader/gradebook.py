@@ -16,7 +16,7 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import temp_attrs
 
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import Autograde

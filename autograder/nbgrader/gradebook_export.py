@@ -19,7 +19,7 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 
-from autograder.course import CHECK, Assignment, course_at
+from autograder.course.assignments import CHECK, Assignment, course_at
 from autograder.discovery import of_assignment
 from autograder.errors import SubmissionError
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores

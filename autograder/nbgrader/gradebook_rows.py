@@ -24,7 +24,7 @@ from nbgrader.api import (
 from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course import CHECK, Assignment, check_cell
+from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.discovery import name_problem
 from autograder.reports.plain_text import points as points_shown
 from autograder.reports.roster import Person

@@ -17,7 +17,7 @@ import msgspec
 from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
 from autograder import __version__
-from autograder.course import CHECK
+from autograder.course.assignments import CHECK
 from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup

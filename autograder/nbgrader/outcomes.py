@@ -18,8 +18,8 @@ import msgspec
 from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment
 from nbgrader.converters.base import NbGraderException
 
-from autograder.course import CHECK, Assignment, check_cell
-from autograder.course_version import is_stamped
+from autograder.course.assignments import CHECK, Assignment, check_cell
+from autograder.course.version import is_stamped
 from autograder.errors import SubmissionError
 from autograder.nbgrader.gradebook_rows import rows_of
 from autograder.report import Report

@@ -27,8 +27,8 @@ from nbformat.v4 import new_markdown_cell
 from pygments.token import STANDARD_TYPES
 from traitlets import Unicode, default
 
-from autograder.assert_cells import released
-from autograder.course import Written, course_at
+from autograder.course.assert_cells import released
+from autograder.course.assignments import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.restore import ATTACHMENT

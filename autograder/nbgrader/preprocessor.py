@@ -12,7 +12,7 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Enum
 
-from autograder.course import CHECK, Assignment, check_cell
+from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell

@@ -14,8 +14,9 @@ from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.content import COURSE
-from autograder.course import CHECK, Assignment, Course, check_cell
+from autograder.course.assignments import CHECK, Assignment, Course, check_cell
+from autograder.course.content import COURSE
+from autograder.course.withdrawals import edited
 from autograder.discovery import of_assignment
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
@@ -25,7 +26,6 @@ from autograder.nbgrader.outcomes import SetAside, set_aside_in
 from autograder.nbgrader.totals import assign_penalties, extra_credit, graded_points, penalty_of, take_over_points
 from autograder.report import Report
 from autograder.text import shown_name
-from autograder.withdrawals import edited
 from autograder.worker.pool import OnWait, grade_many
 from autograder.worker.run_log import write_whole
 

@@ -21,7 +21,7 @@ from nbgrader.apps.exportapp import ExportApp
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.preprocessors import AssignLatePenalties, GetGrades, SaveCells
 
-from autograder.course import CHECK, Assignment, course_at
+from autograder.course.assignments import CHECK, Assignment, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.gradebook_rows import has_scores, total
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course import CHECK, Assignment
+from autograder.course.assignments import CHECK, Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
 from autograder.nbgrader.feedback_page import to_look_at_again

@@ -8,7 +8,7 @@ from typing import Any
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 
-from autograder.course import Assignment, Written
+from autograder.course.assignments import Assignment, Written
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import autograded_folder

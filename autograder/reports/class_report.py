@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course import find_course
+from autograder.course.assignments import find_course
 from autograder.errors import SubmissionError
 from autograder.report import Report
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.content import word
+from autograder.course.content import word
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
 from autograder.report import Picture
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.content import Visible, course_relations, ready_made, visible_around
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
+from autograder.course.content import Visible, course_relations, ready_made, visible_around
 from autograder.diagnosis import visible_fingerprints
 from autograder.errors import MachineError
 from autograder.judge.attempt import Names
@@ -26,7 +26,7 @@ from autograder.student.check_result import CheckResult, Progress, listing, pass
 from autograder.student.kernel import InKernel, why_not_run
 from autograder.student.progress import remember
 from autograder.testing.example import example_in
-from autograder.testing.session import Suite
+from autograder.testing.hidden_tests import Suite
 
 # Exercises that pass their check. The set lives as long as the kernel.
 _passed: set[str] = set()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from autograder.content import Visible, visible_around
+from autograder.course.content import Visible, visible_around
 from autograder.report import WENT_IN, ExerciseResult, Message, TestResult
 from autograder.reports import plain_text, rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side

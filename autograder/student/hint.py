@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from autograder.content import Visible, visible_around
+from autograder.course.content import Visible, visible_around
 from autograder.reports.html import block, name_of, paragraph, with_code
 from autograder.student.check_result import listing
 

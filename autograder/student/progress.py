@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from autograder.content import visible_around
+from autograder.course.content import visible_around
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
 from autograder.reports.html import block, paragraph

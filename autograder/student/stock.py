@@ -11,7 +11,7 @@ import functools
 import inspect
 from typing import Any
 
-from autograder.course import find_course
+from autograder.course.assignments import find_course
 from autograder.judge.judging import judge
 from autograder.judge.process import material_of
 from autograder.report import ExerciseResult

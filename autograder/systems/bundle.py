@@ -18,8 +18,8 @@ from pathlib import Path
 
 import autograder
 import cellcage
-from autograder.content import course_folder
-from autograder.course import CONFIG, Assignment, Course
+from autograder.course.assignments import CONFIG, Assignment, Course
+from autograder.course.content import course_folder
 from autograder.reports.marks_file import write
 
 TEMPLATES = Path(__file__).parent / "templates"

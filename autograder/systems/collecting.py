@@ -20,7 +20,7 @@ from nbgrader.plugins import FileNameCollectorPlugin
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Set, Unicode, default
 
-from autograder.course import course_at
+from autograder.course.assignments import course_at
 from autograder.discovery import name_problem
 from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain, remove_tree

@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 from nbgrader.api import Gradebook
 
-from autograder.course import CHECK, Assignment
+from autograder.course.assignments import CHECK, Assignment
 from autograder.errors import SubmissionError
 from autograder.nbgrader.feedback_page import to_look_at_again
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, total

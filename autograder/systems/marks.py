@@ -8,7 +8,7 @@ from typing import Any
 
 from nbgrader.api import Gradebook
 
-from autograder.course import CHECK, Assignment
+from autograder.course.assignments import CHECK, Assignment
 from autograder.nbgrader.feedback_page import to_look_at_again
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
 from autograder.nbgrader.gradebook_rows import total

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.nbgrader.totals import assign_penalties

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.systems.collecting import Collector, Handed
 from autograder.systems.marks import StudentMarks
 

@@ -14,8 +14,8 @@ A visible test checks inside `shown`, which reports what came out and what was w
 `Catalogue`.
 """
 
+from autograder.course.source_notebook import ModelPlan
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
-from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
 from autograder.testing.cases import cases

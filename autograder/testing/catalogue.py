@@ -30,7 +30,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from autograder import content
+from autograder.course import content
 from autograder.errors import CourseError
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError
 from autograder.worker.model_answer import ModelAnswers
 from autograder.worker.task import Marked, Task, failed

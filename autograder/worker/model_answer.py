@@ -9,7 +9,7 @@ import platform
 import threading
 from dataclasses import dataclass, field, replace
 
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook

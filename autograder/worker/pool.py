@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from autograder.course import Course, Exercise
+from autograder.course.assignments import Course, Exercise
 from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission

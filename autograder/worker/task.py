@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from autograder.course import CHECK, Exercise
+from autograder.course.assignments import CHECK, Exercise
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, Report
 from autograder.submission import Cell, ModelFile, Submission, code_cells, model_beside, read_notebook

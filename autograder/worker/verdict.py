@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.messages import FromJudge
 from autograder.report import Cause, CellResult, ExerciseResult, Picture, TestResult, Verdict
 from autograder.text import one_line

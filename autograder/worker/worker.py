@@ -15,8 +15,8 @@ from pathlib import Path
 
 from msgspec import structs
 
-from autograder import content
-from autograder.course import Assignment, Course, Exercise
+from autograder.course import content
+from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting
 from autograder.report import ExerciseResult, Report, Verdict
@@ -131,7 +131,7 @@ class Worker:
 
     def _judge(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
-        ends_at = time.monotonic() + limits.submission_clock_seconds * runs + GRACE_SECONDS
+        ends_at = time.monotonic() + limits.total_clock_seconds * runs + GRACE_SECONDS
         options = task.for_page, task.model, task.by_author, task.locked, task.checks
         marks: Verdict | None = None
         order = Order(assignment.name, task.cells, exercises, limits, *options)

@@ -11,7 +11,8 @@ import pytest
 import torch
 from msgspec import structs
 
-from autograder import check, content, heatmap
+from autograder import check, heatmap
+from autograder.course import content
 from autograder.errors import CourseError, MachineError
 from autograder.judge.picture import draw
 from autograder.png import letters
@@ -22,8 +23,8 @@ from autograder.student.check import CheckFailed, examine
 from autograder.student.check_result import Progress
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
-from autograder.testing.session import Suite
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder.authoring import generated_files
-from autograder.course import PREREQUISITE
+from autograder.course.assignments import PREREQUISITE
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material

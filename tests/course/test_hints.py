@@ -8,7 +8,8 @@ from collections import Counter
 import nbformat
 import pytest
 
-from autograder import content, hint
+from autograder import hint
+from autograder.course import content
 from autograder.student.hint import Help
 from tests.helpers.in_process import ASSIGNMENTS
 

@@ -9,7 +9,7 @@ import subprocess
 import nbformat
 import pytest
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
     EXERCISE,

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course import PREREQUISITE
+from autograder.course.assignments import PREREQUISITE
 from autograder.submission import grade_id
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, exercise_of, judged_alone
 from tests.helpers.sandboxes import Marker

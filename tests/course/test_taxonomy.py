@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.report import ExerciseResult
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone
 from tests.helpers.selection import one_in

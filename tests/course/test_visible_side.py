@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from autograder import content
 from autograder.authoring import visible_page
+from autograder.course import content
 from autograder.reports.heatmap import ROUNDED, Heatmap
 from autograder.student.calls import exercises_below, in_cells
 from autograder.student.check import examine

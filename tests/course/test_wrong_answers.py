@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone
 from tests.helpers.wrong_code import WrongCode, telling, wrong_code_of
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.submission import grade_id
 from tests.helpers.stock import stock
 

@@ -10,7 +10,7 @@ import nbformat
 
 from autograder.authoring.generated_files import sync
 from autograder.authoring.skeletons import TEMPLATES
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.report import Report
 from autograder.submission import NotebookFile, code_cells, grade_id
 from autograder.worker.task import Task

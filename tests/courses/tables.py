@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 
 NAME = "a1_tables"
 IMPORTS = "import numpy as np\nimport pandas as pd\n\n\nclass UnknownProduct(Exception):\n    pass"

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring.generated_files import sync
 from autograder.authoring.skeletons import add_exercise, begin_course
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.submission import grade_id

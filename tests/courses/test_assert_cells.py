@@ -11,8 +11,8 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 
-from autograder.assert_cells import AssertCell, released
-from autograder.course import Course
+from autograder.course.assert_cells import AssertCell, released
+from autograder.course.assignments import Course
 from autograder.discovery import find_submissions
 from autograder.judge.assert_cells import credit
 from autograder.nbgrader.gradebook import grade_into_gradebook

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT

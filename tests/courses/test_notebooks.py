@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 from autograder.cli.check_notebook import read, verdicts
-from autograder.content import Visible
-from autograder.course import CHECK, Course
+from autograder.course.assignments import CHECK, Course
+from autograder.course.content import Visible
 from autograder.student.check import examine
 from autograder.submission import Cell, grade_id
 from autograder.worker.task import Task

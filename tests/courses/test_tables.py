@@ -7,8 +7,8 @@ import pytest
 
 from autograder.authoring.generated_files import visible_files
 from autograder.errors import CourseError
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import answering
-from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker

@@ -185,7 +185,7 @@ def test_colours_leave_the_words_alone(notebook, sandbox, capsys):
 
 def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(MachineError, match=r"on Linux alone, .* in JupyterLab, check\(...\) works here"):
+    with pytest.raises(MachineError, match=r"only on Linux, .* in JupyterLab, check\(...\) works here"):
         check_notebook.open_sandbox().__enter__()
 
 

@@ -199,5 +199,5 @@ def test_ended_from_outside_it_leaves_nothing_behind(submitted, tmp_path, how):
         assert time.monotonic() < until, below
         time.sleep(0.1)
     assert below
-    assert not list((tmp_path / "tmp").glob("autograder-*"))
-    assert not list(Path("/sys/fs/cgroup").glob(f"**/autograder-{process.pid}-*"))
+    assert not list((tmp_path / "tmp").glob("cellcage-*"))
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/cellcage-{process.pid}-*"))

@@ -7,12 +7,12 @@ import shutil
 
 import pytest
 
-from autograder import content
 from autograder.authoring.visible_page import not_shown
-from autograder.course import Course, course_at, rubrics_in
+from autograder.course import content
+from autograder.course.assignments import Course, course_at, rubrics_in
 from autograder.errors import CourseError
 from autograder.testing.example import example_in
-from autograder.testing.session import Suite
+from autograder.testing.hidden_tests import Suite
 
 HEAD = "import pytest\n\n\n"
 CELL = {"cell_type": "code", "source": "", "outputs": [], "execution_count": None}

@@ -9,11 +9,11 @@ import pytest
 
 from autograder.authoring import catalogue_page, course_check, notebook_checks
 from autograder.authoring.sample_class import mistake as known_mistake
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.submission import grade_id
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.session import Suite
+from autograder.testing.hidden_tests import Suite
 from tests.conftest import ROOT, copy_course
 from tests.helpers.in_process import COURSE, judged_alone
 from tests.helpers.selection import one_in

@@ -10,9 +10,9 @@ import pytest
 
 from autograder.testing import expect, visible
 from autograder.testing.cases import alike
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import answering
 from autograder.testing.redaction import without_words
-from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised, RaisedValueError
 from autograder.testing.values.core.comparing import same_answer

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import MachineError
 from autograder.worker import executors
 from cellcage import choose_backend

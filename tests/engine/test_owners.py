@@ -14,8 +14,8 @@ import pytest
 
 from autograder.authoring.sample_class import fill
 from autograder.cli import check_notebook
-from autograder.content import visible_around
-from autograder.owners import other_writer
+from autograder.course.content import visible_around
+from autograder.course.owners import other_writer
 from tests.conftest import ROOT
 from tests.helpers.terminal import autograder_here, python
 
@@ -180,7 +180,7 @@ def test_a_group_is_safe_if_nobody_else_is_in_it(shared, monkeypatch, user, grou
             return found
         return SimpleNamespace(st_mode=found.st_mode | stat.S_IWGRP, st_uid=number, st_gid=group)
 
-    monkeypatch.setattr("autograder.owners.Path.stat", lambda path, **how: owned(path, **how))
+    monkeypatch.setattr("autograder.course.owners.Path.stat", lambda path, **how: owned(path, **how))
     assert (other_writer(shared / "content") is None) == is_safe
 
 

@@ -12,14 +12,14 @@ import pytest
 
 from autograder.authoring import notebook_checks
 from autograder.authoring.skeletons import add_exercise, begin_course
-from autograder.content import Visible
-from autograder.course import Course
+from autograder.course.assignments import Course
+from autograder.course.content import Visible
 from autograder.errors import CourseError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.submission import grade_id
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here, answering
-from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from tests.helpers.small_course import EXERCISE, NAME, command
 
@@ -60,7 +60,7 @@ def judged(tmp_path):
     path.parent.mkdir()
     path.write_text(PLAIN)
     suite = Suite([path])
-    from autograder.course import Exercise
+    from autograder.course.assignments import Exercise
 
     names = Here({"double": lambda x: x})
     (result,) = judge(Material(suite), names, [Exercise("double", 10.0)])

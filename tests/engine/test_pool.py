@@ -17,7 +17,7 @@ import psutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from autograder.nbgrader.autograde import LOCK
 from autograder.nbgrader.gradebook import grade_into_gradebook

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.sample_class import hand_in, mistake, model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tests.conftest import ROOT
 from tests.helpers import pages, places
 from tests.helpers.in_process import ASSIGNMENTS

@@ -11,14 +11,14 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import hand_in
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.judge.attempt import attempt
 from autograder.judge.material import Material
 from autograder.testing import expect
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
-from autograder.testing.recording import record
+from autograder.testing.plan import record
 from autograder.testing.redaction import MAX_CODE, HiddenText, hidden, without_words
-from autograder.testing.session import Suite
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
 from cellcage.values.core.objects import Form, Other, Record
 from tests.conftest import ROOT

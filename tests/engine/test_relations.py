@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.content import course_relations
+from autograder.course.content import course_relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.text import one_line, printable
 from tests.conftest import ROOT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.course.withdrawals import edited, withdrawn_in
 from autograder.errors import CourseError
-from autograder.withdrawals import edited, withdrawn_in
 
 BEFORE = '# Ours.\nearly = ["numpy.ma"]  # slow\n\n[names]\nnp = "numpy"\n'
 OTHERS = '\n[withdrawn]\nb2.sum = "full points"\n'

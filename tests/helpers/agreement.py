@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.report import ExerciseResult
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tests.helpers.small_course import NAME, NOTEBOOK, nbgrader
 
 OLD, NEW = (2027, 2, 1, 8, 0, 0), (2027, 2, 2, 8, 0, 0)

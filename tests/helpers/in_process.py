@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autograder.course import Assignment, Course, Exercise
+from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.process import material_of

@@ -30,7 +30,7 @@ import nbformat
 import numpy as np
 
 from autograder import block_parts
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 
 FOLDER = Path(__file__).parents[1] / "course" / "numbers"
 # What is no claim: addresses, code blocks and code, years, sections and tables of a paper, the numbers of a list.

@@ -24,9 +24,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment, Course
-from autograder.testing.recording import Recording
-from autograder.testing.session import Suite
+from autograder.course.assignments import Assignment, Course
+from autograder.testing.hidden_tests import Suite
+from autograder.testing.plan import Recording
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.0.0"

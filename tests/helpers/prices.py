@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.testing.catalogue import read_catalogue
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.authoring.sample_class import fill
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 
 
 def released(assignment: Assignment) -> Path:

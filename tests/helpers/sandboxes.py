@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.content import sandbox_setting
-from autograder.course import Assignment, Course
+from autograder.course.assignments import Assignment, Course
+from autograder.course.content import sandbox_setting
 from autograder.judge.display_cells import DisplayCell
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.local import answering
 from autograder.testing.student import Student

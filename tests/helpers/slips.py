@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.report import WENT_IN
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult

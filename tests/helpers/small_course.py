@@ -21,7 +21,7 @@ from autograder.authoring.generated_files import sync
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.cli.main import app
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.errors import AutograderError
 from autograder.nbgrader import api, formgrader
 from autograder.nbgrader.gradebook import grade_into_gradebook

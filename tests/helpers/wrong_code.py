@@ -47,7 +47,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment
+from autograder.course.assignments import Assignment
 from autograder.testing.catalogue import read_catalogue
 from tests.helpers.in_process import COURSE
 

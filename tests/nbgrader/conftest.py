@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from tests.helpers.small_course import small_course
 
 

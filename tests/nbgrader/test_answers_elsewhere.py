@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.submission import grade_id
 from tests.helpers.small_course import NAME, NOTEBOOK, WRITTEN, book_of, nbgrader, said_by, small_course, submit
 

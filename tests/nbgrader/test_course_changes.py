@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from tests.helpers.small_course import (
     EXERCISE,

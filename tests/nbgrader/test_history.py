@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.nbgrader import history
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.nbgrader import api
 from autograder.nbgrader.gradebook_rows import total
 from tests.helpers.small_course import (

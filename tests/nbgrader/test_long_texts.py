@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.submission import MAX_BYTES
 from cellcage.linux import landlock_rules
 from tests.helpers.small_course import (

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import fill, hand_in
-from autograder.course import course_at, courses_around
+from autograder.course.assignments import course_at, courses_around
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from tests.conftest import ROOT

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course import CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
 from autograder.submission import grade_id
 from tests.helpers.small_course import (
     BUILT,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import nbformat
 import pytest
 
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.systems.gradescope import Gradescope
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (

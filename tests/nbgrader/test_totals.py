@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.nbgrader import history
 from tests.helpers.small_course import (
     EXERCISE,

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.notebook_checks import rubrics
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import with_lost_points_first, with_waiting
 from autograder.nbgrader.pages import Page

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import hand_in, model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.systems.bundle import write_gradescope
 from tests.conftest import ROOT
 from tests.helpers.places import ORDINARY, Machine

@@ -14,7 +14,7 @@ from autograder.cli import doctor_trial
 from autograder.cli.doctor import GOOD, UNSAFE
 from autograder.cli.main import app
 from autograder.cli.options import warn
-from autograder.course import Course, course_at
+from autograder.course.assignments import Course, course_at
 from cellcage.backends import landlock as landlock_backend
 from cellcage.backends import places
 from cellcage.linux import landlock_rules

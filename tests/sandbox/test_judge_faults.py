@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.authoring.skeletons import add_exercise
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.worker import executors, worker
 from autograder.worker.pool import open_pool
 from autograder.worker.task import Task
@@ -54,7 +54,7 @@ def marked(tmp_path_factory):
         patch.setattr(worker, "JUDGE", f"{faulty_judge.__name__}:Judge")
         patch.setattr(worker, "Zygote", Sees)
         patch.setattr(worker, "GRACE_SECONDS", 1.0)
-        patch.setattr(worker, "Limits", functools.partial(Limits, submission_clock_seconds=5.0))
+        patch.setattr(worker, "Limits", functools.partial(Limits, total_clock_seconds=5.0))
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
         workers = open_pool(course.root, 2, "bubblewrap")
         try:

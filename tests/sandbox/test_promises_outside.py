@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from autograder.content import imported_once
+from autograder.course.content import imported_once
 from cellcage.limits import Limits
 from cellcage.machine import backend
 from cellcage.outside.fork_server_client import ForkServer

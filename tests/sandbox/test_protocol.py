@@ -222,15 +222,15 @@ NOTHING = ["dict", []]
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None, False]}, "not a call"),
-        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], "much", False]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], "much"]}, "not a call"),
         (
-            {"call": ["f", ["list", []], NOTHING, None, None, False, False, [[1, ["list", []]]], None, False]},
+            {"call": ["f", ["list", []], NOTHING, None, None, False, False, [[1, ["list", []]]], None]},
             "not a call",
         ),
-        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None, False]}, "not a list"),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None]}, "not a list"),
         (
-            {"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False, [], None, False]},
+            {"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False, [], None]},
             "not named values",
         ),
         ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], None, "yes"]}, "not a call"),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.reports.plain_text import notes
 from autograder.testing.callbacks import Questions
 from cellcage.inside.shell import stand_in

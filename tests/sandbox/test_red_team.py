@@ -35,7 +35,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
-from autograder.course import Course
+from autograder.course.assignments import Course
 from autograder.submission import ModelFile
 from cellcage.limits import MIB, Limits
 from cellcage.linux import landlock_rules
@@ -55,8 +55,8 @@ SAYING = [path for path in ATTACKS if path not in DOING]
 GROUPS = [kind[start:][:GROUP] for kind in (DOING, SAYING) for start in range(0, len(kind), GROUP)]
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
 SHORT = Limits(
-    cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, submission_seconds=10,
-    submission_clock_seconds=30,    scratch=16 * MIB,
+    cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, total_seconds=10,
+    total_clock_seconds=30,    scratch=16 * MIB,
 )  # fmt: skip
 
 

@@ -60,4 +60,4 @@ with Sandbox(kind={kind!r}, bare=True) as own, own.open([cell]) as running:
         time.sleep(0.1)
     asleep = [p for p in psutil.process_iter(["cmdline"]) if f"1234.{os.getpid()}" in (p.info["cmdline"] or [])]
     assert asleep == []
-    assert list(tmp_path.glob("autograder-*")) == []
+    assert list(tmp_path.glob("cellcage-*")) == []

@@ -13,14 +13,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.testing.expect import kind_of
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here, answering
 from autograder.testing.redaction import without_words
-from autograder.testing.session import Suite
 from autograder.testing.student import Student
 from autograder.testing.values.comparisons import for_suite
 from autograder.testing.values.core.comparing import same_value

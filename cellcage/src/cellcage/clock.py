@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from cellcage.protocol import frames
 from cellcage.protocol.messages import Used
 
-EXACT = 0.25  # seconds on the clock, all of which the submission may have computed or not without being asked
+EXACT = 0.25  # seconds on the clock, all of which the notebook may have computed or not without being asked
 LOOK = 0.02  # seconds at least between two questions; the kernel counts CPU time in hundredths of a second
 
 

@@ -1,7 +1,6 @@
-"""How much a submission may use, each number with its reason.
+"""How much a notebook may use, each number with its reason.
 
-An assignment can change these numbers in its source notebook's metadata, beside the points: in JupyterLab's property
-inspector, *Notebook Metadata*, `"autograder": {"limits": {"call_seconds": 10}}`.
+`Limits(call_seconds=10)` changes one; `Limits.changed` changes some by name.
 """
 
 from __future__ import annotations
@@ -15,37 +14,37 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Sizes are bytes; seconds are CPU time of its processes unless they are on the clock.
+    """What one notebook may use. Sizes are bytes; seconds are CPU time of its processes unless they are on the clock.
 
-    CPU time, because a busy machine must not cost marks: a process that has to wait for its turn uses none. A cell that
-    sleeps or waits for something else may do so for as many seconds as it may compute.
+    CPU time, because a busy machine must not end honest code: a process that has to wait for its turn uses none. A cell
+    that sleeps or waits for something else may do so for as many seconds as it may compute.
     """
 
     # A teaching cell takes milliseconds; a scratch computation may take a while.
     cell_seconds: float = 10.0
     # After a cell that was stopped: the next ones most often call the same endless function.
     cell_seconds_again: float = 2.0
-    # A student who plots and trains a little in several cells still gets through.
+    # Code that plots and trains a little in several cells still gets through.
     cells_seconds: float = 60.0
-    # A call in a suite takes about a millisecond. A first call may import a large library: `torch._dynamo` takes 2.3 s,
+    # An ordinary call takes about a millisecond. A first call may import a large library: `torch._dynamo` takes 2.3 s,
     # and half as long again where two programs share a core.
     call_seconds: float = 4.0
-    # After a call of the same exercise that was stopped: still three hundred times what honest work needs. No call gets
+    # After a call of the same group that was stopped: still three hundred times what honest work needs. No call gets
     # less than twice what the slowest answered one took.
     call_seconds_again: float = 0.3
     # After two such calls: most likely all calls run into the same loop.
     call_seconds_at_last: float = 0.05
     # How long a call may be idle, as in `time.sleep`. Then it is made once more, so it takes twice as long in all.
     idle_seconds: float = 2.0
-    # A looping exercise takes 4 s, then 0.3 s, then 0.05 s a test. A whole looping notebook must still end.
-    submission_seconds: float = 180.0
+    # Calls of a looping group take 4 s, then 0.3 s, then 0.05 s each. A whole looping notebook must still end.
+    total_seconds: float = 180.0
     # A call or a cell is stopped after this many times its CPU seconds on the clock, whatever it did meanwhile: ten,
     # because a machine may have ten programs that want each core.
     clock_factor: float = 10.0
-    # The same for the whole submission, in seconds on the clock.
-    submission_clock_seconds: float = 600.0
-    # On top of what Python and PyTorch use. An exercise needs a few MiB for a suite's inputs. This limits all processes
-    # of a submission together if the machine has control groups, else each of them.
+    # The same for the whole notebook, in seconds on the clock.
+    total_clock_seconds: float = 600.0
+    # On top of what Python and PyTorch use. Calls need a few MiB for their inputs. This limits all processes
+    # of a notebook together if the machine has control groups, else each of them.
     memory: int = 1024 * MIB
     # subprocess and a shell line need a few, a fork bomb needs thousands.
     processes: int = 32
@@ -53,7 +52,7 @@ class Limits:
     processes_uncounted: int = 8
     open_files: int = 128
     scratch: int = 64 * MIB
-    # A suite's largest honest answer is well under 1 MiB.
+    # The largest honest answer is well under 1 MiB.
     reply: int = 32 * MIB
     # All answers together; the trusted side keeps them until the report is written. Honest ones have some 100 KiB.
     replies: int = 128 * MIB

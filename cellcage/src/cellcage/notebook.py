@@ -87,7 +87,7 @@ class Notebook:
         fresh: Fresh,
     ) -> None:
         self.cells, self.limits, self.fresh = list(cells), limits, fresh
-        self.ends_at = time.monotonic() + limits.submission_clock_seconds
+        self.ends_at = time.monotonic() + limits.total_clock_seconds
         self.clock = CpuClock(fresh.used)
         self._spent_before = 0.0  # by earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
@@ -117,7 +117,7 @@ class Notebook:
     @property
     def has_time(self) -> bool:
         """Whether the notebook has time left, as far as that is known."""
-        return time.monotonic() < self.ends_at and self.spent < self.limits.submission_seconds
+        return time.monotonic() < self.ends_at and self.spent < self.limits.total_seconds
 
     @property
     def spent(self) -> float:

@@ -1,4 +1,4 @@
-"""What the sandbox promises. A test in `tests/sandbox/test_promises_*.py` has each promise's name."""
+"""What the sandbox promises. A test in `test_promises_*.py` has each promise's name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Promise:
     """One promise.
 
     name: short, and the name of its test
-    text: what a submission keeps to
+    text: what untrusted code keeps to
     without_sandbox: true if it holds in a plain process, too: the trusted side or the forking process enforces it
     """
 
@@ -23,13 +23,13 @@ PROMISES = (
     Promise("no network", "it reaches no network, not even loopback, and no family of sockets that belongs to none"),
     Promise(
         "no secrets",
-        "it sees Python and the system's libraries, but no solutions, suites, submissions, gradebook, home or "
-        "environment",
+        "it sees Python and the system's libraries, and nothing of the files, the home or the environment of the user "
+        "who started it",
     ),
     Promise("no other process", "it sees and signals no process but its own, and cannot harm the one that forks"),
     Promise(
         "private scratch",
-        "it has scratch space that is limited, and gone with the submission's processes, shared memory included",
+        "it writes only to scratch space, which is limited, and gone with its processes, shared memory included",
     ),
     Promise(
         "not root", "if root started it, it runs as a user who owns nothing, with no capability and no way to gain one"
@@ -50,7 +50,7 @@ PROMISES = (
     ),
     Promise(
         "one cause, one loss",
-        "what loops, exits, crashes or takes too much memory loses the tests that met it, and no others",
+        "a loop, an exit, a crash or too much memory costs the calls that met it, and no others",
     ),
     Promise(
         "deadlines are kept by the trusted side",
@@ -59,19 +59,18 @@ PROMISES = (
     ),
     Promise(
         "no state",
-        "each exercise is judged in a process of its own, with what the cells have left and nothing of an earlier "
-        "one's memory; some calls are made twice, and must give the same answer",
+        "each call process has what the cells have left, and nothing of an earlier call process's memory",
         without_sandbox=True,
     ),
     Promise(
         "nothing ready made",
-        "a call of a function that an exercise lists as ready-made is noticed, by whatever name the code calls it, and "
-        "earns nothing; code that works against the watch is not covered",
+        "a call of a listed function is noticed, by whatever name the code calls it; code that works against the watch "
+        "is not covered",
         without_sandbox=True,
     ),
     Promise(
         "questions cost little",
-        "how often and how much student code may ask of the reference is limited on the trusted side",
+        "how often and how much code may ask while it is called is limited on the trusted side",
         without_sandbox=True,
     ),
 )

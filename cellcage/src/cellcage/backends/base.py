@@ -131,10 +131,10 @@ class Untrusted(Confined):
 
 
 class Trusted(Confined):
-    """A fork server of judges. It reads the course, which may be readable by root alone, so its children drop root."""
+    """A fork server of trusted processes. Only root may be able to read its places, so its children drop root."""
 
     def enter(self) -> None:
-        """The fork server may have a folder for what the solution's code writes. Landlock keeps judges out of it."""
+        """The fork server may have a folder for what it writes while loading. Landlock keeps its children out of it."""
         super().enter()
         if self.policy.scratch:
             isolation.use_as_temporary(self.policy.scratch)
@@ -145,7 +145,7 @@ class Trusted(Confined):
         super().before_first_fork()
         self.restrict()
         self._no_writing = landlock_rules.rules_without_writing(self.policy.abi) if self.policy.abi else -1
-        isolation.forbid_inspection()  # all judges are one user, and must not read the fork server's memory
+        isolation.forbid_inspection()  # all children are one user, and must not read the fork server's memory
 
     def in_child(self, limits: Limits) -> None:
         """Each backend drops root before this, since root could undo these steps."""
@@ -154,8 +154,8 @@ class Trusted(Confined):
             landlock_rules.restrict_to(self._no_writing)
         isolation.forbid_inspection()  # dropping root made it readable again
         seccomp.apply(self.filter())
-        # The kernel also limits a user's descriptors in flight by this number. A judge sends descriptors to notebooks,
-        # and these must get through, whatever the user's other processes have in flight.
+        # The kernel also limits a user's descriptors in flight by this number. A trusted process sends descriptors to
+        # notebook processes, and these must get through, whatever the user's other processes have in flight.
         most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         isolation.set_limits(replace(limits, open_files=most_files), self._memory_before, 0)
 
@@ -166,7 +166,7 @@ class Trusted(Confined):
             landlock_rules.restrict(rules, self.policy.abi)
 
     def filter(self) -> seccomp.Filter:
-        """The system calls that are refused: a judge starts no process and opens no socket."""
+        """The system calls that are refused: a trusted process starts no process and opens no socket."""
         return seccomp.TRUSTED
 
 
@@ -205,8 +205,8 @@ class Backend(ABC):
 
     def path(self) -> list[str]:
         """The folders from which the zygote imports this package and the backend, as the zygote sees them."""
-        top = sys.modules[type(self).__module__.partition(".")[0]]
-        return [str(PACKAGE.parent), *(str(Path(place).parent) for place in getattr(top, "__path__", ()))]
+        own = Path(sys.modules[type(self).__module__.partition(".")[0]].__file__ or "")
+        return [str(PACKAGE.parent), str(own.parents[own.name == "__init__.py"])]
 
     def command(self, places: Sequence[Path]) -> list[str]:
         """The command of the zygote, up to its Python code. It ignores the environment and the current folder.

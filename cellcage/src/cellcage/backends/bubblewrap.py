@@ -1,4 +1,4 @@
-"""bubblewrap: each fork server and each submission has its own users, mounts, processes and network.
+"""bubblewrap: each fork server and each notebook has its own users, mounts, processes and network.
 
 If the kernel has Landlock, its rules also hold inside the namespaces, so that a single fault opens nothing.
 """
@@ -23,12 +23,12 @@ from cellcage.protocol.messages import Policy
 INSIDE = "/cage"  # in the sandbox: this package, from which the processes in it import
 ENVIRONMENT_INSIDE = "/cage/environment"  # in the sandbox: the virtual environment, wherever it is outside
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix
-# Root needs these to give fork servers namespaces of their own, to drop root, to read a course that only its owner may
+# Root needs these to give fork servers namespaces of their own, to drop root, to read places that only their owner may
 # read, and to end fork servers.
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
-# The judges' fork server needs these of root's: to read such a course, to end judges, and to drop root in them.
+# The trusted fork server needs these of root's: to read such places, to end its children, and to drop root in them.
 TRUSTED_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
-TRUSTED_SERVER_WRITES = "/tmp/solution"  # noqa: S108
+TRUSTED_SERVER_WRITES = "/tmp/trusted"  # noqa: S108
 
 
 class _UntrustedInNamespaces(Untrusted):
@@ -63,17 +63,17 @@ class _UntrustedInNamespaces(Untrusted):
 
 
 class _TrustedInNamespaces(Trusted):
-    """All judges share the namespaces of their fork server."""
+    """All trusted processes share the namespaces of their fork server."""
 
     def enter(self) -> None:
-        """Only Landlock keeps judges from writing in the fork server's folder, so without it there is no folder."""
+        """Only Landlock keeps them from writing in the fork server's folder, so without it there is no folder."""
         if self.policy.scratch:
             os.makedirs(self.policy.scratch, exist_ok=True)
             isolation.mount_empty(self.policy.scratch, int(Limits().scratch), "0755")
         super().enter()
 
     def restrict(self) -> None:
-        """Trusted see no process, neither each other's nor students'."""
+        """They see no process, neither each other's nor notebooks'."""
         isolation.mount_empty("/proc")
         super().restrict()
 
@@ -130,7 +130,7 @@ class Bubblewrap(Backend):
     def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """The zygote sees what any fork server may see, so each fork server hides what is not for it.
 
-        Trusted write nowhere, so that none finds what another left. Notebooks get their own places to write in.
+        Trusted processes write nowhere, so that none finds what another left. Notebooks get their own places.
         """
         abi = landlock_rules.abi()
         readable = (*SYSTEM, *python_places(), INSIDE, "/proc")  # by then /proc is covered
@@ -147,7 +147,7 @@ class Bubblewrap(Backend):
         )
 
     def fork(self) -> int:
-        """Fork into namespaces. Root gets no user namespace, so that it can read a course that root alone may read."""
+        """Fork into namespaces. Root gets no user namespace, so that it can read places that only root may read."""
         return isolation.fork_into_namespaces(own_user=os.getuid() != 0)
 
 

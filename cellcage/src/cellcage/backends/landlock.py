@@ -2,10 +2,10 @@
 
 There are no mounts, no user namespaces and no pid namespaces. Therefore:
 
-- a submission's scratch is a folder. The fork server watches it (`scratch_watch`), and removes it when the submission's
+- a notebook's scratch is a folder. The fork server watches it (`scratch_watch`), and removes it when the notebook's
   processes have ended;
-- a submission is one process group, which it cannot leave (`seccomp`), so one signal ends all of it;
-- if root starts the grader, each fork server has a user of its own, so that its limit on processes is its own, too.
+- a notebook is one process group, which it cannot leave (`seccomp`), so one signal ends all of it;
+- if root starts the zygote, each fork server has a user of its own, so that its limit on processes is its own, too.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _UntrustedUnderLandlock(UntrustedInAFolder):
 
 
 class _TrustedUnderLandlock(Trusted):
-    """They read the course, and write nowhere."""
+    """They read their places, and write nowhere."""
 
     def in_child(self, limits: Limits) -> None:
         _drop_root(self.policy)
@@ -148,7 +148,7 @@ class Landlock(Backend):
         return "Landlock and seccomp"
 
     def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
-        """Each fork server gets a folder. Trusted write nowhere."""
+        """Each fork server gets a folder. Trusted processes write nowhere."""
         os.mkdir(scratch, 0o755 if trusted else 0o700)
         readable = (*SYSTEM, *python_places(), sys.prefix, str(PACKAGE))
         if trusted:
@@ -184,7 +184,7 @@ class Landlock(Backend):
 def _why_not_as_root() -> str | None:
     rights = isolation.permitted_capabilities()
     if rights & BECOME_ANOTHER != BECOME_ANOTHER:
-        return "root may not become another user here; start the grader as an ordinary user (docker run --user 1000)"
+        return "root may not become another user here; start this as an ordinary user (docker run --user 1000)"
     private = next((place for place in (sys.prefix, sys.base_prefix) if not open_to_all(place)), None)
     if private and not rights & READ_ALL:
         return (

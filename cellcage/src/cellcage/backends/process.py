@@ -40,7 +40,7 @@ class UntrustedInAFolder(Untrusted):
 
 
 class Process(Backend):
-    """Limits only: student code can read what the user can read, and use the network."""
+    """Limits only: untrusted code can read what the user can read, and use the network."""
 
     name = "process"
     tried = 99

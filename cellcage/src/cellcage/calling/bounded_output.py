@@ -1,4 +1,4 @@
-"""A text stream that keeps only so much of what student code prints."""
+"""A text stream that keeps only so much of what untrusted code prints."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Seeds all random numbers of a notebook.
 
 This seeds the global generators of Python, NumPy and PyTorch. It also determines the state of generators that are
-created without a seed, such as `np.random.default_rng()`, `random.Random()` and `random.SystemRandom()`. Student code
+created without a seed, such as `np.random.default_rng()`, `random.Random()` and `random.SystemRandom()`. Untrusted code
 can still take randomness from the clock, or read it from the machine.
 """
 

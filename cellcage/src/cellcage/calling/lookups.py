@@ -8,7 +8,7 @@ import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-MAX_USES = 1000  # names that an exercise looks up
+MAX_USES = 1000  # names that one function looks up
 # Code needs one of these to look up the notebook's names as text: a table of them, or the notebook as a module.
 BY_TEXT = {
     "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",

@@ -1,7 +1,6 @@
-"""Performs one call with a student's names, and answers with plain data.
+"""Performs one call with a notebook's names, and answers with plain data.
 
-The same function runs in the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader), so a test sees no
-difference between them.
+The same function runs in the sandbox and, for trusted code, outside it.
 """
 
 from __future__ import annotations
@@ -62,9 +61,9 @@ def perform(
     watch: Watch | None = None,
     closely: bool = False,
 ) -> Reply | Failure:
-    """Perform `call` with `names`. Never raises for what student code does.
+    """Perform `call` with `names`. Never raises for what untrusted code does.
 
-    ask: sends questions of student code to the other side; substituted: the names that the other side answers for
+    ask: sends questions of untrusted code to the other side; substituted: the names that the other side answers for
     watch: is on, and notices functions that must not be called; if one is called, the answer is a failure
     closely: whether it watches PyTorch's operators, too
     """
@@ -100,15 +99,15 @@ def _substituted(
     hidden = {reference.name: names.get(reference.name, ABSENT) for reference in substituted}
     try:
         for reference in substituted:
-            students = hidden[reference.name]
-            names[reference.name] = proxy(reference, None if students is ABSENT else students, ask, in_torch)
+            own = hidden[reference.name]
+            names[reference.name] = proxy(reference, None if own is ABSENT else own, ask, in_torch)
         yield
     finally:
-        for name, students in hidden.items():
-            if students is ABSENT:
+        for name, own in hidden.items():
+            if own is ABSENT:
                 names.pop(name, None)
             else:
-                names[name] = students
+                names[name] = own
 
 
 def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
@@ -130,12 +129,12 @@ def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
 
 
 def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
-    """An exception as a failure, with the student's lines of the traceback.
+    """An exception as a failure, with the notebook's lines of the traceback.
 
     Its `error` is on a short list, or the name of a class that the notebook defines.
     """
     types = [c.__name__ for c in type(error).__mro__ if issubclass(c, BaseException)][:MAX_TYPES]
-    is_students = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
+    is_own = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
     known = next((name for name in types if name in KINDS and hasattr(builtins, name)), "Exception")
     try:
         text = str(error)[:MAX_ERROR_TEXT]
@@ -143,11 +142,11 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
         text = "(its message could not be read)"
     kind = Kind.NOT_STARTED if known == "NotImplementedError" else Kind.RAISED
     kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else kind
-    return Failure(kind, text, types[0] if is_students else known, tuple(_student_lines(error, names)), tuple(types))
+    return Failure(kind, text, types[0] if is_own else known, tuple(_own_lines(error, names)), tuple(types))
 
 
-def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
-    """The last lines of the traceback in the student's code. Endless recursion has a thousand, slow to describe."""
+def _own_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
+    """The last lines of the traceback in the notebook's code. Endless recursion has a thousand, slow to describe."""
     in_traceback = traceback.walk_tb(error.__traceback__)
     last = deque((entry for entry in in_traceback if entry[0].f_globals is names), MAX_LINES)
     for frame, number in last:
@@ -232,7 +231,7 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
 def _by_name(module: Any) -> Mapping[str, Any]:
     """Parameters under all their names, including those of layers in plain lists.
 
-    PyTorch does not count layers in a plain list; whether that is a mistake is for a test to judge.
+    PyTorch does not count layers in a plain list; whether that is a mistake is for the caller to say.
     """
     found = dict(module.named_parameters(remove_duplicate=False))
     for prefix, part in module.named_modules():
@@ -281,7 +280,7 @@ def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]
 
 
 def _not_leaf(leaf: Any) -> Any:
-    """A clone, which student code may change in place, as it may an activation. Autograd forbids that for a leaf."""
+    """A clone, which untrusted code may change in place, as it may an activation. Autograd forbids that for a leaf."""
     return leaf.clone() if is_float_tensor(leaf) else leaf
 
 

@@ -1,7 +1,7 @@
-"""Proxies that student code gets in place of functions and modules on the trusted side.
+"""Proxies that untrusted code gets in place of functions and modules on the trusted side.
 
-A proxy looks like a function or an `nn.Module`, and asks across the sandbox's boundary. A question is a call, as hidden
-tests make them (see `protocol.calls`). So student code can nowhere read the code of the reference or of a test. In
+A proxy looks like a function or an `nn.Module`, and asks across the sandbox's boundary. A question is a call, as those
+in the other direction (see `protocol.calls`). So untrusted code can nowhere read that code. In
 PyTorch a proxy is differentiable: a backward pass asks again, for gradients.
 
 An `order` has the names of a function's parameters, by which keyword arguments become positional ones.
@@ -33,22 +33,22 @@ class Refused(Exception):
     """The trusted side does not answer this question."""
 
 
-def proxy(substituted: Proxy, students: Code | None, ask: Ask, in_torch: bool) -> Any:
+def proxy(substituted: Proxy, own: Code | None, ask: Ask, in_torch: bool) -> Any:
     """A function or an `nn.Module` class that asks the reference of this name.
 
-    `students` is the student's code of that name. It is called if the question cannot be asked: a value does not cross
-    the sandbox's boundary, or an exercise in PyTorch passes an array.
+    `own` is the notebook's code of that name. It is called if the question cannot be asked: a value does not cross
+    the sandbox's boundary, or a call in PyTorch passes an array.
     """
     if substituted.module:
         return _class(substituted.name, substituted.order, ask)
-    return _function(substituted.name, substituted.order, ask, students, in_torch)
+    return _function(substituted.name, substituted.order, ask, own, in_torch)
 
 
 def from_handle(handle: Handle, ask: Ask) -> Any:
     """A proxy of a callable that a test passes as an argument; an `nn.Module` if that is one."""
     function = _function(handle.key, handle.order, ask, None, True)
     made = function if handle.parameters is None else _instance(function, handle.parameters)
-    # A question can name it by this key, since an earlier exercise may be asked about a test's model, too. Setting the
+    # A question can name it by this key, since a question to another function may pass it on. Setting the
     # attribute in `__dict__` bypasses an `nn.Module`'s bookkeeping.
     made.__dict__["_handle"] = Handle(handle.key, [], None)
     return made
@@ -60,23 +60,23 @@ def _as_handle(value: Any) -> Any:
     return found if isinstance(found, Handle) else value
 
 
-def _function(name: str, order: Sequence[str], ask: Ask, students: Code | None, in_torch: bool) -> Code:
+def _function(name: str, order: Sequence[str], ask: Ask, own: Code | None, in_torch: bool) -> Code:
     def function(*args: Any, **kwargs: Any) -> Any:
         placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
-        if students is None:
+        if own is None:
             return _value_or_error(ask, Call(name, placed, rest))
         if not _may_ask([*placed, *rest.values()], in_torch):
-            return students(*args, **kwargs)
+            return own(*args, **kwargs)
         try:
             return _value(ask, Call(name, placed, rest))
         except Refused:
-            return students(*args, **kwargs)
+            return own(*args, **kwargs)
 
     return function
 
 
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
-    """False if a value cannot be sent, or if NumPy's reference would do the work of an exercise in PyTorch."""
+    """False if a value cannot be sent, or if NumPy's reference would do the work of a call in PyTorch."""
     return all(
         is_tensor(v) == in_torch
         if is_tensor(v) or isinstance(v, np.ndarray)
@@ -224,7 +224,7 @@ def _across() -> Any:
 
 
 def _frozen(question: Call) -> Call:
-    """A copy that student code cannot change between a call and its gradient."""
+    """A copy that untrusted code cannot change between a call and its gradient."""
 
     def copied(value: Any) -> Any:
         if is_tensor(value):

@@ -1,4 +1,4 @@
-"""Notices calls of ready-made functions: those that students are to write themselves.
+"""Notices calls of ready-made functions: those that the code is to do without.
 
 Names are listed in two forms:
 
@@ -6,7 +6,7 @@ Names are listed in two forms:
   operator, or a class of `torch.nn`;
 - a path, such as `numpy.convolve`: the Python function there.
 
-Student code runs in this process and can undo the watch. Such code is visible in its cell.
+Untrusted code runs in this process and can undo the watch. Such code is visible in its cell.
 """
 
 from __future__ import annotations

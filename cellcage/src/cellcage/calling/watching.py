@@ -19,7 +19,7 @@ def surround(around: contextlib.ExitStack, call: Call) -> list[str]:
     """Enter the contexts that a call asks for. Returns a list that gets an item for each active dropout."""
     dropped = list[str]()
     if torch := sys.modules.get("torch"):
-        # A question may be asked where gradients are off: in a backward pass, or in student code under `no_grad`.
+        # A question may be asked where gradients are off: in a backward pass, or in untrusted code under `no_grad`.
         around.enter_context(torch.enable_grad())
         around.enter_context(_DropoutNoted(torch, dropped, off=call.lenient))
     if call.lenient:
@@ -32,7 +32,7 @@ def surround(around: contextlib.ExitStack, call: Call) -> list[str]:
 class _DropoutNoted:
     """Within the block, each dropout that is on is noted; with `off`, nothing is dropped.
 
-    PyTorch's layers call these two functions, too. Dropout that student code implements itself is not recognised.
+    PyTorch's layers call these two functions, too. Dropout that untrusted code implements itself is not recognised.
     A class, since every call enters it, and a generator takes four times as long.
     """
 
@@ -81,7 +81,7 @@ def _lenient_view() -> Iterator[None]:
 @contextlib.contextmanager
 def _holding_at_most(memory: int) -> Iterator[None]:
     """Raises `TooMuchHeld` if more than `memory` bytes were allocated at once. `tracemalloc` counts NumPy's, too."""
-    is_tracing = tracemalloc.is_tracing()  # started by student code
+    is_tracing = tracemalloc.is_tracing()  # started by untrusted code
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()

@@ -1,6 +1,6 @@
-"""Measures how much memory a submission takes during a call, as the kernel counts it.
+"""Measures how much memory a notebook takes during a call, as the kernel counts it.
 
-It is the peak of the resident memory of each process of the submission. The kernel records this peak itself (`VmHWM`),
+It is the peak of the resident memory of each process of the notebook. The kernel records this peak itself (`VmHWM`),
 whether NumPy, PyTorch or Python allocates the memory. Looks during the call are for processes that end before it does.
 """
 

@@ -1,11 +1,11 @@
-"""A child of the students' fork server: it runs a notebook's cells once, then forks for each exercise.
+"""A child of the notebooks' fork server: it runs a notebook's cells once, then forks call processes.
 
-    fork server    has imported NumPy, PyTorch and IPython; runs no student code; forks on request (see `fork_server`)
-     └ state      first process of a private pid namespace, so that all below it end with it; runs the cells
-        └ exercise   answers the calls of one exercise, then ends
+    fork server    has imported NumPy, PyTorch and IPython; runs no untrusted code; forks on request (see `fork_server`)
+     └ notebook process   first process of a private pid namespace, so that all below it end with it; runs the cells
+        └ call process   answers calls, then ends
 
-What student code prints goes to a bounded buffer; what it writes to descriptors 1 and 2 is dropped. `isolation` has the
-limits of a submission, `shell` what it starts with.
+What untrusted code prints goes to a bounded buffer; what it writes to descriptors 1 and 2 is dropped. `isolation` has
+the limits of a notebook, `shell` what it starts with.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_o
 from cellcage.protocol.ending import MACHINE_SHORT, Ending, ending_of
 from cellcage.values.value_types import by_tag
 
-FORK_SECONDS = 3.0  # the time of a call: so long another submission may take up this user's processes
+FORK_SECONDS = 3.0  # the time of a call: so long another notebook may take up this user's processes
 LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
 COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
 CAME_BACK = 86  # exit code of a fork in which all cells have run
 
 
 class Notebooks:
-    """What the students' fork server prepares for its notebooks: the shell that cells run in, and its setting."""
+    """What the notebooks' fork server prepares for its notebooks: the shell that cells run in, and its setting."""
 
     shell: Any
     setting: messages.Setting
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
-        """Import once what every submission needs, and make the shell."""
+        """Import once what every notebook needs, and make the shell."""
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
@@ -70,13 +70,13 @@ class Notebooks:
         """A notebook process needs nothing more."""
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
-        """Run cells and fork exercises on request."""
+        """Run cells and fork call processes on request."""
         assert isinstance(sandbox, Untrusted)
         _State(self, sock, limits, sandbox).serve()
 
 
 class _State:
-    """Runs the cells once, then forks for each exercise."""
+    """Runs the cells once, then forks call processes."""
 
     def __init__(self, prepared: Notebooks, sock: socket.socket, limits: Limits, sandbox: Untrusted) -> None:
         self.setting, self.shell, self.sock = prepared.setting, prepared.shell, sock
@@ -102,7 +102,7 @@ class _State:
             case messages.LookUp():
                 frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
             case messages.LookUses():
-                # From what an exercise's code looks up, the judge knows whether an earlier mistake could matter there.
+                # From what a function's code looks up, the client knows which other names matter there.
                 found = names_used(self.shell.user_ns, message.name, message.known)
                 frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
             case messages.RunCell():
@@ -167,7 +167,7 @@ class _State:
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
     def _begin_calls(self, descriptor: int, message: messages.BeginCalls) -> None:
-        """End the previous exercise and all that it started, and fork the next."""
+        """End the previous call process and all that it started, and fork the next."""
         self.call_process.end()
         try:
             pid = self._fork()
@@ -198,7 +198,7 @@ class _State:
             try:
                 return self.call_process.fork()
             except OSError:
-                # Cells may have started as many as a submission may have. Other submissions' processes end soon.
+                # Cells may have started as many as a notebook may have. Other notebooks' processes end soon.
                 if time.monotonic() > until:
                     raise
                 self.call_process.make_room()
@@ -229,7 +229,7 @@ def _active_seconds() -> float | None:
 
 @dataclass
 class _CallProcess:
-    """Answers the calls of one exercise."""
+    """Answers calls."""
 
     names: MutableMapping[str, Any]
     sock: socket.socket
@@ -261,6 +261,6 @@ class _CallProcess:
 
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
-    """Send a question from student code to the other side. Returns the answer."""
+    """Send a question from untrusted code to the other side. Returns the answer."""
     frames.send(sock, messages.Question(question.as_bytes))
     return answer_of(frames.receive(sock, form=messages.Answer).answer)

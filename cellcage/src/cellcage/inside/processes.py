@@ -1,6 +1,6 @@
-"""The processes of a submission in /proc, as a fork server sees them: their memory, and the CPU time they have used.
+"""The processes of a notebook in /proc, as a fork server sees them: their memory, and the CPU time they have used.
 
-A fork server runs no student code, so a submission cannot change what is read here.
+A fork server runs no untrusted code, so a notebook cannot change what is read here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a notebook's cells and test cells run: in a shell that is made before any submission comes."""
+"""How a notebook's cells and test cells run: in a shell that is made before any notebook comes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = 100  # characters of a test cell's last value; a number takes a few
 
 
 def prepared_shell(setting: Setting) -> Any:
-    """Import once what every submission needs, and make the shell that its cells will run in."""
+    """Import once what every notebook needs, and make the shell that its cells will run in."""
     shell = _quiet_shell()
     names = dict[str, ModuleType]()
     for name, module in setting.names.items():
@@ -35,7 +35,7 @@ def prepared_shell(setting: Setting) -> Any:
         vars(torch)["compile"], torch.nn.Module.compile = _run_eagerly, _do_not_compile
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
-    chance.begin(0)  # every fork starts from the same random state, so the same submission gives the same report
+    chance.begin(0)  # every fork starts from the same random state, so the same notebook gives the same answers
     gc.collect()
     gc.freeze()
     return shell

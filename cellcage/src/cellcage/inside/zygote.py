@@ -56,7 +56,7 @@ def _import(modules: Sequence[str]) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     if torch := sys.modules.get("torch"):
-        torch.set_num_threads(1)  # submissions run side by side, and threads make small tensors slower
+        torch.set_num_threads(1)  # notebooks run side by side, and threads make small tensors slower
         torch.ones(1, requires_grad=True).sum().backward()  # initialises autograd, and reads the processor from /proc
     gc.collect()
     gc.freeze()

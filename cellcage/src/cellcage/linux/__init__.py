@@ -1,1 +1,1 @@
-"""What Linux enforces: namespaces, limits, seccomp, Landlock, signals. Nothing that student code sends is read here."""
+"""What Linux enforces: namespaces, limits, seccomp, Landlock, signals. It reads nothing that untrusted code sends."""

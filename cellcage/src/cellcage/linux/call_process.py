@@ -1,4 +1,4 @@
-"""How a notebook forks the process of an exercise, and ends it with all that it has started.
+"""How a notebook process forks a call process, and ends it with all that it has started.
 
 There is one such process at a time. What can be ended depends on which processes a signal reaches in the sandbox.
 """
@@ -13,22 +13,22 @@ from cellcage.linux import isolation, landlock_rules
 
 
 class InOwnGroup:
-    """Nothing limits where signals go: the exercise has its own process group, and what cells have started goes on."""
+    """Nothing limits where signals go: it has its own process group, and what cells have started goes on."""
 
     def __init__(self) -> None:
-        self.pid = 0  # of the exercise; 0 if there is none
+        self.pid = 0  # of the call process; 0 if there is none
 
     def fork(self) -> int:
-        """The exercise's process, as `os.fork` does. Raises `OSError`."""
+        """The call process, as `os.fork` does. Raises `OSError`."""
         self.pid = os.fork()
         return self.pid
 
     def in_child(self) -> None:
-        """Run in the exercise's process, before it runs anything else."""
+        """Run in the call process, before it runs anything else."""
         os.setpgid(0, 0)
 
     def end(self) -> None:
-        """End the exercise, if there is one."""
+        """End the call process, if there is one."""
         if self.pid:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 self.kill()
@@ -37,7 +37,7 @@ class InOwnGroup:
         self.pid = 0
 
     def kill(self) -> None:
-        """Send the signal that ends the exercise."""
+        """Send the signal that ends the call process."""
         os.killpg(self.pid, signal.SIGKILL)
 
     def make_room(self) -> None:
@@ -45,10 +45,10 @@ class InOwnGroup:
 
 
 class InPidNamespace(InOwnGroup):
-    """In a pid namespace of its own: a signal to all processes reaches this submission's and no others."""
+    """In a pid namespace of its own: a signal to all processes reaches this notebook's and no others."""
 
     def end(self) -> None:
-        """End the exercise, and all that cells and calls have started."""
+        """End the call process, and all that cells and calls have started."""
         if self.pid:
             self.make_room()
         self.pid = 0
@@ -66,19 +66,19 @@ class InSignalScope(InPidNamespace):
     """The same where Landlock keeps signals in the sandbox."""
 
     def in_child(self) -> None:
-        """It stays in the submission's process group, and cannot end the process that forks."""
+        """It stays in the notebook's process group, and cannot end the process that forks."""
         landlock_rules.scope_signals()
 
 
 class ByDescriptor(InOwnGroup):
-    """No signal may be sent by number, and no process can leave the submission's process group."""
+    """No signal may be sent by number, and no process can leave the notebook's process group."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._end = -1  # a descriptor that ends the exercise
+        self._end = -1  # a descriptor that ends the call process
 
     def fork(self) -> int:
-        """The exercise's process; a descriptor is kept that can end it."""
+        """The call process; a descriptor is kept that can end it."""
         self.pid, self._end = isolation.fork_with_descriptor()
         return self.pid
 

@@ -100,7 +100,7 @@ def die_with_parent() -> None:
 
 
 def prefer_for_oom_kill() -> None:
-    """Have the kernel end this submission's processes before the zygote if memory runs out."""
+    """Have the kernel end this notebook's processes before the zygote if memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
@@ -238,8 +238,8 @@ def set_limits(limits: Limits, already: tuple[int, int], tasks: int) -> None:
         resource.RLIMIT_NOFILE: int(limits.open_files),
         resource.RLIMIT_FSIZE: int(limits.scratch),
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: int(limits.submission_seconds) + 1,
-        # The kernel counts these for a user, who may be the grader's own: no message queues, no locked pages, and only
+        resource.RLIMIT_CPU: int(limits.total_seconds) + 1,
+        # The kernel counts these for a user, who may be yours: no message queues, no locked pages, and only
         # a few queued signals.
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 0,

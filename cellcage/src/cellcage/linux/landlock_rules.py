@@ -43,7 +43,7 @@ Rule = tuple[str, int]
 LOST = (
     (
         SCOPE_ABI,
-        "no word on signals, so student code may send none, and what an exercise starts ends with the notebook",
+        "no word on signals, so untrusted code may send none, and what a call process starts ends with the notebook",
     ),
     (TCP_ABI, "no word on TCP, which seccomp alone refuses"),
     (3, "no word on cutting files short, which seccomp alone refuses"),

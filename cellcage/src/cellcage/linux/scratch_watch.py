@@ -1,12 +1,12 @@
-"""Limits scratch where no mount does: the students' fork server watches the folders that submissions write in.
+"""Limits scratch where no mount does: the notebooks' fork server watches the folders that notebooks write in.
 
 The disk's free space shows within milliseconds, for one system call, that somebody writes. After a sudden large write
-the submission is stopped while its files are counted, so that nothing moves meanwhile. After a small one it is counted
+the notebook is stopped while its files are counted, so that nothing moves meanwhile. After a small one it is counted
 while it runs. Once a second it is counted in any case, since files that others remove at the same time hide what one
-writes. If space becomes free between two looks, that is the new baseline, so what an ended submission frees hides
+writes. If space becomes free between two looks, that is the new baseline, so what an ended notebook frees hides
 nothing, either.
 
-Blocks on disk count, also those of removed files that a process still holds. Student code cannot hide a file in a
+Blocks on disk count, also those of removed files that a process still holds. Untrusted code cannot hide a file in a
 socket, allocate blocks without writing them, or leave its session (`seccomp`).
 """
 
@@ -32,7 +32,7 @@ BLOCK = 512  # bytes, the unit of st_blocks
 
 
 class Watch:
-    """The scratch folders of one fork server. folder: holds a folder for each submission's first process."""
+    """The scratch folders of one fork server. folder: holds a folder for each notebook's first process."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -53,7 +53,7 @@ class Watch:
         return due
 
     def over_limit(self, pid: int, limit: int) -> str:
-        """Which limit the submission with this first process exceeds, in words; empty if none. limit: bytes"""
+        """Which limit the notebook with this first process exceeds, in words; empty if none. limit: bytes"""
         if self._sudden:
             _send(pid, signal.SIGSTOP)
         try:
@@ -101,7 +101,7 @@ def _count(folder: str, enough: int) -> tuple[int, int]:
 
 
 def _members(pid: int) -> Iterator[int]:
-    """The processes of a submission: those of its first process's session, which none can leave."""
+    """The processes of a notebook: those of its first process's session, which none can leave."""
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError):
             if name.isdigit() and os.getsid(int(name)) == pid:
@@ -146,7 +146,7 @@ def _by_maps(pid: int, scratch: bytes) -> int:
 
 
 def _send(pid: int, number: signal.Signals) -> None:
-    """Send a signal to all processes of a submission."""
+    """Send a signal to all processes of a notebook."""
     with contextlib.suppress(OSError):
         os.killpg(pid, number)
 

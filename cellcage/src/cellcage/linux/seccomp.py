@@ -1,16 +1,16 @@
-"""System calls that student code is refused: NumPy, PyTorch and a notebook never need them, and an attacker might.
+"""System calls that untrusted code is refused: NumPy, PyTorch and a notebook never need them, and an attacker might.
 
 These are tracing and reading other processes, keyrings, new namespaces and mounts, kernel interfaces with a history of
 faults (bpf, io_uring, userfaultfd), memory that no limit on processes counts (memfd, System V), and all socket families
 but the ordinary ones: a virtual machine's AF_VSOCK belongs to no network namespace and would reach the host.
 
-Submissions could pass messages through state that they share: which pages of a library are in memory (`preadv2` with
+Notebooks could pass messages through state that they share: which pages of a library are in memory (`preadv2` with
 RWF_NOWAIT, `mincore`, `cachestat`), who has locked, leased or opened a file (locks, leases, inotify), a write hint of a
-file. So student code can neither read nor set any of it. The kernel counts descriptors in flight between processes by
-user (unix(7)). A judge sends some, so student code may send none.
+file. So untrusted code can neither read nor set any of it. The kernel counts descriptors in flight between processes by
+user (unix(7)). A trusted process sends some, so untrusted code may send none.
 
 Without namespaces (Landlock is the whole sandbox) more is refused: every socket but a pair, calls that change a file
-without opening it, leaving the process group by which a submission is ended, and calls that reach other processes of
+without opening it, leaving the process group by which a notebook is ended, and calls that reach other processes of
 the same user.
 """
 
@@ -59,9 +59,9 @@ REFUSED: dict[str, Numbers] = {
     "move_pages": (279, 239), "mincore": (27, 232), "cachestat": (451, 451), "flock": (73, 32),
     "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "mq_unlink": (241, 181),
 }  # fmt: skip
-# A judge sends a socket to the notebook's process; student code sends no descriptors.
+# A trusted process sends a socket to the notebook's process; untrusted code sends no descriptors.
 SENDING: dict[str, Numbers] = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
-# If Landlock cannot restrict signals, none may be sent. The notebook ends an exercise by a descriptor that it has.
+# If Landlock cannot restrict signals, none may be sent. A call process is ended by a descriptor.
 SIGNALS: dict[str, Numbers] = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
@@ -70,7 +70,7 @@ SCHEDULING: dict[str, Numbers] = {
     "sched_setaffinity": (203, 122), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
     "sched_setattr": (314, 274),
 }  # fmt: skip
-# Refused to judges, and without namespaces to all.
+# Refused to trusted processes, and without namespaces to all.
 REACHING_OUT: dict[str, Numbers] = {
     "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "truncate": (76, 45),
     "setpgid": (109, 154), "setpriority": (141, 140), "ioprio_set": (251, 30),
@@ -158,7 +158,7 @@ def apply(filter_: Filter) -> None:
 def keep_from_ending_itself() -> None:
     """From now on neither this process nor what it starts can send SIGKILL or SIGTERM to this process.
 
-    If one of these still ends it, it came from outside, and is not the student's fault (`protocol.ending`). Raises
+    If one of these still ends it, it came from outside, and is not that code's fault (`protocol.ending`). Raises
     `OSError`.
     """
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
@@ -247,6 +247,6 @@ def _if(jump: int, value: int, then: int) -> list[Line]:
     return [(jump, 0, 1, value), (RETURN, 0, 0, then)]
 
 
-# In namespaces, or without a sandbox: student code sends no descriptors, and judges start no processes.
+# In namespaces, or without a sandbox: untrusted code sends no descriptors, and trusted processes start none.
 UNTRUSTED = Filter({**REFUSED, **SENDING})
 TRUSTED = Filter({**REFUSED, **ALONE}, others=True, ioctls=(*_each(OWNERS_BY_IOCTL, REFUSE), (RETURN, 0, 0, ALLOW)))

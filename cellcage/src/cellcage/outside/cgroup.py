@@ -1,6 +1,6 @@
-"""A control group around a fork server of notebooks and all below it: limits for a submission as a whole.
+"""A control group around a fork server of notebooks and all below it: limits for a notebook as a whole.
 
-`setrlimit` limits each process alone, and thirty processes together may still use up the machine's memory. If this user
+`setrlimit` limits each process by itself, and thirty processes together may still use up the machine's memory. If this user
 may make control groups (root; a systemd user session; a container with one of its own), each sandbox gets one. Both
 versions work: version 2 with one tree, and version 1 with one tree for each controller.
 """
@@ -66,7 +66,7 @@ class ControlGroup:
             self._write("memory.swap.max", "memory.memsw.limit_in_bytes", "0", str(memory))
 
     def close(self) -> None:
-        """Remove the group, and those of graders that were killed. Its last processes may need a moment to end."""
+        """Remove the group, and those of programs that were killed. Its last processes may need a moment to end."""
         for folder in self.folders:
             _sweep(folder.parent)
         for _ in range(200):
@@ -100,7 +100,7 @@ def create() -> ControlGroup | None:
     """A new group that can limit memory and processes, or None if this user may not make one."""
     if not MOUNTS.exists() or not OWN.exists():
         return None
-    name = f"autograder-{os.getpid()}-{next(_numbers)}"
+    name = f"cellcage-{os.getpid()}-{next(_numbers)}"
     return _create_in_one_tree(name) or _create_in_many(name)
 
 
@@ -162,8 +162,8 @@ def _leave_nothing() -> None:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove groups of graders that were killed."""
-    for folder in parent.glob("autograder-*"):
+    """Remove groups of programs that were killed."""
+    for folder in parent.glob("cellcage-*"):
         pid = folder.name.split("-")[1]
         if pid.isdigit() and not _lives(pid):
             _removed(folder)

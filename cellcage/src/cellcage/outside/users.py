@@ -23,7 +23,7 @@ MAPS = ("/proc/self/uid_map", "/proc/self/gid_map")
 
 
 class Reserved:
-    """A user number that no account, process or other grader on this machine has, until it is released."""
+    """A user number that no account and no process on this machine has, until it is released."""
 
     def __init__(self) -> None:
         """Raises `MachineError` if there is none, as in a container that has few users."""
@@ -33,15 +33,15 @@ class Reserved:
                 self.number = number
                 return
         raise MachineError(
-            f"no user is free among {CANDIDATES[0]} to {CANDIDATES[-1]}, and root runs no student code",
-            "start the grader as an ordinary user, or give its container these users",
+            f"no user is free among {CANDIDATES[0]} to {CANDIDATES[-1]}, and root runs no untrusted code",
+            "start this as an ordinary user, or give its container these users",
         )
 
     def _lock(self, number: int) -> bool:
-        """Bind a socket's name, as all graders do. It is free again when this process ends, however it ends."""
+        """Bind a socket's name, as each of us does. It is free again when this process ends, however it ends."""
         self._name = socket.socket(socket.AF_UNIX)
         with contextlib.suppress(OSError):
-            self._name.bind(f"\0autograder-user-{number}")
+            self._name.bind(f"\0cellcage-user-{number}")
             return True
         self._name.close()
         return False

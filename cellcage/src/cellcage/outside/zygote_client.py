@@ -28,7 +28,7 @@ ENVIRONMENT = {
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
-    # One thread per process: many submissions share the machine, and threads do not survive a fork.
+    # One thread per process: many notebooks share the machine, and threads do not survive a fork.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",

@@ -1,6 +1,6 @@
 """Requests across the sandbox's boundary, and their answers: a `Call`, and a `Reply`, a `Failure` or a `NoAnswer`.
 
-The same four serve in both directions: hidden tests call student code, and student code may ask the trusted side (see
+The same four serve in both directions: your side calls untrusted code, and untrusted code may ask the trusted side (see
 `sandboxed.proxy`). Only this module turns them into bytes and back.
 """
 
@@ -141,7 +141,7 @@ class Reply(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A line of student code in an exception's traceback."""
+    """A line of untrusted code in an exception's traceback."""
 
     function: str
     number: int
@@ -152,7 +152,7 @@ class Failure(Struct, frozen=True):
     """A call that returned no value.
 
     error: the exception's name, which is on a short list or the name of a class that the notebook defines
-    lines: of the traceback, those in the student's code
+    lines: of the traceback, those in the notebook's code
     types: names of the exception's class and of the classes that it is derived from
     """
 

@@ -13,7 +13,7 @@ import time
 
 import msgspec
 
-# Exit code of a process in which the machine ran short of something that the grader needs. Any other error in our
+# Exit code of a process in which the machine ran short of something that it needs. Any other error in our
 # code counts as the untrusted code's own: it runs in the same process, where that code can change it.
 MACHINE_SHORT = 121
 SIGKILL, SIGTERM = 9, 15  # the same on every Linux; on Windows, where only checks run, `signal` lacks SIGKILL
@@ -26,7 +26,7 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exit_code, signal: as reported by `os.waitid`
     running: it has closed its socket, but has not ended
     limit: if the supervisor ended it, the limit that it met, in words that begin a sentence; else empty
-    out_of_memory: the submission met its memory limit, and the kernel ended one of its processes
+    out_of_memory: the notebook met its memory limit, and the kernel ended one of its processes
     """
 
     exit_code: int | None = None

@@ -24,7 +24,7 @@ MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control gr
 _LENGTH = struct.Struct(">I")
 # No SIGPIPE if the other side is gone, and no blocking if it has stopped reading.
 _FLAGS = getattr(socket, "MSG_NOSIGNAL", 0) | getattr(socket, "MSG_DONTWAIT", 0)
-# The kernel's errors when the machine, or this user, runs out of something. That is never a student's fault.
+# The kernel's errors when the machine, or this user, runs out of something. That is never that code's fault.
 SCARCE = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 RETRY_SECONDS = 0.05
 Made = TypeVar("Made")

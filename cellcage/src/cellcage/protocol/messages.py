@@ -172,7 +172,7 @@ class Setting(Message, frozen=True):
     stand_ins: dict[str, dict[str, object]] = {}
 
 
-# ---------------------------------------------------------------- judge and notebook
+# ---------------------------------------------------------------- notebook client and notebook process
 
 
 class Proxy(Message, frozen=True):
@@ -184,7 +184,7 @@ class Proxy(Message, frozen=True):
 
 
 class Files(Message, frozen=True, tag="files"):
-    """Write the course's files into the notebook's folder before the first cell runs. Has no answer."""
+    """Write files into the notebook's folder before the first cell runs. Has no answer."""
 
     files: dict[str, bytes]
 
@@ -202,7 +202,7 @@ class Names(Message, frozen=True):
 
 
 class LookUses(Message, frozen=True, tag="uses"):
-    """Ask which of the notebook's names, and which of `known`, an exercise's code looks up. Answered by `Uses`."""
+    """Ask which of the notebook's names, and which of `known`, a function's code looks up. Answered by `Uses`."""
 
     name: str
     known: tuple[str, ...]
@@ -219,7 +219,7 @@ class RunCell(Message, frozen=True, tag="cell"):
 
     seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
     nonce: set if it is a test cell; the answer repeats it
-    ready_made: functions that the student's code must not call in a test cell
+    ready_made: functions that the notebook's code must not call in a test cell
     """
 
     source: str
@@ -238,7 +238,7 @@ class EndFork(Message, frozen=True, tag="back"):
 
 
 class Question(Message, frozen=True):
-    """A question that student code asks: a call as bytes. Student code waits for the answer."""
+    """A question that untrusted code asks: a call as bytes. Untrusted code waits for the answer."""
 
     question: bytes
 
@@ -260,7 +260,7 @@ class CellOutput(Message, frozen=True):
 
 
 class BeginCalls(Message, frozen=True, tag="begin calls"):
-    """Fork a process for an exercise, which sends `Begun` on the socket that comes with the message.
+    """Fork a call process, which sends `Begun` on the socket that comes with the message.
 
     substituted: see `perform`; ready_made: functions that must not be called, see `ready_made.Watch`
     """
@@ -288,7 +288,7 @@ class Calls(Message, frozen=True):
 
 
 class Printed(Message, frozen=True):
-    """All that an exercise's process has printed so far."""
+    """All that a call process has printed so far."""
 
     printed: str = ""
 
@@ -300,5 +300,5 @@ class Answer(Message, frozen=True):
 
 
 ToNotebook = Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowEnded
-# What a judge reads on a notebook's own socket.
+# What a client reads on a notebook process's own socket.
 FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, Ended)

@@ -17,7 +17,7 @@ from typing import Any
 class ValueType:
     """A type of values, or a family of them.
 
-    Such a value has up to three forms: that of student code (`native`), one that needs no package beside NumPy
+    Such a value has up to three forms: that of untrusted code (`native`), one that needs no package beside NumPy
     (`portable`), and plain data (`parts`). The first two may be the same.
 
     tag: names it on the wire, beside the tags of all other types

@@ -16,7 +16,7 @@ GROUP = "cellcage.values"
 
 @functools.cache
 def by_tag() -> Mapping[str, ValueType]:
-    """All types by their tags. Reads entry points once, so a fork server calls it before there is student code."""
+    """All types by their tags. Reads entry points once, so a fork server calls it before there is untrusted code."""
     added = [entry_point.load() for entry_point in entry_points(group=GROUP)]
     return {found.tag: found for found in (TensorType(), TableType(), *added)}
 

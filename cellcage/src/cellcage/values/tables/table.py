@@ -95,7 +95,7 @@ class Table:
     label_names: list[Any]
     row_names: list[Any]
     hides_names: bool = False
-    made: Any = None  # the same as an object of pandas, as a suite gets it
+    made: Any = None  # the same as an object of pandas, as your side gets it
 
     @cached_property
     def names(self) -> list[Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.course import Exercise
+from autograder.course.assignments import Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
+from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
-from autograder.testing.recording import record
-from autograder.testing.session import Suite
+from autograder.testing.plan import record
 
 SUITE = '''
 import pytest

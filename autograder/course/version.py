@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from autograder.withdrawals import text_without
+from autograder.course.withdrawals import text_without
 
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
 RUBRIC = "rubric.toml"  # for people who grade; no test's mark depends on it

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
+from autograder.testing.hidden_tests import Suite, Test
 from autograder.testing.local import answering
-from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_bytes, answer_of
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from autograder import content
+from autograder.course import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.testing.call_text import as_written

@@ -37,11 +37,11 @@ from typing import Any
 import msgspec
 
 from autograder import __version__
+from autograder.course.owners import other_writer
+from autograder.course.withdrawals import Withdrawal
 from autograder.errors import AutograderError, CourseError
-from autograder.owners import other_writer
 from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
-from autograder.withdrawals import Withdrawal
 
 COURSE = "course.toml"  # in the course's folder: names that graded notebooks find, and what they must not call
 INSTALLED = "autograder.courses"  # entry points: installed packages that are courses' folders
@@ -84,7 +84,7 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     early: modules that are imported once a run
     ready_made: functions that no exercise must call, beside those of its own `ready_made.toml`
     words: the course's own words for things, by the engine's word
-    withdrawn: see `autograder.withdrawals`, which reads it again after each change
+    withdrawn: see `autograder.course.withdrawals`, which reads it again after each change
     """
 
     names: dict[str, str] = {}

@@ -12,12 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from autograder import assert_cells, content
-from autograder.assert_cells import AssertCell
-from autograder.course_version import RUBRIC, digest_of
-from autograder.errors import CourseError
-from autograder.reading import is_handed_in, read_toml
-from autograder.source_notebook import (
+from autograder.course import assert_cells, content
+from autograder.course.assert_cells import AssertCell
+from autograder.course.source_notebook import (
     Cell,
     ModelPlan,
     data_folder,
@@ -26,7 +23,10 @@ from autograder.source_notebook import (
     notebook_at,
     settings_in,
 )
-from autograder.withdrawals import OUT_OF_TOTAL, Withdrawal, withdrawn_in
+from autograder.course.version import RUBRIC, digest_of
+from autograder.course.withdrawals import OUT_OF_TOTAL, Withdrawal, withdrawn_in
+from autograder.errors import CourseError
+from autograder.reading import is_handed_in, read_toml
 
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
@@ -177,7 +177,7 @@ class Assignment:
 
     @property
     def content(self) -> Path:
-        """The folder that holds a folder for each exercise; see `autograder.content`."""
+        """The folder that holds a folder for each exercise; see `autograder.course.content`."""
         return content.folder_of(self.name, self.course_folder)
 
     def files(self, name: str) -> tuple[Path, ...]:

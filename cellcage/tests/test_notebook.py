@@ -1,0 +1,53 @@
+"""A notebook that is opened with nothing but this package: its cells, its calls, and how they fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cellcage import Limits, MachineError, choose_backend
+from cellcage.notebook import CallFailed, opened
+from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
+
+CELLS = [
+    "def doubled(x): return 2 * x",
+    "print('hello'); 1 / 0",
+    "def leaves():\n    import os\n    os._exit(3)",
+    "kept = []\ndef remembers(x):\n    kept.append(x)\n    return kept",
+    "import os\nos._exit(1)",
+    "def after(): return 'ran'",
+]
+
+
+def test_cells_and_calls(kind):
+    with opened(CELLS, Limits(cell_seconds=2), kind) as notebook:
+        ran, raised, _, _, ended, _ = notebook.results
+        assert (ran.error, ran.stopped) == ("", None)
+        assert (raised.printed, raised.error, raised.lines) == (
+            "hello\n", "ZeroDivisionError", (("<module>", 1, "print('hello'); 1 / 0"),),
+        )  # fmt: skip
+        assert ended.stopped == "it ended the Python process"
+        assert notebook.call("after") == "ran"
+        assert notebook.call("doubled", np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
+        assert notebook.call("doubled", x=[1]) == [1, 1]
+        assert [notebook.call("remembers", 1) for _ in range(2)] == [[1], [1]]
+
+
+def test_failed_calls_say_why(kind):
+    with opened(CELLS, Limits(cell_seconds=2), kind) as notebook:
+        with pytest.raises(CallFailed, match="TypeError: unsupported operand") as raised:
+            notebook.call("doubled", None)
+        assert isinstance(raised.value.answer, Failure)
+        with pytest.raises(CallFailed) as missing:
+            notebook.call("no_such_name")
+        assert missing.value.answer.kind is Kind.MISSING
+        with pytest.raises(CallFailed, match="the Python process ended during the call") as gone:
+            notebook.call("leaves")
+        assert isinstance(gone.value.answer, NoAnswer)
+        assert gone.value.answer.why is Why.GONE
+        assert notebook.call("doubled", 4) == 8
+
+
+def test_unknown_backend_is_refused():
+    with pytest.raises(MachineError, match="there is no sandbox 'moat'; there are bubblewrap, landlock, process"):
+        choose_backend("moat")
