@@ -46,6 +46,13 @@ BEFORE = {
 }
 
 
+def body_of(slip):
+    """Its code below the first line, which stays as it is in the notebook."""
+    first_line, _, body = slip.code.partition("\n")
+    assert re.match(rf"(def|class) {slip.exercise}\b", first_line)
+    return body
+
+
 def walk_of(assignment):
     """The steps: an exercise, what is written into its cell, and a pattern for the first thing shown."""
     slips = wrong_code_of(assignment, "walk")
@@ -54,7 +61,7 @@ def walk_of(assignment):
         for exercise in assignment.exercises
         for step in [
             *BEFORE.get(exercise.name, ()),
-            *((slip.exercise, slip.code, slip.words) for slip in slips if slip.exercise == exercise.name),
+            *((exercise.name, body_of(slip), slip.words) for slip in slips if slip.exercise == exercise.name),
         ]
     ]
 
@@ -116,7 +123,7 @@ def each_slip_is_named(walk, tab, first_thing):
         if mutant == STUB:
             tab.run(first_line)
         elif mutant != NO_CELL:
-            tab.write(first_line, answer if mutant == RIGHT else mutant)
+            tab.write(first_line, answer if mutant == RIGHT else f"{first_line}\n{mutant}")
         shown = first_thing(tab, exercise)
         assert shown.startswith(exercise), shown
         assert re.search(says, shown), f"{mutant}\n\n{shown}"

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import linecache
 import re
 import sys
 import textwrap
@@ -142,8 +143,14 @@ class WrongCode:
     def made(self, assignment: Assignment) -> Any:
         """The function or class that the code defines, beside the model answers to the other exercises."""
         names = dict(vars(assignment.reference()))
-        exec(compile(self.code, f"<{self}>", "exec"), names)
+        self.define(names)
         return names[self.exercise]
+
+    def define(self, names: dict[str, Any]) -> None:
+        """Run the code in a namespace, as a kernel does: messages quote its lines."""
+        file = f"<{self}>"
+        linecache.cache[file] = len(self.code), None, self.code.splitlines(keepends=True), file
+        exec(compile(self.code, file, "exec"), names)
 
 
 def wrong_code_of(assignment: Assignment, source: str) -> list[WrongCode]:
