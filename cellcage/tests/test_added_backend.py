@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from cellcage import backends, choose_backend
-from cellcage.notebook import opened
+from cellcage.opening import opened
 
 FILES = {
     "recording.py": """

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cellcage import Limits, MachineError, choose_backend
-from cellcage.notebook import CallFailed, opened
+from cellcage.notebook import CallFailed
+from cellcage.opening import opened
 from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
 
 CELLS = [

@@ -31,7 +31,7 @@ from tests.helpers.slips import cells
 
 WHEELS = ("cellcage", "multi_head_attention_course", "sandboxed_autograder")
 NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS]
-NEEDED = {"autograder": __version__, "attention_course": __version__}
+NEEDED = {"autograder": __version__, "cellcage": __version__, "attention_course": __version__}
 ADDRESS = "https://example.edu/a1"
 
 

@@ -88,6 +88,8 @@ def after(span, times):
 TESTS = """
 import datetime
 
+from autograder.testing import cases
+
 
 @pytest.mark.exercise("after")
 class TestAfter:

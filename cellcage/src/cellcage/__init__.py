@@ -1,8 +1,9 @@
 """Runs untrusted Python notebooks, and calls their functions, from outside. The README says what it promises.
 
-What is listed here starts and ends processes, and moves bytes. `cellcage.notebook` reads what comes back. The other
-public modules: `cell_result`, `child`, `clock`, `errors`, `files`, `limits`, `machine`, `notebook_calls`, `promises`,
-`wire`, and all of `calling`, `protocol` and `values`.
+What is listed here starts and ends processes, and moves bytes. `cellcage.notebook` reads what comes back, and
+`cellcage.opening` puts both together. The other
+public modules: `cell_result`, `child`, `clock`, `errors`, `files`, `limits`, `machine`, `notebook_calls`, `opening`,
+`promises`, `shortage`, `wire`, and all of `calling`, `protocol` and `values`.
 """
 
 from __future__ import annotations

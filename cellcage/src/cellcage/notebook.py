@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -17,10 +17,7 @@ from cellcage.cell_result import CellResult
 from cellcage.clock import CpuClock, CpuSpent, TimeLimit
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
-from cellcage.machine import choose_backend
 from cellcage.notebook_calls import ATTEMPTS, Gone, NoQuestions, NotebookCalls, ProcessLost, Questions, read
-from cellcage.outside.fork_server_client import ForkServer, FreshChildren
-from cellcage.outside.zygote_client import Zygote
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_of
 from cellcage.protocol.ending import END_SECONDS, Ending
@@ -356,24 +353,3 @@ class Notebook:
         lines = tuple((one.function, one.number, one.text) for one in failure.lines)
         late = failure.error == "KeyboardInterrupt"
         return CellResult(text, failure.error, failure.text, lines, ran_out_of_time=late)
-
-
-@contextlib.contextmanager
-def opened(
-    cells: Sequence[str], limits: Limits | None = None, kind: str = "auto", imports: Sequence[str] = ()
-) -> Iterator[Notebook]:
-    """A notebook whose cells have run, in a sandbox that ends with the block.
-
-    cells: source texts, in order
-    kind: of the sandbox, see `choose_backend`
-    imports: modules that are imported before, outside the cells' time
-    Raises `MachineError` if the machine could not run it.
-    """
-    limits = limits or Limits()
-    with (
-        Zygote(choose_backend(kind)[0], imports) as zygote,
-        ForkServer(zygote) as server,
-        FreshChildren(server, limits) as fresh,
-        Notebook(cells, limits, fresh) as notebook,
-    ):
-        yield notebook

@@ -177,7 +177,6 @@ class Backend(ABC):
     tried: its place among those that `auto` tries; `NEVER` if it is taken only by its name
     isolates: whether there is a sandbox, and not only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
-    means: what that comes to, in words
     untrusted, trusted: what a fork server of each kind does, from its policy
     """
 
@@ -185,7 +184,6 @@ class Backend(ABC):
     isolates: ClassVar[bool] = True
     mounts: ClassVar[bool] = False
     tried: ClassVar[int] = NEVER
-    means: ClassVar[str] = "untrusted code reads the libraries and what it was given, and reaches no network"
     untrusted: ClassVar[type[Untrusted]] = Untrusted
     trusted: ClassVar[type[Trusted]] = Trusted
 

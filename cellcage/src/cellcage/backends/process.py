@@ -46,7 +46,6 @@ class Process(Backend):
     tried = 99
     isolates = False
     untrusted = UntrustedInAFolder
-    means = "untrusted code can read what you can read, and use the network"
 
     def why_not(self) -> str | None:
         """It works everywhere."""
