@@ -134,8 +134,9 @@ def test_an_old_python_is_said_in_one_sentence(tmp_path):
     fake.write_text("#!/bin/sh\nexit 1\n")
     fake.chmod(0o755)
     shutil.copy(ROOT / "Makefile", tmp_path)
-    (tmp_path / "attention_course").mkdir()
-    for name in ("pyproject.toml", "constraints.txt", "attention_course/pyproject.toml"):
+    for folder in ("attention_course", "cellcage"):
+        (tmp_path / folder).mkdir()
+    for name in ("pyproject.toml", "constraints.txt", "attention_course/pyproject.toml", "cellcage/pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
     done = subprocess.run(
         ["make", f"PYTHON={fake}", ".venv/installed"], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -180,11 +180,12 @@ def test_the_engine_alone_makes_a_course_and_grades_it(wheels, tmp_path):
     """In an environment with what it depends on, and nothing of this course: no clone is needed."""
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
     here, packages = Path(pytest.__file__).parents[1], f"lib/python3.{sys.version_info.minor}/site-packages"
-    own = shutil.ignore_patterns("__editable__*", "*autograder*", "*attention*", "_virtualenv*")
+    own = shutil.ignore_patterns("__editable__*", "*autograder*", "*attention*", "*cellcage*", "_virtualenv*")
     shutil.rmtree(tmp_path / "venv" / packages)
     shutil.copytree(here, tmp_path / "venv" / packages, ignore=own, copy_function=os.link, symlinks=True)
-    with zipfile.ZipFile(wheels[1]) as engine:
-        engine.extractall(tmp_path / "venv" / packages)
+    for wheel in wheels[1:]:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tmp_path / "venv" / packages)
     autograder = [tmp_path / "venv" / "bin" / "python", "-P", "-m", "autograder"]
     done, said = run(*autograder, "dev", "new-course", "statistics", cwd=tmp_path)
     assert done.returncode == 0, said

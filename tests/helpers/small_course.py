@@ -22,7 +22,7 @@ from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.cli.main import app
 from autograder.course.assignments import CONFIG, Course
-from autograder.errors import AutograderError
+from autograder.errors import EXPECTED
 from autograder.nbgrader import api, formgrader
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
@@ -174,9 +174,9 @@ def command(course: Course, *words):
     """`autograder` in a course, in this process, which has imported everything already: exit code, what it printed."""
     with contextlib.chdir(course.root):
         done = CliRunner().invoke(app, list(map(str, words)), env={"COLUMNS": "200"})
-    if done.exception is not None and not isinstance(done.exception, SystemExit | AutograderError):
+    if done.exception is not None and not isinstance(done.exception, (SystemExit, *EXPECTED)):
         raise done.exception
-    wrong = isinstance(done.exception, AutograderError)
+    wrong = isinstance(done.exception, EXPECTED)
     return (2, f"autograder: {done.exception}") if wrong else (done.exit_code, done.output)
 
 

@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 from typer.testing import CliRunner
 
 from autograder.cli.main import app
-from autograder.errors import AutograderError
+from autograder.errors import EXPECTED
 from tests.conftest import ROOT
 
 
@@ -24,7 +24,7 @@ def autograder_here(*words, cwd=ROOT):
     """The same in this process, which has imported everything already; an exception that is not ours goes through."""
     with contextlib.chdir(cwd):
         done = CliRunner().invoke(app, [*map(str, words)], env={"COLUMNS": "140"})
-    if isinstance(done.exception, AutograderError):  # see `main`
+    if isinstance(done.exception, EXPECTED):  # see `main`
         return CompletedProcess(words, 2, done.stdout, f"{done.stderr}autograder: {done.exception}")
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
