@@ -157,7 +157,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
                 yield from _lost(path, result, "the solution fails this visible test")
 
     for path in [path for path in assignment.visible if not path.is_file()]:
-        what = "students have no visible test of it, and `check` knows it not"
+        what = "it has no visible test, so `check` cannot test it"
         yield Finding(path, path.parent.name, what, "Write one, or mark hidden cases as visible.", blocks=False)
     yield from _in_each([path for path in assignment.visible if path.is_file()], check)
 

@@ -81,7 +81,7 @@ class Assignment:
             if cell.grade_id in by_cell and assert_cells.AUTOTEST.search(cell.text):
                 raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
             if any(other.grade_id == CHECK + cell.grade_id for other in cells):
-                raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; name one of them anew")
+                raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; rename one of them")
             name = cell.grade_id.removeprefix(CHECK)
             found.append(Exercise(name, self._points_of(cell), name in self.withdrawn))
         return tuple(found)

@@ -1,4 +1,4 @@
-"""Marking one notebook inside nbgrader's autograde, and what our preprocessors are told of it."""
+"""Marking one notebook inside nbgrader's autograde, and what our preprocessors know of it."""
 
 from __future__ import annotations
 

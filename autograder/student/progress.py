@@ -47,7 +47,7 @@ def path_of(folder: Path, assignments: Mapping[str, object]) -> Path:
 def recorded(path: Path) -> dict[str, Record]:
     """The records by exercise; empty if there is no file, or none that can be read."""
     with contextlib.suppress(SubmissionError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_bytes(path, MOST, "Delete it to begin anew."), type=dict[str, Record])
+        return msgspec.json.decode(read_bytes(path, MOST, "Delete it to start again."), type=dict[str, Record])
     return {}
 
 

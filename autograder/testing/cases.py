@@ -94,7 +94,7 @@ def _what_is_wrong(got: Any, right: Any) -> str:
         place = next(n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair))
         return f"the result at [{place}] {_number(got[place])}is not right."
     if isinstance(got, dict) and got.keys() != right.keys():
-        return "the result has not the keys that are asked for."
+        return "the result does not have the expected keys."
     return f"the result {_number(got)}is not right." if _number(got) else NOT_RIGHT
 
 

@@ -122,7 +122,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating):
-        number = float(value) + 0.0  # -0 is 0 to whoever reads it
+        number = float(value) + 0.0  # a reader sees -0 as 0
         plain = number == 0 or 5e-5 <= abs(number) < 1e7
         return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
     return repr(value)

@@ -106,7 +106,7 @@ class Notebook:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; whoever opened the process ends it."""
+        """Close the connection. The caller that opened the process ends it."""
         if self._sock is not None:
             self._sock.close()
             self._sock = None

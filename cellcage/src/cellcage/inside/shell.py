@@ -132,7 +132,7 @@ def _quiet_shell() -> Any:
         displayhook_class = PlainDisplayHook
 
         def showtraceback(self, *args: Any, **kwargs: Any) -> None:
-            """Whoever runs the cell reports the error."""
+            """The caller reports the error."""
 
         showsyntaxerror = showindentationerror = showtraceback
 
