@@ -31,7 +31,7 @@ class ControlGroup:
 
     @contextlib.contextmanager
     def joining_files(self) -> Iterator[list[int]]:
-        """Open files through which a process joins by writing 0. A process that has them may join, even from a sandbox."""
+        """Open files through which a process joins by writing 0. Any process that has them may join."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 
