@@ -52,7 +52,7 @@ def read_bytes(path: Path, most: int, question: str) -> bytes:
         if status.st_size > most:
             size = f"{status.st_size / 2**20:.1f}".removesuffix(".0")
             raise SubmissionError(f"{path.name} has {size} MB; the limit is {most // 2**20}. {question}")
-        return file.read(most)  # what was appended since is cut off
+        return file.read(most)  # ignore bytes appended since
 
 
 def parse_json(text: str) -> Any:

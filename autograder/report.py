@@ -31,7 +31,7 @@ class Message(Struct, frozen=True):
 
 
 class TestResult(Struct, frozen=True):
-    """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points.
+    """One test's outcome. The student reads `sentence`; `score` and `max_score` are points.
 
     stopped: the student's code gave no answer: a loop, an exit, a crash, too much memory
     parts: the parts of a visible test's `message`
@@ -83,7 +83,7 @@ class ExerciseResult(Struct, frozen=True):
     evidence: how the cause is known; why its cell did not run; which of several cells that define it counts
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
     known_mistake: the cause is a known mistake, not a relation
-    not_produced: what the grader could not produce for this exercise, and why; the mark does not depend on it
+    not_produced: output the grader could not produce for this exercise, and why; the mark does not depend on it
     mentions: ready-made functions that its cell mentions; no call was noticed, so the mark does not depend on it
     """
 

@@ -25,7 +25,7 @@ _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MODEL = "model.safetensors"  # beside the notebook, if the assignment takes a saved model
-MAX_MODEL = 4 * 2**20  # bytes; that of a small network has 0.4 MB
+MAX_MODEL = 4 * 2**20  # bytes; a small network's has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
 

@@ -81,7 +81,7 @@ def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
 
 
 def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Text of `autograder dev new` that still has to be rewritten."""
+    """Text of `autograder dev new` that the author must still rewrite."""
     for name, cell in _named_cells(source):
         if SKELETON in cell.source:
             what = "the text of the skeleton is still there"

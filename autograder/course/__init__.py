@@ -1,1 +1,1 @@
-"""What a course is on disk: assignments, exercises and points, and the files in its folders."""
+"""A course on disk: assignments, exercises and points, and the files in its folders."""

@@ -5,9 +5,9 @@ Any other user who may write to a folder, or to one of its parents, could replac
 
 - A parent folder with the sticky bit, such as /tmp, is safe: nobody there can replace another user's files. It is not
   safe as the course's own folder, since everybody may add files to it.
-- A group is safe if nobody else is in it. Debian and Ubuntu give each user a group of the same name, and the umask 002.
-  In Jupyter's images the only user has the group `users`. A group without a name is safe if it is this user's primary
-  group (`docker run --user 1000:1000`). Group 0 is safe, too: OpenShift gives it to the user of every container.
+- A group is safe if it has no other members. Debian and Ubuntu give each user a group of the same name, and the
+  umask 002. In Jupyter's images the only user has the group `users`. A group without a name is safe if it is this
+  user's primary group (`docker run --user 1000:1000`). Group 0 is safe, too: OpenShift gives it to every user.
 - Access control lists are not read: the owner has chosen who is on them. Windows has no such modes.
 """
 
@@ -34,7 +34,7 @@ class Writer:
 
 
 def other_writer(folder: Path) -> Writer | None:
-    """Another user who can change what a course's folder holds; None if there is none.
+    """Another user who can change a course's files; None if there is none.
 
     A folder that cannot be read counts as another user's.
     """
@@ -49,7 +49,7 @@ def other_writer(folder: Path) -> Writer | None:
 
 
 def _paths(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """The folder's parents, itself and what is in it, each with whether it is a parent."""
+    """The folder's parents, itself and its contents, each with whether it is a parent."""
     yield from ((path, True) for path in reversed(folder.parents))
     yield folder, False
     for pattern in DEPTH:

@@ -23,7 +23,7 @@ MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission get
 
 
 class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a saved model is loaded into: a class of the solution, and the sizes to construct it with."""
+    """The target for a saved model: a class of the solution, and the sizes to construct it with."""
 
     made_of: str = msgspec.field(name="class")
     sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]

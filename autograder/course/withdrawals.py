@@ -20,7 +20,7 @@ import msgspec
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 
-Withdrawal = Literal["full points", "out of total"]  # for everybody who handed in; it counts for nobody
+Withdrawal = Literal["full points", "out of total"]  # everybody who handed in gets the points; or it leaves the total
 FULL_POINTS, OUT_OF_TOTAL = get_args(Withdrawal)
 Withdrawn = Mapping[str, Mapping[str, Withdrawal]]  # by assignment and exercise
 TABLE = "withdrawn"

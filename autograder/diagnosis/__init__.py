@@ -1,1 +1,1 @@
-"""Finds which mistake it is: known mistakes, what they answer, and how wrong answers are related to right ones."""
+"""Finds the mistake: known mistakes, their answers, and how wrong answers relate to right ones."""

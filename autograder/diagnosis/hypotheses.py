@@ -70,7 +70,7 @@ class Hypotheses:
         self._answers: dict[tuple[Mistake | None, Key], Answer] = {}
 
     def table(self, exercise: str) -> AnswerTable:
-        """The table of an exercise's hypotheses; it is made when it is first asked for."""
+        """The table of an exercise's hypotheses, made on first use."""
         if exercise not in self._tables:
             self._tables[exercise] = self._made_table(exercise)
         return self._tables[exercise]

@@ -253,7 +253,7 @@ def _untouched_stub(got: Unread | None) -> Failure | None:
 def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[Test]) -> Planned:
     """Answers to the calls that the tests are known to make. After a call without an answer, a test makes no more."""
     plan = recording.plans.get(tests[0].exercise, ()) if tests else ()
-    # Measured calls come last, when the code has imported what it imports late. Each is made alone.
+    # Measured calls come last, when late imports are done. They run one at a time.
     plan = sorted(plan, key=lambda one: is_measured(one.call))
     calls = [one.call for one in plan if not is_measured(one.call)]
     closely = _some(calls)

@@ -1,8 +1,8 @@
 """Arguments that a call leaves changed, whatever the tests look at.
 
-A test of unchanged arguments makes a call or two. Code may leave those alone and change others, such as arrays that lie
-in one piece. So all calls are looked at: code that changes an array or a tensor where the reference does not gets no
-full marks. If no test of the suite says so, the cheapest test that made such a call fails.
+A test of unchanged arguments makes a call or two. Code may leave those arguments unchanged and change
+others, such as arrays that lie in one piece. So we look at all calls: code that changes an array or a tensor where the
+reference does not cannot get full marks. If no test of the suite says so, the cheapest test with such a call fails.
 """
 
 from __future__ import annotations

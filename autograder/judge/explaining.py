@@ -1,4 +1,4 @@
-"""What is said about an exercise once its mark is fixed: the diagnosis, the messages, the picture.
+"""Explains an exercise's mark once it is fixed: the diagnosis, the messages, the picture.
 
 None of this can change the mark. If a step raises or runs out of time, the result names it and goes without it.
 """
@@ -110,7 +110,7 @@ class Judged:
 
 
 def bare(judged: Sequence[Judged]) -> tuple[ExerciseResult, ...]:
-    """The marks alone, without any explanation."""
+    """Only the marks, without any explanation."""
     return tuple(bare_result(one.exercise, one.best) for one in judged)
 
 
@@ -158,9 +158,9 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
 def _diagnose_visible(
     material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
 ) -> Diagnosis | None:
-    """A diagnosis by visible tests alone, without a solution: a known mistake's name, or else a relation."""
+    """A diagnosis from only the visible tests, without a solution: a known mistake's name, or else a relation."""
     pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
-    if not pairs:  # exceptions alone are weak evidence
+    if not pairs:  # exceptions are weak evidence if there is nothing else
         return None
     if best.non_deterministic:
         return NON_DETERMINISTIC

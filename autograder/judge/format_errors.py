@@ -4,9 +4,9 @@ A format error shows in an answer, and the answer is corrected if it is clear ho
 fails. Further tests fail until the share in `FormatError` is used up. All others are judged by the corrected answers.
 
 - `FORM`: the parts of a tuple in another order. The arrays of the answer are matched by shape to those of the
-  reference's answer, in the reference's order. A missing array becomes an array of NaN. An answer of more values than
-  are asked for is not corrected: nobody could tell which of them is meant. (A list or a dict in place of a tuple is a
-  container slip, see `container_slips`.)
+  reference's answer, in the reference's order. A missing array becomes an array of NaN. We do not correct an answer
+  with too many values, because we cannot tell which of them the student means. (A list or a dict in place of a tuple is
+  a container slip, see `container_slips`.)
 - `VIEW`: a `.view` of numbers that are not contiguous in memory. It continues as `.reshape`, as PyTorch's own message
   advises.
 - `DROPOUT`: a dropout is on and should be off. The call is made once more without it.

@@ -35,8 +35,8 @@ def mark(
 
     Each exercise is tried in the notebook's final state. If it loses marks, it is tried in the state at its check, too,
     and with the reference in place of earlier exercises that lost marks and of prerequisites. The best attempt counts.
-    So an early mistake is paid for once, two mistakes that cancel each other out cost nothing, and neither does a later
-    cell that uses a name for something else.
+    So an early mistake costs points once. Two mistakes that cancel each other out cost nothing, and neither does a
+    later cell that uses a name for something else.
 
     signatures: names whose parameters messages mention; the reference's if not given
     """
@@ -84,7 +84,7 @@ class _Marking:
         return found
 
     def _loops_here(self, exercise: Exercise, final: Attempt) -> bool:
-        """Whether the call that looped in the final state does so in the present one. If so, all others are spared."""
+        """Whether the call that looped in the final state also loops in this one. If so, we skip the others."""
         call = next((one.call for one in final.calls if is_too_slow(one.answer)), None)
         if call is None:
             return False

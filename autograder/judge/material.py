@@ -1,4 +1,4 @@
-"""What an assignment is judged with."""
+"""The material for judging an assignment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.testing.relation import OfAnswer
 
 @dataclass(frozen=True)
 class Material:
-    """What an assignment is judged with.
+    """The material for judging an assignment.
 
     suite: hidden or visible tests
     reference: the solution's names, empty if there is no solution here

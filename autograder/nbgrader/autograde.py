@@ -325,7 +325,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         held: bool = False,
         refused: bool = False,
     ) -> None:
-        """Report what became of a submission. refused: nobody is graded, so the log gives the reason once at the end"""
+        """Report a submission's outcome. refused: nobody is graded, so the log gives the reason once at the end"""
         name = self.course_assignment.name
         outcome = SubmissionOutcome(student, name, reason and one_line(reason), moves=moved, held=held)
         self.outcomes.append(outcome)
@@ -381,7 +381,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return Path(self._format_dest(self.course_assignment.name, student))
 
     def _beside(self, student: str) -> Path:
-        """The student's autograded notebook, which stores what its marks were made of."""
+        """The student's autograded notebook, which stores the parts of its marks."""
         return self._target(student) / self.course_assignment.notebook.name
 
     def _same_questions(self, notebook: Path) -> set[str]:

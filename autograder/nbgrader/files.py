@@ -1,4 +1,4 @@
-"""Copies only the plain files of what students handed in. No link is followed, and no pipe is waited for.
+"""Copies only plain files from submissions. It follows no link and waits for no pipe.
 
 A link in a hand-in may lead to the gradebook or to hidden tests, and a copy would carry that to a feedback folder.
 """
@@ -27,7 +27,7 @@ MAX_TIMESTAMP = 2**12  # bytes; a time has 30, a secret 128
 
 
 def is_plain(path: Path) -> bool:
-    """True for a plain file, and not for a link, a pipe or a folder."""
+    """True for a plain file; False for a link, a pipe or a folder."""
     return not path.is_symlink() and path.is_file()
 
 
@@ -96,7 +96,7 @@ def blocks(file: IO[bytes], most: int) -> Iterator[bytes]:
 
 
 class PlainFiles(BaseConverter):
-    """Copies what lies beside a notebook if it is a plain file. `notices` names what was not copied."""
+    """Copies the plain files beside a notebook. `notices` lists the rest."""
 
     notices: list[str]
 

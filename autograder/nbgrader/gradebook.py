@@ -1,4 +1,4 @@
-"""Grades a whole class into nbgrader's gradebook: `Autograde` for each assignment, and feedback pages if asked for."""
+"""Grades a whole class into nbgrader's gradebook: `Autograde` for each assignment, and optional feedback pages."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def grade_into_gradebook(
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     """Assignments with submissions, and how many each has. Raises `CourseError` if there is no submission."""
     folder = course.root / "submitted"
-    closed = len(list(closed_folders(folder)))  # nobody knows what they hold, so each counts in every assignment
+    closed = len(list(closed_folders(folder)))  # unknown contents, so each counts in every assignment
     found = []
     for name, assignment in course.assignments().items():
         count = len(list(folder.glob(f"*/{name}")))

@@ -75,7 +75,7 @@ def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
 
 @contextlib.contextmanager
 def undoable(nbgrader: Any, students: Sequence[str], is_needed: Callable[[], bool]) -> Iterator[None]:
-    """Save these students before what is done inside, and remove the copy afterwards if it is not needed."""
+    """Save these students before the block runs, and remove the copy afterwards if it is not needed."""
     place = save(nbgrader, nbgrader.coursedir.assignment_id, students) if students else None
     try:
         yield
@@ -114,7 +114,7 @@ def restore(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
 
 
 def forget(root: Path, student: str) -> bool:
-    """Remove what is saved of a student in all regrades. Returns whether there was anything."""
+    """Remove a student's saved data from all regrades. Returns whether there was any."""
     found = False
     for file in sorted((root / FOLDER).glob("*/*/gradebook.json")):
         place = file.parent
@@ -208,7 +208,7 @@ def _restore_submission(submission: Any, saved: SavedSubmission) -> None:
 
 
 def _both(rows: list[Any], saved: Mapping[str, Row]) -> Iterator[tuple[Any, Row]]:
-    """The rows of which something is saved, each with that."""
+    """The rows with saved data, each with its data."""
     return ((row, saved[row.name]) for row in rows if row.name in saved)
 
 

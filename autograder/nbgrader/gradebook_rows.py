@@ -1,4 +1,4 @@
-"""What nbgrader's gradebook knows: cells and their points, lateness, names, and what a feedback page is made of."""
+"""Reads nbgrader's gradebook: cells and their points, lateness, names, and the data of a feedback page."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def total(score: float, penalty: float | None) -> float:
 
 
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
-    """By (assignment, student): the total of late work and of what a person has graded, and what it is made of."""
+    """By (assignment, student): the total of late work and of manual grades, and its parts."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         found = {
             (submission.name, submission.student_id): "; ".join(_messages(submission))
@@ -222,7 +222,7 @@ def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
 
 
 def _messages(submission: Any) -> Iterator[str]:
-    """What explains why the gradebook's total is not what the tests gave; nothing if it is."""
+    """Why the gradebook's total differs from the tests' marks; empty if it does not."""
     reasons = list(_reasons(submission))
     if reasons:
         score = sum(total(notebook.score, notebook.late_submission_penalty) for notebook in submission.notebooks)

@@ -40,7 +40,7 @@ Marks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line: when and why marks became what they are, and what they were made of.
+    """One line: when and why marks changed, and their parts.
 
     points: by exercise or written question the score and the maximum
     by_hand: the exercises and questions that a person graded

@@ -1,4 +1,4 @@
-"""What became of each submission of a run, and what a change of the course does to marks that are in the gradebook.
+"""Each submission's outcome in a run, and the effect of a course change on marks in the gradebook.
 
 The autograded notebook stores what its marks were made of: digests of the submission and of each graded cell. If the
 submission is the same and a mark would differ because the course, or the kit, has changed, a person has to accept that.
@@ -54,7 +54,7 @@ class SubmissionOutcome:
 
     reason: why it could not be graded
     no_feedback: why it has no feedback page
-    unchanged: it was graded before, and not again
+    unchanged: graded before, so not graded again
     moves: the marks that a change of the course moves; nothing was written if `held` is set
     """
 
@@ -95,7 +95,7 @@ class NotAll(NbGraderException):
 
 
 def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutcome], count: int) -> None:
-    """Log who could not be graded, and whose marks are held. Raises `NotAll` if there is anybody.
+    """Log the students that could not be graded or whose marks are held. Raises `NotAll` if there are any.
 
     count: of all submissions
     """
@@ -156,7 +156,7 @@ def _is_same(name: str, before: object, now: list[object]) -> bool:
 
 
 def stored_with_marks(notebook: Path) -> dict[str, Any]:
-    """What an autograded notebook stores beside its marks; empty if it is not there or was not finished."""
+    """The data an autograded notebook stores beside its marks; empty if it is missing or unfinished."""
     try:
         found = json.loads(notebook.read_text(encoding="utf-8"))["metadata"][STORED]
     except (OSError, ValueError, KeyError, TypeError):

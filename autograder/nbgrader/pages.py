@@ -92,7 +92,7 @@ def as_mathml(tex: str, block: bool) -> str | None:
 
 
 def _is_known(element: Element) -> bool:
-    """True if an element was converted, and not passed on as a backslash or as an operator without a name."""
+    """True if an element was converted, rather than passed on as a backslash or as an operator without a name."""
     return "\\" not in (element.text or "") and not (element.tag == "mo" and not element.text)
 
 

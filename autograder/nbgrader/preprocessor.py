@@ -1,4 +1,4 @@
-"""Marking one notebook inside nbgrader's autograde, and what our preprocessors know of it."""
+"""Marks one notebook inside nbgrader's autograde, and holds the settings of our preprocessors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_OUTPUT = 20_000  # characters that a cell printed
 
 @dataclass(frozen=True)
 class GradingContext:
-    """What the preprocessors need to know of the notebook that is being graded.
+    """Data that the preprocessors need about the notebook they grade.
 
     cells: the gradebook's cells, by grade_id
     task, marked: what the workers were given of this submission, and their result

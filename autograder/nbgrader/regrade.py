@@ -143,7 +143,7 @@ def _marks(submission: Any) -> Marks:
 def _comparison(
     student: str, before: Marks, report: Report, assignment: Assignment, set_aside: Mapping[str, SetAside]
 ) -> Comparison:
-    """set_aside: what cells of exercises that are withdrawn now had before"""
+    """set_aside: the earlier marks of exercises that are now withdrawn"""
     if report.reason:
         return Comparison(student, before, before, report.reason)
     cells = assignment.graded_cells  # also those that a person grades

@@ -36,7 +36,7 @@ def summary(result: ExerciseResult) -> str:
 
 
 def notes(result: ExerciseResult) -> list[str]:
-    """Sentences on what is wrong, and on how this exercise was judged."""
+    """Sentences on the errors, and on how this exercise was judged."""
     found = list(filter(None, [looks_like(result)]))
     if result.with_reference:
         names = ", ".join(result.with_reference)

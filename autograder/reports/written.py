@@ -40,7 +40,7 @@ class Answer:
     """One student's answer.
 
     score, comment: given by a person
-    waits: it still has to be graded, perhaps again
+    waits: a person must still grade it, perhaps again
     pictures: it contains pasted pictures, which this page does not show
     """
 

@@ -88,7 +88,7 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
 def judged(
     name: str, names: Names, first_step: str, visible: Visible, definitions: Mapping[str, object]
 ) -> CheckResult:
-    """Judge the exercise `name` by its visible tests alone, as `names` answer.
+    """Judge the exercise `name` by only its visible tests, as `names` answer.
 
     If it fails, the exercises that it calls are judged, too, and the first of them that fails is the `culprit`.
 

@@ -72,7 +72,7 @@ def bar_parts(colours: Mapping[str, str]) -> str:
 
 
 def listing(function: str, folder: Path) -> str:
-    """What `check` or `hint` shows if no exercise is named: those of the assignment in `folder`, or of all assignments.
+    """What `check` or `hint` lists without a name: the exercises of the assignment in `folder`, or of all of them.
 
     function: `check` or `hint`, for the example of a call
     """
@@ -116,7 +116,7 @@ class CheckResult:
 
     @property
     def drawn_equal(self) -> bool | None:
-        """True if the student's picture is the one asked for. None if the exercise has none, or is not judged."""
+        """True if the student's picture is right. None if the exercise has no picture or was not judged."""
         pictures = self._pictures()
         return self.result.picture is not None and not differing(pictures) if pictures else None
 
@@ -128,7 +128,7 @@ class CheckResult:
         return "\n".join([part for part in parts if part] + ([repr(self.progress)] if self.progress else []))
 
     def text(self) -> str:
-        """The table alone, as text."""
+        """Only the table, as text."""
         lines = _wrapped(f"{self.result.name}: {self._headline()}") + _wrapped(self._looks_like())
         inputs_shown = False  # a terminal cannot fold them away, so they are shown once
         for test in self._tests() if self.result.started else ():
@@ -160,7 +160,7 @@ class CheckResult:
         return self._start_there(self.culprit) + (f" {counted}." if self.result.started else "")
 
     def _looks_like(self) -> str:
-        """What is wrong, in a sentence; empty if that is not known, or if another exercise may be the cause."""
+        """A sentence on the error; empty if we do not know it, or if another exercise may be the cause."""
         return plain_text.looks_like(self.result) if self.culprit is None else ""
 
     def _start_there(self, culprit: ExerciseResult) -> str:

@@ -38,7 +38,7 @@ class Exploration:
         __tracebackhide__ = True
         self.draw = functools.cache(draw)
         self.name, self.values = name, values
-        self.draw(values[0])  # an error in `draw` appears here, and not when the slider moves
+        self.draw(values[0])  # an error in `draw` appears now, not when the slider moves
 
     def __repr__(self) -> str:
         return "\n\n".join(f"{self.name} = {value}\n{self.draw(value)!r}" for value in self._series())

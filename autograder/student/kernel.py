@@ -23,7 +23,7 @@ class Printed(io.StringIO):
     """What an exercise prints, cut after `PRINTED` characters."""
 
     def write(self, text: str) -> int:
-        """Keep what there is room for. As for every stream, the result is the number of characters given."""
+        """Keep as much as there is room for. As with every stream, return the number of characters given."""
         super().write(text[: max(0, PRINTED - self.tell())])
         return len(text)
 

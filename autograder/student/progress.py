@@ -52,7 +52,7 @@ def recorded(path: Path) -> dict[str, Record]:
 
 
 def remember(checked: CheckResult, folder: Path) -> None:
-    """Save what a check has found, unless the exercise is not started or somebody else runs the notebook.
+    """Save a check's result, unless the exercise is not started or somebody else runs the notebook.
 
     If the file cannot be written, nothing is saved and the check goes on.
     """

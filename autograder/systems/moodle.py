@@ -59,7 +59,7 @@ class Moodle(System):
 
     @functools.cached_property
     def names_for_all(self) -> set[str]:
-        """What students are called where Moodle hides names: `Participant`, or the one name that all of them have."""
+        """The students' name where Moodle hides names: `Participant`, or the one name they share."""
         below = [path for folder in Path(self.extracted).glob("*") for path in (folder, *folder.glob("*"))]
         found = [match for path in below if (match := self._name.fullmatch(path.name))]
         names, numbers = {match["name"] for match in found}, {match["user"] for match in found}

@@ -33,7 +33,7 @@ def give_back(
 ) -> tuple[list[str], list[str]]:
     """Write marks and feedback pages for the system of this name.
 
-    Returns a sentence for all that does not go back, and one for all else that a teacher should know.
+    Returns a sentence on each thing that does not go back, or that a teacher should know.
     Raises `AutograderError` if the system cannot take this back.
     """
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")

@@ -1,4 +1,4 @@
-"""What a learning-management system is to the kit: the class to write for one more."""
+"""The base class for a learning-management system. Subclass it to add one."""
 
 from __future__ import annotations
 

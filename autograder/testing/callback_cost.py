@@ -1,4 +1,4 @@
-"""What a question from student code may cost us: its sizes are the student's choice, the work is ours.
+"""Limits the cost of a question from student code: the student chooses its sizes, we do the work.
 
 The limits are far above what a suite's calls lead to, and still mean at most some 100 MiB and a second for the
 reference. Everything is checked by kind, axes and size before anything is done with it.
@@ -132,7 +132,7 @@ def _is_harmless(value: Any, items: int) -> bool:
 
 
 def _is_harmless_part(part: Any, items: int) -> bool:
-    """Whether what a value is made of is harmless. Its numbers are data and not sizes, however large they are."""
+    """Whether a value's parts are harmless. Its numbers are data, not sizes, however large they are."""
     if isinstance(part, np.ndarray):
         return bool(part.size <= items)
     return _is_plain_number(part) or _is_harmless(part, items)

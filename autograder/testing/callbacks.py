@@ -1,7 +1,8 @@
 """What student code may ask while one of its calls runs, and our answers.
 
 Two things stay on the supervisor's side: the reference behind names that are judged elsewhere (follow-through), and
-functions that a suite passes as arguments, such as a small model. Both are asked for across the sandbox's boundary.
+functions that a suite passes as arguments, such as a small model. Student code calls both across the sandbox's
+boundary.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def passes_functions(call: Call) -> bool:
 
 
 def passes_arrays(call: Call) -> bool:
-    """Whether a call is made with arrays, and not with tensors."""
+    """Whether a call gets arrays rather than tensors."""
     return not in_torch(call) and _has_arrays(call.given())
 
 

@@ -41,7 +41,7 @@ def in_containers_of(expected: Any, actual: Any) -> Any:
 
 
 def slip_in(actual: Any, expected: Any) -> str:
-    """What came back in which place, in words; empty if the containers are right."""
+    """Describe the wrong parts of a container and their places; empty if the containers are right."""
     if in_containers_of(expected, actual) is actual:
         return ""
     if type(actual) is type(expected) and isinstance(actual, list | tuple) and len(actual) == len(expected):
@@ -164,7 +164,7 @@ def _as_sequence(expected: list[Any] | tuple[Any, ...], actual: Any) -> Any:
         return actual
     found = [*map(in_containers_of, wanted, parts)]
     if len(parts) > len(wanted) and [*map(_shape, found)] != [*map(_shape, wanted)]:
-        return actual  # of more parts than are asked for, the first ones count
+        return actual  # if there are too many parts, the first ones count
     is_same = type(actual) is type(expected) and len(actual) == len(found)
     return actual if is_same and all(map(operator.is_, found, actual)) else type(expected)(found)
 

@@ -28,7 +28,7 @@ Numbers = list[Any]  # nested as deep as an array has axes; numpy looks at what 
 
 @dataclass(frozen=True)
 class Example:
-    """A call and what it should give. part: of the answer, which is the picture; None if the answer itself is.
+    """A call and its expected result. part: the part of the answer that is the picture; None if it is the whole answer.
 
     An `nn.Module` is constructed with `args`, gets `parameters` copied in by name, and is called with `forward`.
     """

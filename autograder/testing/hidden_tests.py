@@ -145,7 +145,7 @@ class Suite:
             return Outcome(test, None)
         if isinstance(error, ModuleNotFoundError):
             raise MachineError(_how_to_get(error.name or str(error)))
-        if isinstance(error, MachineError):  # nobody's answer is judged
+        if isinstance(error, MachineError):  # not the student's fault
             raise error
         return self._failed(test, error, student, reference)
 
@@ -191,7 +191,7 @@ class _TestCall:
         """Raises `CourseError` if the test asks for anything that it is not given."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         own = inspect.signature(item.function).parameters
-        asked = sorted(item.fixturenames, key=lambda name: name not in own)  # others are asked for elsewhere
+        asked = sorted(item.fixturenames, key=lambda name: name not in own)  # other fixtures request the rest
         takes = tuple(name for name in asked if name not in parameters)
         for name in takes:
             if name not in GIVEN:

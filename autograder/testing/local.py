@@ -1,6 +1,6 @@
 """Names in this process, called as those in the sandbox are: for `check` in a notebook, and for trusted code.
 
-Arguments and values are copied as they would be across the sandbox's boundary. Warnings are dropped, and so is printed
+Arguments and values are copied as they would be across the sandbox's boundary. Warnings are dropped, as is printed
 text unless somebody asks for it.
 """
 

@@ -3,7 +3,7 @@
     reworded("raised ValueError: operands could not be broadcast together with shapes (3,4) (5,) .")
     -> "raised ValueError: shapes (3, 4) and (5,) do not broadcast: counted from the end, 4 meets 5."
 
-A student needs to know which two shapes met, and not what the core dimension of a gufunc is.
+A student needs to know which two shapes clash, not what the core dimension of a gufunc is.
 """
 
 from __future__ import annotations

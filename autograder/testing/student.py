@@ -95,7 +95,7 @@ class Recorded:
 def has_chance(call: Call, answer: Answer) -> bool:
     """Whether a module has parameters that the call does not set: they start random, so the answer is random, too.
 
-    False if the module is only built, since then only the parameters' shapes are asked for.
+    False if the module is only built, because then only the parameters' shapes matter.
     """
     return (
         call.instance is not None

@@ -21,7 +21,7 @@ class StudentError(Exception):
 class NotStarted(StudentError):
     """The stub is untouched.
 
-    is_own_stub: whether it is the stub of the exercise itself, and not of another one that it calls
+    is_own_stub: whether it is the exercise's own stub, rather than that of an exercise it calls
     """
 
     def __init__(self, text: str, is_own_stub: bool = False) -> None:

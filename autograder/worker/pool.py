@@ -127,7 +127,7 @@ class WorkerPool:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self.on_wait: OnWait = not_waiting
-        self._refused = dict[str, Report]()  # by assignment, if nobody is graded in it: the first report that says why
+        self._refused = dict[str, Report]()  # by assignment: the first report that says why nobody is graded in it
 
     def close(self) -> None:
         """End the workers, and drop what they are doing."""

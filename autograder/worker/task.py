@@ -55,7 +55,7 @@ class Marked:
     """A report, and the result of running each cell.
 
     machine_failed: true if only the machine is at fault
-    refused: true if nobody is graded in this assignment, for the reason that the report gives
+    refused: true if nobody is graded in this assignment; the report gives the reason
     """
 
     report: Report

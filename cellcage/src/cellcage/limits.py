@@ -14,7 +14,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one notebook may use. Sizes are bytes; seconds are CPU time of its processes unless they are on the clock.
+    """The limits of one notebook. Sizes are bytes. Seconds are CPU time of its processes unless stated as clock time.
 
     CPU time, because a busy machine must not end honest code: a process that has to wait for its turn uses none. A cell
     that sleeps or waits for something else may do so for as many seconds as it may compute.

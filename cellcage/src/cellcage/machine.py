@@ -33,8 +33,8 @@ def choose_backend(kind: str) -> tuple[Backend, str | None]:
 
     kind: the name of an installed backend, such as "bubblewrap", "landlock" or "process" (limits only), or "auto", the
         best of them that works
-    Raises `MachineError` if this is not Linux, if a sandbox is asked for by name and does not work, or if a limit that
-    somebody has set for this process is too low for any code.
+    Raises `MachineError` if this is not Linux, if the caller chose a sandbox by name and it does not work, or if
+    this process already has a limit that is too low for any code.
     """
     if sys.platform != "linux":
         raise MachineError("notebooks run in a sandbox only on Linux, or in a container with Linux")

@@ -89,13 +89,13 @@ class Notebook:
         self._spent_before = 0.0  # by earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
-        self._times_lost = 0  # while a cell ran, and not through the notebook's own code
+        self._times_lost = 0  # while a cell ran, and the notebook's code was not the cause
         self.machine_failed: MachineError | None = None  # in a call; the caller may have caught it
         self._sock: socket.socket | None = None
         self._results: dict[int, CellResult] = {}
         self._place = len(self.cells)  # the process has the state before the cell of this number
         self._got_answers = False  # what questions were answered may lie in this process's scratch space
-        self.looping = set[str]()  # groups of calls of which one used up its time
+        self.looping = set[str]()  # groups of calls where a call used up its time
         self.slowest = 0.0  # seconds that the slowest answered call has taken
         self.renew()
 
@@ -113,7 +113,7 @@ class Notebook:
 
     @property
     def has_time(self) -> bool:
-        """Whether the notebook has time left, as far as that is known."""
+        """Whether the notebook has time left, as far as we know."""
         return time.monotonic() < self.ends_at and self.spent < self.limits.total_seconds
 
     @property
@@ -213,7 +213,7 @@ class Notebook:
         return self._ask_twice(lambda: self._fork(questions, ready_made))
 
     def _ask_twice(self, ask: Callable[[], Result]) -> Result:
-        """What the notebook process answers; if it is lost, the cells are run once more.
+        """The notebook process's answer. If the process is lost, run the cells once more.
 
         Raises `Gone`, or `MachineError` if it was lost twice and its own code did not cause the second loss.
         """

@@ -29,7 +29,7 @@ from cellcage.protocol.messages import Calls
 if TYPE_CHECKING:
     from cellcage.notebook import Notebook
 
-ATTEMPTS = 2  # what is lost, and not through the notebook's own code, is done once more
+ATTEMPTS = 2  # repeat a call once if it was lost and the notebook's code is not the cause
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
 # libraries' own code, which count as soon as they are used.
 MEASURED = 16 * 2**20
@@ -55,7 +55,7 @@ class Waited(Exception):
 
 
 class Questions(Protocol):
-    """What untrusted code may ask while it is called. It gets proxies in place of functions among the arguments.
+    """The questions untrusted code may ask during a call. It gets proxies in place of functions among the arguments.
 
     substituted: names of the notebook that this side answers for
     """
@@ -249,7 +249,7 @@ class NotebookCalls:
 
 
 def is_measured(call: Call) -> bool:
-    """True if the kernel counts the call's memory, too. Such a call is made alone."""
+    """True if the kernel also counts the call's memory. Such calls run one at a time."""
     return call.memory is not None and call.memory >= MEASURED
 
 

@@ -108,7 +108,7 @@ def numbers(value: Any) -> np.ndarray:
 
 
 def change_of(before: Any, after: Any) -> str:
-    """What a call has changed in an array or tensor that was its argument, in words; empty if nothing."""
+    """Describe how a call changed an array or tensor argument; empty if it did not."""
     if not hasattr(after, "shape"):
         return "" if encode(before)[0] == "other" else "is of another kind"  # it may not be able to cross the boundary
     then, now = numbers(before), numbers(after)

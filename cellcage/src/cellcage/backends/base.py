@@ -175,7 +175,7 @@ class Backend(ABC):
 
     name: by which it is chosen; no other backend has it
     tried: its place among those that `auto` tries; `NEVER` if it is taken only by its name
-    isolates: whether there is a sandbox, and not only limits
+    isolates: whether there is a sandbox, rather than only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
     untrusted, trusted: what a fork server of each kind does, from its policy
     """
@@ -217,7 +217,7 @@ class Backend(ABC):
     def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """How a fork server sets up its sandbox.
 
-        scratch: a folder for this fork server alone, which does not exist yet; "" if there are mounts
+        scratch: a folder for only this fork server, which does not exist yet; "" if there are mounts
         user: the number of a user that nothing else has; 0 if an ordinary user started this, or without a sandbox
         """
 
@@ -242,6 +242,6 @@ class Backend(ABC):
             os.waitpid(pid, 0)
 
     def leave_nothing(self) -> None:
-        """Remove the run's folder. The supervisor does so, too, unless it was killed."""
+        """Remove the run's folder. The supervisor also does this, unless it was killed."""
         if not self.mounts:
             shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)

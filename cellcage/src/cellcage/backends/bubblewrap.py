@@ -128,7 +128,7 @@ class Bubblewrap(Backend):
         return [*_arguments(places), str(python), "-I", "-B", "-c"]
 
     def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
-        """The zygote sees what any fork server may see, so each fork server hides what is not for it.
+        """The zygote sees what any fork server may see, so each fork server hides the files of the others.
 
         Trusted processes write nowhere, so that none finds what another left. Notebooks get their own places.
         """

@@ -1,1 +1,1 @@
-"""What both sides of the sandbox run: a call is performed here, and answered as plain data."""
+"""Runs on both sides of the sandbox: performs a call and answers with plain data."""

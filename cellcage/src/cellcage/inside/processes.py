@@ -14,7 +14,7 @@ from cellcage.protocol.messages import Used
 
 KIB = 1024
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # of CPU time in a second
-CPU_FIELDS = slice(11, 15)  # after the name: own time in user mode and in the kernel, and that of reaped children
+CPU_FIELDS = slice(11, 15)  # after the name: time in user mode and in the kernel, of the process and of reaped children
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,7 @@ def adopt_orphans() -> None:
 
 
 def forbid_inspection() -> None:
-    """Keep other processes of the same user from reading this process's memory, and that of its forks."""
+    """Keep other processes of the same user from reading the memory of this process and its forks."""
     prctl(PR_SET_DUMPABLE, 0)
 
 

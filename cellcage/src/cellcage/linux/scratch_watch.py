@@ -23,7 +23,7 @@ from cellcage.limits import MIB
 
 GLANCE = 0.005  # seconds between two looks at free space: two processors write some 25 MB in that time
 SOME_SECONDS = 0.1  # between two counts while somebody writes
-LOOK = 1.0  # seconds between two counts if nobody writes; one takes some milliseconds
+LOOK = 1.0  # seconds between two counts if nothing is written; a count takes some milliseconds
 SUDDEN = 16 * MIB  # bytes by which free space fell since the last look: somebody writes fast
 SOME = MIB  # bytes, or
 FILES = 500  # files: somebody writes

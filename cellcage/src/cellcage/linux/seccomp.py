@@ -95,7 +95,7 @@ UNCONTAINED: dict[str, Numbers] = {
 }  # fmt: skip
 # A process may set these for itself, but not for others. The first argument is the process; 0 is the caller.
 OWN_ALONE = {"prlimit": (302, 261), **SCHEDULING}
-# Setting the limits of another process ends it, and so does a signal that a socket is told to send to it.
+# A process can end another by setting its limits, or by making a socket send it a signal.
 FCNTL, IOCTL = (72, 25), (16, 29)
 SECOND_ARGUMENT, THIRD_ARGUMENT, SIXTH_ARGUMENT = 24, 32, 56
 OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
@@ -119,7 +119,7 @@ NOT_OF_A_PAIR, CONNECTED = 0xFA, 1
 
 @dataclass(frozen=True)
 class Filter:
-    """What a process is refused.
+    """The system calls that a process may not make.
 
     refused: calls, whatever their arguments
     others: also setting the limits, scheduling and signals of another process, by calls that are otherwise allowed

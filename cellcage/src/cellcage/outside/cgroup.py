@@ -31,7 +31,7 @@ class ControlGroup:
 
     @contextlib.contextmanager
     def joining_files(self) -> Iterator[list[int]]:
-        """Open files through which a process joins by writing 0. Any process that has them may join."""
+        """Open the files to which a process writes 0 to join. Any process that has them may, even from a sandbox."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 
@@ -154,7 +154,7 @@ def _made(folder: Path) -> Path | None:
 
 @atexit.register
 def _leave_nothing() -> None:
-    """Remove groups that this process has made and nobody has closed, such as after a signal."""
+    """Remove this process's groups that are still open, such as after a signal."""
     for folder in _made_here:
         with contextlib.suppress(OSError):
             if folder.exists() and f"-{os.getpid()}-" in folder.name:  # after a fork they belong to the parent

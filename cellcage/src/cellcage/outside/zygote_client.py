@@ -73,7 +73,7 @@ class Zygote(AbstractContextManager["Zygote"]):
     ) -> tuple[int, socket.socket]:
         """Have it fork a fork server as soon as it can. Returns the fork server's number and control socket.
 
-        child: module and class of what the fork server forks; setting: what that is told
+        child: module and class of what the fork server forks; setting: passed to it
         trusted: whether what it forks may read `places`
         files: descriptors of the files by which it joins a control group
         Raises `MachineError` after `end`, or if it cannot be started.

@@ -112,7 +112,7 @@ def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> A
 
 
 def make_readers(*forms: Any) -> None:
-    """Make what reads messages of these forms, so that no process that is forked later has to."""
+    """Build the decoders for these forms now, so that forked processes need not."""
     for form in forms:
         _reader_of(form)
 

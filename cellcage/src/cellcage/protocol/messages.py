@@ -247,7 +247,7 @@ class CellOutput(Message, frozen=True):
     """A cell's output: the printed text, and its failure as bytes.
 
     The rest is for test cells, whose printed text is dropped. shown: the last value as text; line: the line that raised
-    an exception; warned: whether it wrote to standard error; ready_made: a function that was not to be called, and was
+    an exception; warned: whether it wrote to standard error; ready_made: a forbidden function that was called
     """
 
     printed: str = ""

@@ -62,7 +62,7 @@ def _in_memory(array: np.ndarray) -> tuple[list[int], bool]:
 
 
 def layout(array: np.ndarray) -> tuple[list[int], bool]:
-    """How an array lies in memory, as far as that crosses the boundary. Axes of length 1 have no place of their own."""
+    """The part of an array's memory layout that crosses the boundary. Axes of length 1 have no place of their own."""
     order, gaps = _in_memory(array)
     return [axis for axis in order if array.shape[axis] > 1], gaps
 

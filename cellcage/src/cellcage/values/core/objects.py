@@ -24,7 +24,7 @@ class NoField(AttributeError):
 
 
 class Form(Enum):
-    """Why a value does not cross the sandbox's boundary, and what the `type_name` of its `Other` is then."""
+    """Why a value does not cross the sandbox's boundary, and the `type_name` of its `Other`."""
 
     TYPE = "type"  # no value of this type does: the type's name
     ARRAY = "array"  # the dtype is not supported, or it is too large: the dtype, or the size

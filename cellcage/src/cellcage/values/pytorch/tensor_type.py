@@ -31,7 +31,7 @@ class TensorType(ValueType):
             return Other(f"{value.dtype}" + (f" ({kind})" if kind != "strided" else ""), Form.TENSOR)
         if value.is_meta:
             return Other(f"{value.dtype} without values (on `meta`)", Form.TENSOR)
-        # A bit of the tensor may say that each number is to be read as its negative, or as its conjugate.
+        # A bit of the tensor may mean that each number stands for its negative or its conjugate.
         plain = value.detach().as_subclass(sys.modules["torch"].Tensor)
         array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().numpy()
         return Other(f"{array.nbytes >> 20} MB", Form.TENSOR) if array.nbytes > MAX_ARRAY else array

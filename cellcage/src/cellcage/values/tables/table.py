@@ -80,7 +80,7 @@ class Column:
 
 @dataclass(eq=False)
 class Table:
-    """A pandas frame by its columns; or another of `KINDS`, which has one column, or an index alone.
+    """A pandas frame by its columns; or another of `KINDS`, which has one column, or only an index.
 
     labels: the columns' names, a `Column` for each level of them; parts: the columns
     rows: the levels of the index; None if the rows are just numbered
