@@ -29,7 +29,7 @@ from autograder.errors import CourseError
 from autograder.reading import is_handed_in, read_toml
 
 CONFIG = "nbgrader_config.py"
-KIT = Path(__file__).resolve().parents[1]
+KIT = Path(__file__).resolve().parents[2]
 PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script

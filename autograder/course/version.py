@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import cellcage
 from autograder.course.withdrawals import text_without
 
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
@@ -41,9 +42,9 @@ def is_stamped(path: Path) -> bool:
 
 @functools.cache
 def _kit_version(part: str) -> str:
-    """A digest of a part of the engine's code; read once, since the running code does not change either."""
+    """A digest of a part of the engine's and the sandbox's code, read once: the running code does not change either."""
     digest = hashlib.sha256()
-    kit = Path(__file__).parent
-    for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):
-        digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
+    for kit in (Path(__file__).parents[1], Path(cellcage.__file__).parent):
+        for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):
+            digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
