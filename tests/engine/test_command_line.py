@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -13,10 +12,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from typer.testing import CliRunner
 
 from autograder.authoring.sample_class import hand_in, mistake, model_answers
-from autograder.cli.main import app
 from autograder.discovery import find_submissions
 from autograder.errors import MachineError
 from autograder.worker.pool import grade_many
@@ -109,24 +106,6 @@ def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
         done = autograder_here(*words)
         assert done.returncode == 2, words
         assert expected in " ".join(done.stderr.split())
-
-
-def test_help_is_one_screen_with_a_line_for_each_command(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    done = CliRunner().invoke(app, ["--help"])
-    assert len(done.output.splitlines()) <= 40
-    rows = [line.split()[1] for line in done.output.splitlines() if re.match(r"│ [a-z]+ ", line)]
-    assert set(rows) >= {"grade", "regrade", "why", "withdraw", "extend", "return", "check", "dev"}
-    for group in ("Grade", "During the term", "From and to other systems", "For students"):
-        assert f"─ {group} ─" in done.output
-
-
-@pytest.mark.parametrize(
-    ("words", "example"),
-    [("grade", "autograder grade submitted/"), ("demo", "autograder demo"), ("dev sync", "dev sync")],
-)
-def test_help_shows_a_command_to_paste(words, example):
-    assert example in autograder_here(*words.split(), "--help").stdout
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_course.hidden.inputs import normal, tensor
-from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item, some_items
+from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.testing import expect
 from autograder.testing.cases import alike
 from autograder.testing.local import answering
@@ -335,11 +335,6 @@ def test_responds_finds_an_answer_that_is_none():
     )
 
 
-def test_a_large_batch_is_sampled_with_its_ends_and_a_small_one_is_not():
-    assert some_items((2, 8)) == [(0, 0), (0, 5), (1, 2), (1, 7)]
-    assert some_items((3,)) == [(0,), (1,), (2,)] and some_items(()) == [()]
-
-
 def test_same_item_by_item():
     x = normal(1, 2, 3, 4)
     same_item_by_item(lambda x: (x * 2, x.sum(axis=-1)), [x], 2, HINT)
@@ -449,17 +444,6 @@ def test_what_an_error_says_ends_in_one_full_stop(text, said):
 
 
 # ---------------------------------------------------------------- inputs
-
-
-def test_inputs_are_the_same_for_the_same_seed():
-    np.testing.assert_array_equal(normal(1, 2, 3), normal(1, 2, 3))
-    assert normal(1, 2, 3, dtype=np.float32).dtype == np.float32
-    assert not np.array_equal(normal(1, 2, 3), normal(2, 2, 3))
-
-
-def test_tensors_keep_dtype_shape_and_layout():
-    turned = tensor(normal(1, 2, 3, dtype=np.float32).T)
-    assert (turned.dtype, tuple(turned.shape), turned.is_contiguous()) == (torch.float32, (3, 2), False)
 
 
 NAN = float("nan")

@@ -13,7 +13,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from autograder.authoring.sample_class import hand_in, mistake, model_answers
@@ -51,29 +50,6 @@ def test_a_spreadsheet_reads_every_exercise(exported):
         ]
         assert [r["diagnosis"] for r in mine] == [e.diagnosis or "" for e in report.exercises]
         assert [r["started"] == "yes" for r in mine] == [e.started for e in report.exercises]
-
-
-def test_gradescope_results_keep_to_the_specification(exported):
-    """https://gradescope-autograders.readthedocs.io/en/latest/specs/: keys, kinds and the words allowed."""
-    folder, reports = exported
-    kinds = {"score": (int, float), "max_score": (int, float), "name": str, "number": str, "output": str, "tags": list}
-    for report in reports:
-        data = json.loads((folder / "gradescope" / report.student / report.assignment / "results.json").read_text())
-        assert data["score"] == report.score
-        assert data.keys() == {
-            "score", "output", "visibility", "stdout_visibility", "output_format", "test_output_format",
-            "test_name_format", "tests",
-        }  # fmt: skip
-        assert (data["visibility"], data["stdout_visibility"]) == ("visible", "hidden")
-        assert {data["output_format"], data["test_output_format"], data["test_name_format"]} == {"text"}
-        tests = [test for exercise in report.exercises for test in exercise.tests]
-        assert [(t["score"], t["max_score"], t["output"]) for t in data["tests"]] == [
-            (t.score, t.max_score, t.message) for t in tests
-        ]
-        for test in data["tests"]:
-            assert all(isinstance(test[key], kind) for key, kind in kinds.items())
-            assert test["status"] in ("passed", "failed")
-        assert (report.reason or "points") in data["output"]
 
 
 def test_a_students_name_leads_nowhere_else(tmp_path):
@@ -175,32 +151,3 @@ def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope
         assert text.startswith("#!/usr/bin/env bash\n")
         assert not re.findall("@[A-Z]+@", text)
         assert subprocess.run(["bash", "-n", gradescope / "source" / script], check=False).returncode == 0
-
-
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, monkeypatch):
-    """As its runner does: the script beside the wheels, in the student's checkout, with pip left out."""
-    (path,) = [tmp_path / "bundle" / "autograder.py"]
-    done = autograder("bundle", A1.name, "--classroom50", path.parent, "--requirement", "kit")
-    assert done.returncode == 0, done.stderr
-    text = path.read_text()
-    assert not re.findall("@[A-Z]+@", text)
-    assert "hidden_tests" not in "".join(one.read_text() for one in path.parent.iterdir())
-    path.write_text(text.replace("subprocess.run([*pip, *REQUIREMENTS], check=True)", 'assert REQUIREMENTS == ["kit"]'))
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    nbformat.write(filled(A1, wrong), checkout / A1.notebook.name)
-    for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"):
-        monkeypatch.setenv(key, key.lower())
-    for name, most in ((A1.notebook.name, 1), ("none", 0)):
-        if name == "none":
-            (checkout / A1.notebook.name).unlink()
-        done = subprocess.run([sys.executable, path], cwd=checkout, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        result = json.loads((checkout / "result.json").read_text())
-        assert bool(result["score"]) == bool(most)
-        assert result["max-score"] % A1.max_score == 0
-        failed = {test["test-name"].partition(":")[0] for test in result["tests"] if not test["passed"]}
-        assert ("attention_scores" in failed, "softmax" in failed) == (True, not most)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import html.parser
-import itertools
 import json
 import random
 import re
@@ -13,7 +12,7 @@ import pytest
 
 from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.reports.class_statistics import class_statistics
-from autograder.reports.marks_file import read_marks, report_of
+from autograder.reports.marks_file import read_marks
 from tests.helpers.classes import STRANGE
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.terminal import autograder_here
@@ -86,28 +85,6 @@ def test_strangers_text_stays_text(marks, tmp_path):
     assert f"'{STRANGE}" in [row["name"] for row in csv.DictReader((tmp_path / "c.csv").read_text().splitlines())]
 
 
-@pytest.mark.slow
-def test_the_page_in_a_browser_is_readable_on_paper_and_phone_and_asks_nobody(marks, tmp_path, chromium):
-    autograder_here("report", marks, "--html", tmp_path / "c.html")
-    page = chromium.new_page(viewport={"width": 360, "height": 700})
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.goto((tmp_path / "c.html").as_uri())
-    assert asked == [(tmp_path / "c.html").as_uri()]
-    assert said == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    for chart in page.get_by_role("img").all():
-        assert chart.get_attribute("aria-label").strip()
-    assert "90 to 100 %: 2 students" in page.locator(".distribution").first.get_attribute("aria-label")
-    headings = [int(tag[1]) for tag in page.locator("h1, h2, h3").evaluate_all("all => all.map(one => one.tagName)")]
-    assert headings[0] == 1 and all(b - a <= 1 for a, b in itertools.pairwise(headings))
-    page.emulate_media(media="print")
-    assert not page.locator("nav").is_visible()
-    assert page.locator(".distribution").first.is_visible()
-    page.close()
-
-
 def test_of_two_marks_the_later_counts(marks, tmp_path):
     first = json.loads(marks.read_text())
     again = [entry | {"exercises": []} for entry in first if entry["student"] == "ada"]
@@ -116,16 +93,6 @@ def test_of_two_marks_the_later_counts(marks, tmp_path):
     assert len(found) == len(first)
     assert found["ada", A1.name].score == 0
     assert found["ben", A1.name].score == 20
-
-
-def test_a_class_that_could_not_be_graded_at_all_has_a_page(tmp_path):
-    entry = {"student": "ada", "assignment": "a1", "status": "failed", "score": 0, "max_score": 20, "exercises": []}
-    entry |= {"reason": "it is empty"}
-    (tmp_path / "marks.json").write_text(json.dumps([entry]))
-    done = autograder_here("report", tmp_path / "marks.json", "--html", tmp_path / "c.html")
-    assert done.returncode == 0, done.stderr
-    assert "it is empty" in (tmp_path / "c.html").read_text()
-    assert "it is empty" in autograder_here("report", tmp_path / "marks.json").stdout
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", '[{"student": "ada"}]'])
@@ -185,53 +152,6 @@ def _exercise(rng, name, skill, begun):
     }  # fmt: skip
 
 
-@pytest.mark.slow
-def test_300_students_are_two_screens_with_the_rest_folded_light_and_dark(tmp_path, chromium):
-    path = large_class(tmp_path)
-    feedback = tmp_path / "feedback" / "s-0000@example.edu" / A1.name
-    feedback.mkdir(parents=True)
-    (feedback / "scaled_dot_product.html").write_text("<p>well done</p>")
-    (feedback / "0.html").write_text("<script>window.acted = 1</script>")
-    done = autograder_here("report", path, "--html", tmp_path / "c.html", "--feedback", tmp_path / "feedback")
-    assert done.returncode == 0, done.stderr
-    page = chromium.new_page(viewport={"width": 1280, "height": 1000})
-    page.goto((tmp_path / "c.html").as_uri())
-    sections = page.locator("section").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
-    assert max(sections) <= 2000, sections
-    assert page.locator("details.course summary").inner_text() == "300 students, 2 assignments: everybody's points"
-    page.locator("details.course summary").click()
-    rows = page.locator("details.course tbody tr")
-    assert rows.count() == 300
-    assert rows.locator("th").evaluate_all("all => Math.max(...all.map(one => one.getClientRects().length))") == 1
-    heights = rows.locator("th").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
-    assert max(heights) < 1.5 * min(heights)  # no id is broken
-    page.get_by_role("row", name="s-0000@example.edu").first.get_by_role("link").click()
-    assert page.get_by_text("well done").is_visible()
-    page.go_back()
-    background = "getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(background)
-    page.emulate_media(color_scheme="dark")
-    assert page.evaluate(background) != light == "rgb(255, 255, 255)"
-    assert _contrast(page) > 7
-    page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate(background) == light  # paper is white
-    page.close()
-
-
-def _contrast(page):
-    """Of the text on its background (WCAG 2.2, relative luminance)."""
-
-    def luminance(color):
-        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
-        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    ink, paper = (
-        luminance(page.evaluate(f"getComputedStyle(document.body).{name}")) for name in ("color", "backgroundColor")
-    )
-    return (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05)
-
-
 def test_each_mistake_has_its_students_and_one_answer_that_names_nobody(marks, tmp_path):
     page = tmp_path / "c.html"
     done = autograder_here("report", marks, "--html", page, "--submitted", marks.parent / "submitted")
@@ -276,12 +196,6 @@ def made(student, assignment, **diagnoses):
         for name, cause in diagnoses.items()
     )
     return Report(student, assignment, exercises, 1.0)
-
-
-def test_cause_comes_back_from_the_json():
-    one = made("ben", "a1", scores="no-scaling")
-    assert one.exercises[0].to_dict()["diagnosis"] == "no-scaling"
-    assert report_of(json.loads(json.dumps(one.to_dict()))) == one
 
 
 def test_causes_are_counted_over_the_class_and_the_course():
