@@ -362,7 +362,7 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
 def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     """The release with the four exercises done and nothing brought: an eighth of the training, and it has begun.
 
-    What a saved model of PyTorch's layers is worth, tests/sandbox/test_saved_model.py says.
+    What a saved model of PyTorch's layers is worth, tests/course/test_saved_model.py says.
     """
     from autograder.authoring.sample_class import fill, model_answers
 
