@@ -18,8 +18,14 @@ from autograder.discovery import find_submissions
 from autograder.errors import SubmissionError
 from autograder.submission import MAX_BYTES, Submission, code_cells, read_notebook, stamp
 from tests.conftest import ROOT
+from tests.helpers.small_course import NAME as ASSIGNMENT
+from tests.helpers.small_course import NOTEBOOK as NAME
+from tests.helpers.small_course import small_course
 
-NAME = "scaled_dot_product.ipynb"
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    return small_course(tmp_path_factory.mktemp("small") / "course")
 
 
 def notebook(*sources):
@@ -181,24 +187,22 @@ def test_a_stamp_changes_with_the_file_the_course_and_who_handed_it_in(tmp_path)
 
 def test_layouts_that_find_their_submissions(tmp_path, course):
     for student in ("ada", "Zoë Ünal", "a b"):
-        folder = tmp_path / student / "a1_scaled_dot_product"
+        folder = tmp_path / student / ASSIGNMENT
         folder.mkdir(parents=True)
         write(folder, json.dumps(notebook("1")))
         (folder / "conftest.py").write_text("raise SystemExit")
     found = find_submissions([tmp_path], course)
     assert [(s.student, s.assignment) for s in found] == [
-        ("Zoë Ünal", "a1_scaled_dot_product"), ("a b", "a1_scaled_dot_product"), ("ada", "a1_scaled_dot_product"),
+        ("Zoë Ünal", ASSIGNMENT), ("a b", ASSIGNMENT), ("ada", ASSIGNMENT),
     ]  # fmt: skip
     assert [s.student for s in find_submissions([tmp_path / "ada"], course)] == ["ada"]
     assert [s.student for s in find_submissions([folder], course)] == ["a b"]
-    assert [s.student for s in find_submissions([tmp_path / "ada" / "a1_scaled_dot_product" / NAME], course)] == ["ada"]
-    assert [s.assignment for s in find_submissions([tmp_path], course, "a1_scaled_dot_product")] == [
-        "a1_scaled_dot_product"
-    ] * 3
+    assert [s.student for s in find_submissions([tmp_path / "ada" / ASSIGNMENT / NAME], course)] == ["ada"]
+    assert [s.assignment for s in find_submissions([tmp_path], course, ASSIGNMENT)] == [ASSIGNMENT] * 3
 
 
 def test_a_missing_or_misnamed_notebook_stays_in_the_list_with_its_reason(tmp_path, course):
-    folder = tmp_path / "ada" / "a1_scaled_dot_product"
+    folder = tmp_path / "ada" / ASSIGNMENT
     folder.mkdir(parents=True)
     (only,) = find_submissions([tmp_path], course)
     assert only.problem == f"no {NAME}: the folder is empty"
@@ -216,4 +220,4 @@ def test_paths_that_lead_nowhere_say_so(tmp_path, course):
     lone.write_text(json.dumps(notebook("1")))
     with pytest.raises(SubmissionError, match="--assignment"):
         find_submissions([lone], course)
-    assert find_submissions([lone], course, "a3_heads")[0].student == "homework"
+    assert find_submissions([lone], course, ASSIGNMENT)[0].student == "homework"
