@@ -113,26 +113,6 @@ def first_line(verdict):
     return " ".join(verdict.text().split("\n  ")[0].split())
 
 
-def test_a_wrong_exercise_below_is_named_in_the_first_line_and_no_question_leads_astray():
-    verdict = examine("scaled_dot_product_attention", defined("softmax", WRONG + ATTEND))
-    assert first_line(verdict).startswith(
-        "scaled_dot_product_attention: `attention_scores`, which this calls, does not pass its own check yet. "
-        "Start there."
-    )
-    assert "Which of scores, softmax" not in repr(verdict)
-    assert "0.1192" in repr(verdict)  # what came out and what was wanted are still told
-    assert 'hint("attention_scores")' in repr(verdict)
-    alone = examine("scaled_dot_product_attention", defined("softmax", ATTEND.replace("weights, ", "")))
-    assert "which this calls" not in repr(alone)
-
-
-def test_a_finished_cell_is_never_called_not_started():
-    for source in (UNDONE + ATTEND, ATTEND + "del attention_scores"):
-        verdict = examine("scaled_dot_product_attention", defined("softmax", source))
-        assert "`attention_scores`, which this calls, is not written yet. Start there." in first_line(verdict)
-        assert "not started" not in repr(verdict) + verdict._repr_html_()
-
-
 def test_what_is_brought_is_named_with_where_it_comes_from():
     names = defined(
         "DecoderBlock", "class MultiHeadAttention(nn.Module):\n    def __init__(self, *args):\n        1 / 0"

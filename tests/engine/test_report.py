@@ -13,11 +13,9 @@ import pytest
 from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.reports.class_statistics import class_statistics
 from autograder.reports.marks_file import read_marks
-from tests.helpers.classes import STRANGE
-from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.classes import OTHER, STRANGE
+from tests.helpers.small_course import BUILT, EXERCISE, NAME
 from tests.helpers.terminal import autograder_here
-
-A1, A2 = ASSIGNMENTS[:2]
 
 
 def test_marks_read_back_are_the_marks_that_were_written(marks):
@@ -27,20 +25,20 @@ def test_marks_read_back_are_the_marks_that_were_written(marks):
 
 def test_statistics_count_what_the_class_did(marks):
     a1, a2 = class_statistics(read_marks([marks]))
-    assert (a1.name, a1.graded, a1.failed, a2.graded) == (A1.name, 6, 1, 2)
+    assert (a1.name, a1.graded, a1.failed, a2.graded) == (NAME, 6, 1, 2)
     by_name = {exercise.name: exercise for exercise in a1.exercises}
-    assert (by_name["softmax"].full, by_name["softmax"].not_started) == (4, 1)
-    assert (by_name["attention_scores"].full, by_name["attention_scores"].not_started) == (3, 1)
+    assert (by_name[BUILT].full, by_name[BUILT].not_started) == (4, 1)
+    assert (by_name[EXERCISE].full, by_name[EXERCISE].not_started) == (3, 1)
     assert a1.bins[0] == 1  # untouched
     assert a1.bins[9] == 2  # all right
     assert sum(a1.bins) == a1.graded
     (made,) = a1.mistakes
-    assert (made.name, made.exercise, made.count) == ("no-scaling", "attention_scores", 2)
-    values = next(test for test in by_name["attention_scores"].tests if test.name == "test_values")
+    assert (made.name, made.exercise, made.count) == ("one-mean-for-all", EXERCISE, 2)
+    values = next(test for test in by_name[EXERCISE].tests if test.name == "test_values")
     assert (values.passed, values.failed, values.not_known, values.share) == (3, 2, 1, 0.6)
     why = {one.student: one.why for one in a1.attention}
     assert why["eve"] == "nothing started yet"
-    assert why["farid"] == "code that loops, exits or crashes: softmax"
+    assert why["farid"] == f"code that loops, exits or crashes: {BUILT}"
     assert "could not be graded" in why[STRANGE]
     assert why.keys() == {"eve", "farid", STRANGE}
     assert {one.student for one in a2.attention} == {"chloe", "dmitri", "eve", "farid", STRANGE}
@@ -59,14 +57,14 @@ def test_page_table_json_and_terminal_say_the_same(marks, tmp_path):
         2,
     )
     rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
-    mine = [row for row in rows if row["assignment"] == A1.name]
-    assert [(row["name"], row["count"]) for row in mine if row["kind"] == "mistake"] == [("no-scaling", "2")]
+    mine = [row for row in rows if row["assignment"] == NAME]
+    assert [(row["name"], row["count"]) for row in mine if row["kind"] == "mistake"] == [("one-mean-for-all", "2")]
     assert [int(row["count"]) for row in mine if row["kind"] == "marks"] == a1["bins"]
     tests = [row for row in mine if row["kind"] == "test"]
     assert [float(row["share"]) for row in tests] == [t["share"] for e in a1["exercises"] for t in e["tests"]]
     terminal = autograder_here("report", marks).stdout
     page = (tmp_path / "c.html").read_text()
-    for words in ("no-scaling", "nothing started yet", "code that loops, exits or crashes: softmax", "60 %"):
+    for words in ("one-mean-for-all", "nothing started yet", f"code that loops, exits or crashes: {BUILT}", "60 %"):
         assert words in terminal
         assert words in page
 
@@ -91,8 +89,8 @@ def test_of_two_marks_the_later_counts(marks, tmp_path):
     (tmp_path / "again.json").write_text(json.dumps(again))
     found = {(r.student, r.assignment): r for r in read_marks([marks, tmp_path / "again.json"])}
     assert len(found) == len(first)
-    assert found["ada", A1.name].score == 0
-    assert found["ben", A1.name].score == 20
+    assert found["ada", NAME].score == 0
+    assert found["ben", NAME].score == 6
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", '[{"student": "ada"}]'])
@@ -123,7 +121,7 @@ def large_class(folder, count=300):
     entries = []
     for number in range(count):
         student, skill = f"{'student-with-a-long-id' if number % 9 else 's'}-{number:04}@example.edu", rng.random()
-        for assignment in ("a1_scaled_dot_product", "a2_causal_masking"):
+        for assignment in (NAME, OTHER):
             if number % 50 == 49 and assignment.startswith("a2"):
                 continue
             exercises = [_exercise(rng, f"exercise_{n}", skill, begun=number % 40 != 39 or n < 2) for n in range(4)]
@@ -154,15 +152,15 @@ def _exercise(rng, name, skill, begun):
 
 def test_each_mistake_has_its_students_and_one_answer_that_names_nobody(marks, tmp_path):
     page = tmp_path / "c.html"
-    done = autograder_here("report", marks, "--html", page, "--submitted", marks.parent / "submitted")
+    done = autograder_here("report", marks, "--html", page, "--submitted", "submitted", cwd=marks.parent)
     assert done.returncode == 0, done.stderr
     text = page.read_text()
-    found = re.search(r"no-scaling<br>.*?</tr>", text, re.DOTALL)[0]
+    found = re.search(r"one-mean-for-all<br>.*?</tr>", text, re.DOTALL)[0]
     assert "chloe, dmitri" in " ".join(
         re.sub(r"<[^>]*>", "", found.partition("who")[2].partition("</details>")[0]).split()
     )
     sample = found.partition("<pre>")[2].partition("</pre>")[0]
-    assert "return Q @ K" in sample
+    assert "return X - X.mean()" in sample
     assert "#" not in sample
     (a1, _) = class_statistics(read_marks([marks]))
     assert a1.mistakes[0].students == ("chloe", "dmitri")
@@ -173,19 +171,19 @@ def test_who_tries_everything_and_scores_low_and_who_errs_alike_without_a_name_a
     a1, a2 = class_statistics(reports, ["nobody@example.edu"])
     low = [one.student for one in a1.attention if one.why.startswith("started everything, and has ")]
     wanted = [
-        r.student for r in reports if r.assignment == A1.name and r.score < 10 and all(e.started for e in r.exercises)
+        r.student for r in reports if r.assignment == NAME and r.score < 10 and all(e.started for e in r.exercises)
     ]
     assert low == wanted
     assert {one.student: one.why for one in a2.attention}["nobody@example.edu"] == "nothing handed in"
     first = a1.exercises[0]
     assert (first.started + first.not_started, a1.exercises[3].not_started) == (40, 1)
     begun = [
-        e.score for r in reports if r.assignment == A1.name for e in r.exercises if e.name == "exercise_3" and e.started
+        e.score for r in reports if r.assignment == NAME for e in r.exercises if e.name == "exercise_3" and e.started
     ]
     assert a1.exercises[3].mean == round(sum(begun) / len(begun), 2)
     assert all(-1 <= e.discrimination <= 1 and e.deviation > 0 for e in a1.exercises)
     assert a1.alike and all(one.count == len(one.students) > 1 for one in a1.alike)
-    unnamed = {(r.student, e.name) for r in reports if r.assignment == A1.name for e in r.exercises if not e.diagnosis}
+    unnamed = {(r.student, e.name) for r in reports if r.assignment == NAME for e in r.exercises if not e.diagnosis}
     assert all((student, one.exercise) in unnamed for one in a1.alike for student in one.students)
 
 
