@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import nbformat
 import pytest
 
@@ -63,6 +65,7 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
     assert "✗ not yet" in rubric.inner_text()
     assert "no scaling" in rubric.inner_text()
+    reads_well(page, rubric)
     assert page.get_by_text("For graders, a model answer.").is_visible()
 
     enter(page, "#test-attention_scores", "4.5")
@@ -99,6 +102,19 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
     assert rubric.locator("svg").count() == 2
     page.close()
+
+
+def reads_well(page, rubric):
+    """The table fits the page, its text is big enough to read, and no row lies on another."""
+    box = rubric.bounding_box()
+    assert 400 < box["width"] <= page.viewport_size["width"]
+    assert rubric.evaluate("one => one.scrollWidth <= one.clientWidth")
+    rows = [row.bounding_box() for row in rubric.locator("tbody tr").all()]
+    assert len(rows) >= 5
+    for above, below in itertools.pairwise(rows):
+        assert below["y"] >= above["y"] + above["height"] - 1
+    sizes = rubric.locator("td").evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize))")
+    assert min(sizes) >= 11
 
 
 def test_picture_in_the_text_and_answer_in_another_cell_can_be_graded(jupyterlab, chromium):

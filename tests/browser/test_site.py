@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import re
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
 HEADS = ASSIGNMENTS[2]
 # Between them they have tables, and code in several languages.
 LOOKED_AT = (("index", "narrow"), ("reference-authors", "wide"))
+BROKEN = {"](security.md)": "](secrets.md)", "#hidden-tests)": "#hidden-tasks)"}
 
 
 def build(source, target):
@@ -59,11 +61,40 @@ def site(pages, tmp_path_factory):
     return folder
 
 
+def test_every_page_is_built_and_in_the_navigation(site):
+    start = (site / "index.html").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert (site / f"{page.stem}.html").is_file()
+        assert f'href="{page.stem}.html"' in start, page.name
+    for page in ("contributing", "releasing", "changelog", "known-mistakes", "visible-tests"):
+        assert f'href="{page}.html"' in start
+
+
+def test_search_finds_words_of_every_page(site):
+    found = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    text = " ".join(entry["text"] for entry in found)
+    for words in ("nbgrader collect", "heads-interleaved", "no network", "marks.json"):
+        assert words in text
+
+
 def test_a_browser_fetches_nothing_from_elsewhere(site):
     """Links may lead away; what a page is made of lies beside it."""
     for page in site.glob("*.html"):
         fetched = re.findall(r"""<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)""", page.read_text())
         assert fetched == [], page.name
+
+
+def test_links_that_lead_nowhere_end_the_build(pages, tmp_path):
+    shutil.copytree(pages, tmp_path, dirs_exist_ok=True)
+    for page in (tmp_path / "docs").glob("*.md"):
+        text = page.read_text()
+        for old, new in BROKEN.items():
+            text = text.replace(old, new)
+        page.write_text(text)
+    done = build(tmp_path, tmp_path / "out")
+    assert done.returncode == 1
+    for new in BROKEN.values():
+        assert new.strip("](#)") in done.stderr
 
 
 @pytest.fixture

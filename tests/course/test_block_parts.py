@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import block_parts, news_training
+from autograder import block_parts, news, news_training, novel_training
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
@@ -97,6 +97,10 @@ def test_a_row_that_would_mislead_is_left_out_and_the_others_are_there(capsys):
     assert [row for row in rows if "does not undo" in row] == [rows[1]]
 
 
+def test_most_ways_to_write_a_block_can_be_taken_apart():
+    assert sum(taken_out("rotation", make(D_MODEL, H, G, D_FF)) is not None for make in BLOCKS) >= 0.6 * len(BLOCKS)
+
+
 @pytest.mark.slow
 def test_our_runs_are_those_of_the_notebook():
     """The beginning of a run, as the notebook's own cells make it, is the one that is kept."""
@@ -117,6 +121,19 @@ def test_our_runs_on_the_novel_are_those_of_the_notebook():
     assert names["read_without"]("nothing") == pytest.approx(ours["nothing"][0], abs=0.03)
 
 
+@pytest.mark.slow
+def test_a_model_that_knows_nothing_of_the_novel_is_unsure_among_all_tokens():
+    """And a few steps make it less so."""
+    names = notebook_names()
+    torch.manual_seed(0)
+    model = names["Reader"]("nothing")
+    untrained = novel_training.held_out_loss(model)
+    assert untrained == pytest.approx(math.log(novel_training.VOCABULARY), abs=0.5)
+    losses = novel_training.train(model, 250, until=40)
+    assert len(losses) == 40 and losses[-1] < untrained - 0.3
+    assert len(novel_training.tokens()[0]) > 190_000
+
+
 def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
     names = notebook_names()
 
@@ -130,6 +147,22 @@ def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
         said = capsys.readouterr().out
         assert "This table waits for `ModernDecoderBlock` and `rotate`" in said
         assert "nothing  " not in said
+
+
+def test_texts_are_those_of_the_exercise_and_the_ready_loss_is_right(capsys):
+    a6, items = COURSE.assignment("a6_transformer_summarizer").reference(), news.items(40, 0)[0]
+    ids, counted = news_training.tensors(items)
+    for item, row, mask in zip(items, ids.tolist(), counted.tolist(), strict=True):
+        words, of_loss = a6.training_example(
+            news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID
+        )
+        assert row == words + [news.PADDING_ID] * (ids.shape[1] - len(words))
+        assert mask == of_loss + [False] * (ids.shape[1] - len(words))
+    logits = torch.randn(40, ids.shape[1], len(news.WORDS))
+    ready = news_training.loss_of_what_counts(logits, ids, counted)
+    torch.testing.assert_close(ready, a6.summary_loss(logits, ids, counted))
+    assert news_training.own_or_ready_loss(a6.summary_loss) is a6.summary_loss
+    assert capsys.readouterr().out == ""
 
 
 def undone(logits, token_ids, loss_mask):

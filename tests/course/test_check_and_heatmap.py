@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import zlib
 
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 
 from autograder import check, heatmap
 from autograder.course import content
-from autograder.errors import MachineError
+from autograder.errors import CourseError, MachineError
 from autograder.judge.picture import draw
 from autograder.png import letters
-from autograder.reports.heatmap import ROUNDED
+from autograder.report import ExerciseResult
+from autograder.reports.heatmap import BELOW, DEEPEST, INK, ROUNDED
+from autograder.reports.rubric import as_html
 from autograder.student.check import CheckFailed, examine
+from autograder.student.check_result import Progress
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
+from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 
 VISIBLE = content.Visible()
@@ -164,6 +170,15 @@ def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
     assert "1 of 5 exercises of a2" in capsys.readouterr().out
 
 
+def test_the_bar_reads_as_words_and_as_a_progress_bar():
+    half = Progress.of("softmax", {"softmax", "attention_scores", "causal_mask"}, VISIBLE)
+    page = half._repr_html_()
+    assert 'role="progressbar"' in page
+    assert 'aria-valuenow="2"' in page
+    assert "2 of 4 exercises of a1, scaled dot product, pass their checks." in page
+    assert "Well done!" in repr(Progress.of("softmax", set(VISIBLE.assignments()["a1_scaled_dot_product"]), VISIBLE))
+
+
 # ---------------------------------------------------------------- yours beside what is asked for
 
 
@@ -190,6 +205,14 @@ def test_missing_scaling_is_seen_in_the_picture():
     assert rows == [["who", "0.00", "-2.00*", "4.00*", "2.00*"], ["who", "0.00", "-1.41", "2.83", "1.41"]]
 
 
+def test_wide_pictures_stand_below_each_other_in_a_terminal():
+    names = right("offset_attention") | {"offset_attention": lambda length, offset: np.eye(length)}
+    text = repr(examine("offset_attention", names))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "13 squares of yours differ" in words(text)
+    assert text.index("yours\n") < text.index("asked for\n")
+
+
 def test_a_mask_is_drawn_in_yes_and_no_with_its_tokens():
     page = examine("causal_mask", {"causal_mask": lambda n: np.ones((n, n), dtype=bool)})._repr_html_()
     assert page.count("stroke-dasharray") == 3
@@ -209,6 +232,18 @@ def test_nothing_is_drawn_of_a_stub():
 
 
 # ---------------------------------------------------------------- the package, and heat maps of one's own
+
+
+def test_importing_the_package_is_quick_and_brings_no_torch():
+    code = (
+        "import sys, time; start = time.perf_counter(); import autograder; "
+        "print(time.perf_counter() - start, 'torch' in sys.modules)"
+    )
+    seconds, torch_too = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split()
+    assert torch_too == "False"
+    assert float(seconds) < 0.3
 
 
 def test_heatmap_as_text_and_picture():
@@ -241,6 +276,35 @@ def test_the_png_beside_the_svg_shows_the_same_squares():
     assert letters("Ö·").shape == (8, 12)
 
 
+@pytest.mark.parametrize("colour", [INK, BELOW])
+@pytest.mark.parametrize(("theme", "text"), [((255, 255, 255), (33, 33, 33)), ((17, 17, 17), (255, 255, 255))])
+def test_a_number_can_be_read_on_the_deepest_square(colour, theme, text):
+    """A contrast of 4.5 in JupyterLab's light and dark themes and on feedback pages, as in WCAG 2.1, 1.4.3."""
+    full = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    square = [DEEPEST * c + (1 - DEEPEST) * below for c, below in zip(full, theme, strict=True)]
+
+    def light(colours):
+        linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colours]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    lower, higher = sorted((light(square), light(text)))
+    assert (higher + 0.05) / (lower + 0.05) >= 4.5
+
+
+def test_heatmap_of_numbers_below_zero_and_of_many_columns():
+    signed = heatmap(np.array([[-0.5, 0.25], [2.0, -2.0]]))._repr_html_()
+    above, below = "#2f6db3", "#c2601c"
+    assert signed.count(f'fill="{below}" fill-opacity="0.19"') == 1  # a quarter of DEEPEST: -0.5 beside a largest of 2
+    assert signed.count(f'fill="{below}" fill-opacity="0.75"') == 1
+    assert signed.count(f'fill="{above}"') == 2
+    assert "-0.50" in signed
+    large = heatmap(np.full((20, 32), 0.5))._repr_html_()
+    assert large.count("<rect") == 20 * 32
+    assert "0.50<" not in large
+    assert ">4<" in large
+    assert ">5<" not in large
+
+
 @pytest.mark.parametrize(
     ("weights", "labels"),
     [(np.zeros(3), {}), (np.zeros((2, 2)), {"rows": ["a"]}), (np.zeros((2, 2, 2)), {"names": ["one"]})],
@@ -250,8 +314,27 @@ def test_heatmap_says_what_does_not_fit(weights, labels):
         heatmap(weights, **labels)
 
 
+def test_course_finds_exercises_and_names_what_is_wrong(own_course):
+    assert COURSE.of_exercise("softmax").name == "a1_scaled_dot_product"
+    notebook = own_course.assignment("a1_scaled_dot_product").notebook
+    notebook.write_text(notebook.read_text().replace('"points": 5,', "", 1))
+    with pytest.raises(CourseError, match="cell 'test-attention_scores': no points"):
+        _ = own_course.assignment("a1_scaled_dot_product").exercises
+
+
 def drawn(names, name):
     return draw(Here(names).begin(Questions({})), PICTURES[name], name)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
+    assignment = COURSE.of_exercise(name)
+    module = assignment.reference()
+    result = ExerciseResult(name, (), 1.0)
+    picture = drawn(dict(vars(module)), name)
+    assert picture is not None
+    assert len(picture.matrices[0]) == len(picture.rows)
+    assert as_html(structs.replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
 
 
 @pytest.mark.parametrize(

@@ -42,3 +42,13 @@ def test_the_numbers_shown_are_those_counted(names):
     said = "\n".join(names["printed"])
     shown = re.findall(r"(\d+) words: +([\d.]+) million multiplications with the cache, +([\d.]+) without", said)
     assert shown == [("30", "1.5", "23.9"), ("60", "3.4", "112.7"), ("120", "8.6", "596.0")], said
+
+
+@pytest.mark.slow
+def test_the_counter_does_not_know_the_formula(names, monkeypatch):
+    """A step that does a word's work twice costs twice as much."""
+    step, text = names["decoding_step"], np.ones((5, D_MODEL))
+    once = names["counted"](names["with_cache"], text)
+    twice = lambda *args, **more: (step(*args, **more), step(*args, **more))[1]  # noqa: E731
+    monkeypatch.setitem(names["with_cache"].__globals__, "decoding_step", twice)
+    assert names["counted"](names["with_cache"], text) == pytest.approx(2 * once)

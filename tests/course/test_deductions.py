@@ -54,3 +54,11 @@ def test_a_mistake_has_a_fair_price(assignment):
             costs = costs if isinstance(costs, list) else [costs]
             unfair += [(exercise.name, name, cost) for cost in costs if not low <= cost <= high]
     assert not unfair
+
+
+@pytest.mark.parametrize("assignment", PRICED, ids=lambda a: a.name)
+def test_whatever_has_a_kind_is_a_known_mistake(assignment):
+    table = price_table(assignment)
+    names = {name for exercise in assignment.exercises for name in table[exercise.name]}
+    names |= {f"{exercise.name}/{name}" for exercise in assignment.exercises for name in table[exercise.name]}
+    assert not {name for kind in KINDS for name in table[kind]} - names

@@ -11,6 +11,7 @@ import pytest
 from autograder.authoring import generated_files
 from autograder.course.assignments import PREREQUISITE
 from autograder.submission import grade_id
+from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
@@ -25,6 +26,14 @@ def test_twins_and_releases_are_in_step_with_source():
     for path, text in generated_files.generated(COURSE):
         assert path.is_file(), f"{path} is missing; run `make sync`"
         assert path.read_text() == text, f"{path} is not what source/ gives; run `make sync`"
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_sync_writes_what_is_missing_and_then_nothing(own_course):
+    written = list(generated_files.sync(own_course))
+    assert len(written) >= len(ASSIGNMENTS)  # the releases; the paired scripts were copied
+    assert list(generated_files.sync(own_course)) == []
 
 
 @each
@@ -119,3 +128,15 @@ def test_the_shape_alone_is_worth_at_most_a_tenth(assignment):
         shape = sum(test.weight for test in mine if test.name == "test_shape")
         assert shape <= total / 10, exercise.name
         assert len(mine) >= 4, exercise.name
+
+
+def test_the_architecture_page_names_the_packages_that_there_are():
+    """The table of packages, top down, is what `make lint` holds imports against."""
+    import tomllib
+
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [name for layer in contracts[0]["layers"] for name in layer.split(" | ")]
+    table = (ROOT / "docs" / "architecture.md").read_text().split("| package of")[1].split("\n\n")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    named = [re.findall(r"^\| `(\w+)`", line)[0] for line in rows]
+    assert sorted(named) == sorted(name for name in layers if name != "__main__")

@@ -28,6 +28,11 @@ SIZES = {"vocab_size": len(news.WORDS), "d_model": 16, "num_heads": 2, "d_ff": 3
 # ---------------------------------------------------------------- the corpus
 
 
+def test_the_same_seed_gives_the_same_news_and_another_one_others():
+    assert news.items(50, 10) == news.items(50, 10)
+    assert news.items(50, 10) != news.items(50, 10, seed=1)
+
+
 @pytest.mark.slow
 def test_no_held_out_summary_is_among_those_to_train_on():
     train, held_out = news.items()
@@ -49,6 +54,41 @@ def test_articles_have_two_to_four_sentences_and_mislead():
     first = [item.article.index(item.summary.split()[0]) for item in train]
     assert min(first) == 0
     assert max(first) > 100  # the news may stand at the end
+
+
+@pytest.mark.slow
+def test_summaries_differ_in_length_and_kind_so_that_the_end_is_a_decision():
+    train, held_out = news.items()
+    for part in (train, held_out):
+        lengths = {
+            4: sum(" moves to " in item.summary for item in part),
+            5: sum(" in " not in item.summary and " moves " not in item.summary for item in part),
+        }
+        assert all(0.06 < count / len(part) < 0.14 for count in lengths.values()), lengths
+        assert {len(item.summary.split()) for item in part} == {4, 5, 7}
+    where_or_not = [item for item in train if item.summary.endswith("the chess cup")]
+    assert any(" in " in item.article for item in where_or_not)  # of somebody else
+
+
+@pytest.mark.slow
+def test_every_word_has_a_number_and_comes_back():
+    train, held_out = news.items()
+    for item in (*train, *held_out):
+        for text in (item.article, item.summary):
+            assert news.decode(news.encode(text)) == text
+    assert len(set(news.WORDS)) == len(news.WORDS)
+    with pytest.raises(ValueError, match="no word 'zebra'"):
+        news.encode("a zebra")
+
+
+def test_more_items_than_there_are_facts_is_said():
+    with pytest.raises(ValueError, match="different facts"):
+        news.items(30_000)
+
+
+def test_the_corpus_needs_no_torch():
+    code = "import sys; from autograder import news; news.items(20, 5); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 # ---------------------------------------------------------------- the decoder
@@ -107,6 +147,22 @@ def test_looking_over_a_models_shoulder(kind):
     before = model(torch.tensor([[4, 9, 7, 5]]))
     torch.testing.assert_close(model(torch.tensor([[4, 9, 7, 5]])), before)
     assert not any(layer._forward_hooks or layer._forward_pre_hooks for layer in model.modules())
+
+
+def test_own_weights_are_those_of_the_last_place():
+    torch.manual_seed(0)
+    reference = A6.reference()
+    model = reference.TransformerDecoder(**SIZES)
+    ids = torch.tensor([[4, 9, 7]])
+    x = model.embedding(ids) * 4 + model.positions[:3]
+    mask = torch.ones(3, 3, dtype=torch.bool).tril()
+    wanted = model.blocks[0].attention(model.blocks[0].norm_1(x), mask)[1][0, :, -1]
+    np.testing.assert_allclose(look(model, [4, 9, 7])[:2], wanted.detach().numpy(), atol=1e-6)
+
+
+def test_a_model_without_attention_is_nothing_to_look_at():
+    with pytest.raises(ValueError, match="nothing to look at"):
+        look(torch.nn.Embedding(9, 4), [1, 2])
 
 
 def test_highlight_as_text_and_picture():
@@ -170,6 +226,18 @@ def test_an_alarm_where_a_model_sees_the_future(capsys):
     for decoder, alarm in ((reference.TransformerDecoder, False), (None, False), (Seeing, True)):
         exec(cell, names | {"TransformerDecoder": decoder})
         assert ("ALARM: words to come move the logits before them" in capsys.readouterr().out) == alarm
+
+
+def test_the_loss_as_text_and_picture():
+    curve = loss_curve([5.0, 1.0, float("nan"), 0.0, 0.02], title="loss <1>")
+    assert "5.0000" in repr(curve)
+    html = curve._repr_html_()
+    assert "loss &lt;1&gt;" in html
+    assert html.count("<polyline") == 1
+    assert "nan" not in html.split("<polyline")[1]
+    for nothing in ([], [float("nan")]):
+        with pytest.raises(ValueError, match="at least one finite loss"):
+            loss_curve(nothing)
 
 
 def test_a_loss_may_be_counted_along_something_else_than_steps():
@@ -288,3 +356,21 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
     assert "the news have no word 'zebra'" in texts["limits-code"]
     assert float(texts["clock"]) < 120 * ENOUGH / STEPS
     assert saved_model_of(tmp_path) >= 180  # as good on news of another seed
+
+
+@pytest.mark.catalogue
+def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
+    """The release with the four exercises done and nothing brought: an eighth of the training, and it has begun.
+
+    What a saved model of PyTorch's layers is worth, tests/sandbox/test_saved_model.py says.
+    """
+    from autograder.authoring.sample_class import fill, model_answers
+
+    released = COURSE.root / "assignments" / A6.name / A6.notebook.name
+    notebook = trained_for(fill(released, model_answers(A6)), STEPS // 8)
+    (news_cell,) = [cell for cell in notebook.cells if "held_out = news.items()" in cell.source]
+    news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # nonsense never ends
+    texts = run_notebook(notebook, tmp_path)
+    assert "PyTorch's own layers" in texts["train-model-code"]
+    assert float(texts["train-loop-code"].split()[-1]) > 2  # the loss has fallen to less than half
+    assert texts["heads"].count("layer 1, head 3") == 3

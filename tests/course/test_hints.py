@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import nbformat
 import pytest
 
 from autograder import hint
 from autograder.course import content
+from autograder.student.hint import Help
 from tests.helpers.in_process import ASSIGNMENTS
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+
+
+@pytest.fixture(autouse=True)
+def new_session(monkeypatch):
+    monkeypatch.setattr("autograder.student.hint._asked", Counter())
 
 
 @each
@@ -60,6 +67,31 @@ def test_each_time_one_level_more(capsys):
     assert said[3] == said[2]
 
 
+def test_each_exercise_counts_for_itself_and_a_function_may_be_given(capsys):
+    def attention_scores(Q, K): ...
+
+    hint("softmax")
+    hint(attention_scores)
+    hint(attention_scores)
+    out = capsys.readouterr().out
+    assert "softmax: hint 1 of 3" in out
+    assert "attention_scores: hint 2 of 3" in out
+
+
+def test_in_jupyterlab_it_is_a_list_with_a_link():
+    page = Help("softmax", 3, content.Visible())._repr_html_()
+    assert page.count("<li") == 3
+    assert 'href="https://arxiv.org/abs/1706.03762"' in page
+    assert "<code>softmax</code>" in page
+
+
 def test_an_unknown_name_is_a_sentence():
     with pytest.raises(content.UnknownExercise, match="did you mean causal_mask"):
         hint("causal_masc")
+
+
+def test_nothing_is_written_down(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    hint("softmax")
+    assert list(tmp_path.iterdir()) == []

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.authoring import catalogue_page
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.student import parts_of
 from autograder.testing.values.core.comparing import numbers
 from tests.helpers.in_process import (
     ASSIGNMENTS,
     LONG,
+    callers_of,
     exercise_of,
     judged_elsewhere,
     judged_mistake,
@@ -91,6 +93,16 @@ def cost_nothing_elsewhere(assignment, mistakes):
             assert result.score == result.max_score, (mistake.name, result.name, lost)
 
 
+@pytest.mark.slow
+def test_the_exercises_that_call_another_are_found():
+    a5 = ASSIGNMENTS[4]
+    found = {exercise.name: [one.name for one in callers_of(a5, exercise)] for exercise in a5.exercises}
+    assert {name: callers for name, callers in found.items() if callers} == {
+        "positional_encoding": ["TransformerDecoder"],
+        "DecoderBlock": ["TransformerDecoder"],
+    }
+
+
 # Of a part, such as "the result for batch item 1", the place is that in the part.
 WRONG = re.compile(
     r"(\w+\(.*?\))(?: with .*?)?: (?:the result|output|weights) at \[([\d, ]+)\] is (\S+), which is not right"
@@ -138,6 +150,15 @@ def test_one_mistake_costs_about_as_much_in_one_exercise_as_in_another():
     ranges = {name: (min(own.values()), max(own.values())) for name, own in prices.items()}
     uneven = {name for name, (least, most) in ranges.items() if most > max(2.05 * least, least + 10)}
     assert not uneven, {name: prices[name] for name in uneven}
+
+
+@pytest.mark.slow
+def test_the_page_has_a_row_for_each_mistake():
+    cases = [(a, m) for a, m in CASES if m.exercise in ("softmax", "masked_softmax")]
+    page = catalogue_page.page((a, m, judged_mistake(a, m)) for a, m in cases)
+    assert f"| these suites | 0 of {len(cases)} |" in page
+    for _, mistake in cases:
+        assert re.search(rf"^\| {re.escape(mistake.name)} \| \d+ % \|.*✗", page, re.MULTILINE), mistake.name
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import pytest
+import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -88,8 +89,25 @@ def output_of_zeros(module):
     nn.init.zeros_(module.output.weight)
 
 
+def output_of_zeros_and_one_number_elsewhere(module):
+    of_all(lambda p: nn.init.constant_(p, 0.5))(module.blocks)
+    output_of_zeros(module)
+
+
 def test_the_last_layer_of_a_decoder_may_begin_at_zero():
     assert not failed(made_with(output_of_zeros, "TransformerDecoder"))
+
+
+def test_a_last_layer_of_zeros_hides_no_heads_that_are_alike():
+    found = failed(made_with(output_of_zeros_and_one_number_elsewhere, "TransformerDecoder"))
+    assert "heads 0 and 1 are alike" in found["test_as_made"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("gain", [0.5, 1, 2**0.5])
+def test_no_text_asks_for_a_gain(name, gain):
+    assert not failed(made_with(of_all(lambda p: nn.init.xavier_uniform_(p, gain)), name))
 
 
 class DecoderBlock(BLOCK):
@@ -133,6 +151,13 @@ def test_a_dropout_that_is_always_on_has_one_price_and_one_sentence(name):
     assert all("For the reason given above" in message for message in told[1:])
 
 
+@pytest.mark.slow
+def test_a_dropout_is_called_one():
+    result = judged_alone(A5, exercise_of(A5, "DecoderBlock"), DecoderBlock)
+    assert result.diagnosis == "dropout"
+    assert result.score >= 0.85 * result.max_score
+
+
 def test_a_mask_that_is_dropped_in_one_mode_loses_marks():
     for mode in (True, False):
 
@@ -143,3 +168,12 @@ def test_a_mask_that_is_dropped_in_one_mode_loses_marks():
         found = failed(MultiHeadAttention)
         assert "test_real_sizes" in found
         assert ("test_values_with_a_mask" in found) is mode
+
+
+def test_a_message_says_that_a_module_was_in_eval():
+    class MultiHeadAttention(ATTENTION):
+        def forward(self, x, mask=None):
+            output, weights = super().forward(x, mask)
+            return torch.sin(output), weights
+
+    assert "MultiHeadAttention(d_model=12, num_heads=3).eval()(x)" in failed(MultiHeadAttention)["test_output"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.student.check import examine
+from tests.conftest import ROOT
 from tests.helpers.slips import BY_NAME, cells, first_line, names_of
 
 
@@ -21,6 +22,16 @@ def said(assignment, exercise, *edits, code=None):
 
 
 A1, A2, A3, A4, A5 = list(BY_NAME)[:5]
+
+
+def test_a_mask_never_adds_axes_in_a_demonstration():
+    text = (ROOT / "solutions" / A2 / "causal_masking.py").read_text()
+    assert "masked_softmax(scores, padding_mask" not in text
+
+
+def test_head_0_owns_the_first_columns():
+    for path in (ROOT / "attention_course").rglob("visible_tests.py"):
+        assert "Head 1 owns the first" not in path.read_text()
 
 
 @pytest.mark.parametrize(

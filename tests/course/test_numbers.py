@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.kernel import run_all
-from tests.helpers.notebook_numbers import computed, is_among, names_in, table_of, texts_of, told
+from tests.helpers.notebook_numbers import captions, computed, is_among, names_in, table_of, texts_of, told
 
 A6 = COURSE.assignment("a6_transformer_summarizer")
 # What takes long is not run: each is asked for by another test.
@@ -30,6 +30,16 @@ def test_numbers_in_the_text_are_those_of_the_code(assignment):
         assert free <= set(told(text)), (name, free - set(told(text)))
         wrong += [(name, number) for number in told(text) if number not in free and not is_among(number, found)]
     assert not wrong
+
+
+def test_a_number_that_the_code_does_not_give_is_noticed():
+    assert told("weights of 0.42 in 1,024 words ([Su 2021](https://a.b/2104.1), section 3.2), $4{,}096$ at 12") == [
+        "0.42", "1024", "4096", "12",
+    ]  # fmt: skip
+    assert told(captions("heatmap(x, title=f'window of 40: {y.max():6.2f} at {names[\"b 17\"]}')")) == ["40", "17"]
+    assert is_among("0.42", [1.0, 0.4188])
+    assert not is_among("0.42", [0.4301])
+    assert not is_among("131040", [131041.0])
 
 
 def known_mixtures():

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import struct
+import zlib
 
 import nbformat
 import numpy as np
 import pytest
 import torch
 
-from attention_course.helpers import novel, trained_decoder
+from attention_course.helpers import byte_pairs, novel, trained_decoder
 from autograder import highlight, loss_curve
 from tests.helpers.in_process import COURSE
+from tools import novel as novel_tool
+from tools import trained_decoder as training_tool
 
 NAMES = "a2_causal_masking", "a5_transformer_decoder", "a6_transformer_summarizer"
 A2, A5, A6 = (COURSE.assignment(name) for name in NAMES)
@@ -37,7 +41,30 @@ def test_the_novel_is_long_plain_and_free():
     assert "public domain" in (novel.FILE.parent / "novel.LICENCE.md").read_text(encoding="utf-8")
 
 
+def test_a_book_is_found_in_what_the_package_keeps():
+    """As R writes it: blocks with a length in front, and in each a list of strings."""
+
+    def block(*lines):
+        strings = b"".join(struct.pack(">ii", 0x40009, len(line)) + line.encode() for line in lines)
+        packed = zlib.compress(b"X\n" + bytes(12) + novel_tool.STRINGS + struct.pack(">i", len(lines)) + strings)
+        return struct.pack(">i", len(packed)) + packed
+
+    data = block("EMMA", "") + block(
+        "MINE", "by me", "Chapter 1", "", "It _is_", "so.", "", "Chapter 2", "", "And then"
+    )
+    assert novel_tool.paragraphs(novel_tool.book(data, "MINE")) == "It is so.\nAnd then\n"
+    with pytest.raises(ValueError, match="'NOBODY'"):
+        novel_tool.book(data, "NOBODY")
+
+
 # ---------------------------------------------------------------- tokens
+
+
+def test_byte_pairs_by_hand_as_the_notebook_tells():
+    merges = byte_pairs.learn("the then they", len(byte_pairs.ALPHABET) + 2)
+    assert merges == [("t", "h"), ("th", "e")]
+    tokens = byte_pairs.Tokenizer(merges)
+    assert [tokens.tokens[number] for number in tokens.encode("they")] == ["the", "y"]
 
 
 def test_a_text_comes_back_from_its_tokens():
@@ -92,6 +119,58 @@ def test_ones_own_attention_takes_the_place_of_pytorchs():
     assert len(trained_decoder.NAMES) == 12
     with pytest.raises(ValueError, match=r"\(4, 1, 1\)"):
         trained_decoder.read(SENTENCE, lambda Q, K, V: (V, np.ones((4, 1, 1))))
+
+
+def test_a_text_that_it_cannot_read_is_said():
+    for text in ("", "word " * 65):
+        with pytest.raises(ValueError, match="from 1 to 64"):
+            trained_decoder.read(text)
+
+
+def test_tokens_are_named_as_words_and_parts_of_words():
+    assert trained_decoder.read("Elizabeth unscrewed\n it .").tokens[0] == "Elizabeth"
+    shown = trained_decoder.read("A transformer\nreads.").tokens
+    assert shown[0] == "A"
+    assert "¶" in shown
+    assert any(token.startswith("-") for token in shown)
+    assert not any(" " in token for token in shown)
+
+
+def test_it_is_small_and_cannot_be_written_over():
+    assert trained_decoder.FILE.stat().st_size < 3e6
+    with pytest.raises(ValueError, match="read-only"):
+        trained_decoder.weights()["positions"][0] = 0
+
+
+@pytest.mark.slow
+def test_the_command_that_made_it_makes_such_a_file(tmp_path, capsys):
+    """Two steps of it, from the same seed."""
+    tokens = trained_decoder.tokenizer()
+    ids = torch.tensor(tokens.encode(novel.text()[1]))
+    threads = torch.get_num_threads()
+    try:
+        model = training_tool.train(ids, ids[:640], steps=2)
+    finally:
+        torch.set_num_threads(threads)
+    training_tool.write(model, tokens, tmp_path / "made.safetensors")
+    assert "step    0   loss 7." in capsys.readouterr().out
+    made, kept = (
+        trained_decoder.read_safetensors(path.read_bytes())
+        for path in (tmp_path / "made.safetensors", trained_decoder.FILE)
+    )
+    assert {name: array.shape for name, array in made.items()} == {name: array.shape for name, array in kept.items()}
+
+
+def test_in_a_quarter_of_what_it_reads_a_stretch_comes_again():
+    torch.manual_seed(0)
+    x = training_tool.drawn(torch.arange(5000))
+    steps = x.diff(dim=-1)
+    again = [(row < 0).any() for row in steps]
+    assert sum(again) == len(x) // 4
+    for row, jumps in zip(x[: training_tool.AGAIN], steps, strict=False):
+        period = 1 - int(jumps.min())
+        assert training_tool.SHORTEST <= period <= training_tool.L // 2
+        assert torch.equal(row[period:], row[:-period])
 
 
 # ---------------------------------------------------------------- what notebooks say of it

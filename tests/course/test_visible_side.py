@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from functools import cache
 
+import numpy as np
 import pytest
 
 from autograder.authoring import visible_page
+from autograder.course import content
+from autograder.reports.heatmap import ROUNDED, Heatmap
 from autograder.student.calls import exercises_below, in_cells
 from autograder.student.check import examine
+from autograder.testing.catalogue import read_catalogue
+from autograder.testing.example import example_in
 from tests.helpers.accepted import CASES as ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, marks_of
 from tests.helpers.selection import one_in
 
+EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
+PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 some = pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS), ids=lambda a: a.name)
 
@@ -49,6 +56,15 @@ def test_nine_in_ten_are_caught_by_the_checks_alone():
     assert sum(row.checked for row in found) >= 0.9 * len(found)
 
 
+@pytest.mark.slow
+def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
+    assignment = ASSIGNMENTS[1]
+    page = visible_page.page(rows_of(assignment))
+    for mistake in read_catalogue(assignment.mistakes):
+        assert f"| {mistake.name} |" in page
+    assert "Not shown by visible tests: stops-at-a-length: A size: an example by hand" in page
+
+
 @pytest.mark.parametrize(
     ("assignment", "way"),
     [
@@ -63,6 +79,21 @@ def test_right_way_passes_every_check_and_draws_as_equal(assignment, way):
 
 
 # ---------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_a_picture_asks_for_is_the_reference_rounded_to_two_digits(name):
+    wanted = PICTURES[name].wanted
+    given = np.array(examine(name, right(name)).result.picture.matrices, dtype=float).reshape(wanted.shape)
+    assert np.abs(given - wanted).max() <= 0.005 + 1e-9
+    assert ROUNDED < 0.006
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_in_a_picture_is_symmetric(name):
+    for matrix in PICTURES[name].wanted.reshape(-1, *PICTURES[name].shape):
+        turned = (matrix.T, matrix[::-1], matrix[:, ::-1], matrix[::-1, ::-1])
+        assert not any(other.shape == matrix.shape and np.allclose(other, matrix) for other in turned)
 
 
 def drawn(name, code):
@@ -90,6 +121,14 @@ def test_a_flipped_kernel_is_drawn_as_wrong():
     assert drawn("convolution_by_attention", lambda X, kernel: right_one(X, kernel.swapaxes(1, 2))) is False
 
 
+def test_labels_are_words_or_places_and_no_two_sizes_of_a_call_hide_each_other():
+    Q, K, V = PICTURES["attention_scores"].args + PICTURES["scaled_dot_product_attention"].args[2:]
+    assert len({*Q.shape, *K.shape, V.shape[1]}) == 4
+    X, W_Q, *_ = PICTURES["multi_head_attention"].args
+    assert len({*X.shape, W_Q.shape[1], W_Q.shape[1] // 2, 2}) == 5
+    assert isinstance(examine("causal_mask", right("causal_mask"))._pictures()[0], Heatmap)
+
+
 # ---------------------------------------------------------------- which exercise to start with
 
 
@@ -111,6 +150,26 @@ UNDONE = "def attention_scores(Q, K):\n    raise NotImplementedError()\n"
 
 def first_line(verdict):
     return " ".join(verdict.text().split("\n  ")[0].split())
+
+
+def test_a_wrong_exercise_below_is_named_in_the_first_line_and_no_question_leads_astray():
+    verdict = examine("scaled_dot_product_attention", defined("softmax", WRONG + ATTEND))
+    assert first_line(verdict).startswith(
+        "scaled_dot_product_attention: `attention_scores`, which this calls, does not pass its own check yet. "
+        "Start there."
+    )
+    assert "Which of scores, softmax" not in repr(verdict)
+    assert "0.1192" in repr(verdict)  # what came out and what was wanted are still told
+    assert 'hint("attention_scores")' in repr(verdict)
+    alone = examine("scaled_dot_product_attention", defined("softmax", ATTEND.replace("weights, ", "")))
+    assert "which this calls" not in repr(alone)
+
+
+def test_a_finished_cell_is_never_called_not_started():
+    for source in (UNDONE + ATTEND, ATTEND + "del attention_scores"):
+        verdict = examine("scaled_dot_product_attention", defined("softmax", source))
+        assert "`attention_scores`, which this calls, is not written yet. Start there." in first_line(verdict)
+        assert "not started" not in repr(verdict) + verdict._repr_html_()
 
 
 def test_what_is_brought_is_named_with_where_it_comes_from():
@@ -142,6 +201,14 @@ def test_in_a_saved_notebook_the_same_is_read_from_its_text():
     assert exercises_below("Whole", definitions, known) == known
     names = defined("softmax", "\n".join(cells[1:]))
     assert exercises_below("Whole", names, known) == known
+
+
+def test_a_check_that_passes_says_nothing_of_others():
+    names = defined("softmax", "def softmax(x, axis=-1):\n    return x\n")
+    attend = names["torch_scaled_dot_product_attention"]
+    names["torch_scaled_dot_product_attention"] = lambda *given: (softmax_too, attend(*given))[1]
+    softmax_too = names["softmax"]
+    assert examine("torch_scaled_dot_product_attention", names).culprit is None
 
 
 # ---------------------------------------------------------------- what a failing check says

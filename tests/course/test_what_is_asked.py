@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from attention_course.hidden.inputs import normal, tensor
 from autograder.judge.results import ABOVE
+from autograder.testing import reproduce
+from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, judged_alone
 
 
@@ -92,3 +95,14 @@ def test_a_head_too_narrow_is_asked_how_much_fits_through():
         return [j - (k - 1) // 2 for j in range(k)], W_V, rows[:, 0].astype(kernel.dtype)
 
     assert "fits through a head of width 1?" in messages(convolution_heads)["test_taps"]
+
+
+def test_many_arrays_are_made_in_a_shorter_line():
+    notes = reproduce.Notes()
+    with notes.taken():
+        given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
+    line = notes.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])
+    assert line.count("default_rng") == 1
+    names = {"np": np, "torch": torch}
+    exec(line, names)
+    assert all(torch.allclose(names[name], one) for name, one in zip("xyz", given, strict=True))

@@ -10,6 +10,7 @@ import pytest
 from autograder.authoring.generated_files import sync
 from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.course.assignments import Course
+from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.courses.algorithms import SORTING
@@ -222,3 +223,11 @@ def test_where_no_course_is_found_nothing_of_ours_is_named(tmp_path, course):
         said = said_by(Course(tmp_path / "nowhere"), "grade", *words, code=2)
         assert said.startswith("autograder: no course here: ")
         assert "a1_" not in said
+
+
+def test_lines_that_nbgrader_makes_tests_of_are_refused(tmp_path):
+    (tmp_path / "source" / "one").mkdir(parents=True)
+    text = "#% tests auto 1\n### AUTOTEST f(3)\n"
+    nbformat.write(notebook_of(text), tmp_path / "source" / "one" / "one.ipynb")
+    with pytest.raises(CourseError, match="cell 'auto': nbgrader writes tests in place of AUTOTEST lines"):
+        _ = Course(tmp_path).assignment("one").exercises

@@ -84,6 +84,29 @@ def test_wrong_answers_lose_their_exercise_and_are_told_what_they_did(marked):
 
 # ---------------------------------------------------------------- hostile
 
+HOSTILE = [
+    {"table": "def table(prices):\n    while True: print('x' * 10**6)"},
+    {"table": "def table(prices):\n    print('x' * 10**8)\n    print(f'secret {prices}')"},
+]
+
+
+OTHERS = [pytest.param(kind, marks=pytest.mark.catalogue) for kind in ("landlock", "process")]
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bubblewrap", *OTHERS])
+def test_what_is_hostile_loses_its_own_exercise(course, kind):
+    """Endless text."""
+    quick = Limits(call_seconds=1.5, memory=400 * 2**20)
+    with marking(course, kind, quick) as mark:
+        for answers in HOSTILE:
+            found = mark(**answers)
+            assert {name: score for name, (score, _) in found.items()} == {
+                name: 0 if name in answers else 2 for name in SUITES
+            }, found
+        assert mark() == FULL
+
 
 # ---------------------------------------------------------------- the visible side
 

@@ -41,6 +41,10 @@ def told(result):
     return f"{result.evidence} {next((test.message for test in result.tests if test.message), '')}"
 
 
+def test_an_exercise_takes_at_most_twenty_lines():
+    assert {name: one.lines for name, one in EXERCISES.items() if one.lines > 20} == {}
+
+
 @pytest.mark.slow
 def test_right_answers_in_any_style_have_all_points(mark):
     solutions = {name: one.solution for name, one in EXERCISES.items()}

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring.visible_page import not_shown
 from autograder.course import content
-from autograder.course.assignments import Course, course_at
+from autograder.course.assignments import Course, course_at, rubrics_in
 from autograder.errors import CourseError
 from autograder.testing.example import example_in
 from autograder.testing.hidden_tests import Suite
@@ -133,6 +133,18 @@ def test_a_toml_file_that_has_not_its_form(assignment, file, text, said):
     with pytest.raises(CourseError) as error:
         tables(assignment)[file]()
     assert str(error.value).startswith(f"{path}: {said}")
+
+
+def test_toml_files_that_are_in_order(assignment):
+    (assignment.content / "mean").mkdir()
+    (assignment.content / "rubric.toml").write_text("why = [[1, 'names it']]")
+    (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
+    (assignment.content / "shared_picture.toml").write_text("X = [[1, 2], [3, 4]]")
+    assert content.sandbox_setting(assignment.course_folder)["names"] == {}
+    assert rubrics_in(assignment.content / "rubric.toml") == {"why": ((1.0, "names it"),)}
+    example = example_in(assignment.content / "mean" / "picture.toml")
+    assert example.args[0].tolist() == [[1, 2], [3, 4]]
+    assert example.shape == (1, 1)
 
 
 def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,15 @@ def test_the_series_shows_a_few_values_with_the_first_and_the_last():
     assert "d_k = 1<" in page
     assert "d_k = 1024<" in page
     assert "d_k = 7\nwidth 7" in repr(explore(squares, d_k=[7]))
+
+
+def test_without_ipywidgets_the_pictures_are_shown_as_they_are(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    shown = displayed(monkeypatch)
+    explore(squares, num_heads=range(1, 4))._ipython_display_()
+    assert [type(thing) for thing in shown] == [dict]
+    assert shown[0]["text/html"].count("<svg") == 3
+    assert "num_heads = 2" in shown[0]["text/plain"]
 
 
 def test_moving_the_slider_changes_the_picture_and_a_readable_series_stays(monkeypatch):

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
+import nbformat
 import pytest
 
+from autograder.authoring.sample_class import hand_in, mistake, model_answers
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
 from autograder.systems.gradescope_results import gradescope_files
-from tests.helpers.small_course import NAME
+from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.releases import filled
 from tests.helpers.terminal import autograder, autograder_here
+
+A1 = ASSIGNMENTS[0]
 
 
 @pytest.fixture(scope="module")
 def exported(marks, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported")
     words = ("--csv", folder / "e.csv", "--gradescope", folder / "gradescope")
-    done = autograder("export", marks, *words, cwd=marks.parent)
+    done = autograder("export", marks, *words)
     assert done.returncode == 0, done.stderr
     return folder, read_marks([marks])
 
@@ -39,6 +53,29 @@ def test_a_spreadsheet_reads_every_exercise(exported):
         assert [r["started"] == "yes" for r in mine] == [e.started for e in report.exercises]
 
 
+def test_gradescope_results_keep_to_the_specification(exported):
+    """https://gradescope-autograders.readthedocs.io/en/latest/specs/: keys, kinds and the words allowed."""
+    folder, reports = exported
+    kinds = {"score": (int, float), "max_score": (int, float), "name": str, "number": str, "output": str, "tags": list}
+    for report in reports:
+        data = json.loads((folder / "gradescope" / report.student / report.assignment / "results.json").read_text())
+        assert data["score"] == report.score
+        assert data.keys() == {
+            "score", "output", "visibility", "stdout_visibility", "output_format", "test_output_format",
+            "test_name_format", "tests",
+        }  # fmt: skip
+        assert (data["visibility"], data["stdout_visibility"]) == ("visible", "hidden")
+        assert {data["output_format"], data["test_output_format"], data["test_name_format"]} == {"text"}
+        tests = [test for exercise in report.exercises for test in exercise.tests]
+        assert [(t["score"], t["max_score"], t["output"]) for t in data["tests"]] == [
+            (t.score, t.max_score, t.message) for t in tests
+        ]
+        for test in data["tests"]:
+            assert all(isinstance(test[key], kind) for key, kind in kinds.items())
+            assert test["status"] in ("passed", "failed")
+        assert (report.reason or "points") in data["output"]
+
+
 def test_a_students_name_leads_nowhere_else(tmp_path):
     for name in ("../../outside", "..", "/etc", ""):
         ((path, _),) = gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path)
@@ -47,7 +84,123 @@ def test_a_students_name_leads_nowhere_else(tmp_path):
 
 
 def test_a_call_without_a_form_says_which_there_are(marks):
-    for words, form in ((("export", marks), "--gradescope"), (("bundle", NAME), "--classroom50")):
-        done = autograder_here(*words, cwd=marks.parent)
+    for words, form in ((("export", marks), "--gradescope"), (("bundle", A1.name), "--classroom50")):
+        done = autograder_here(*words)
         assert done.returncode == 2
         assert form in done.stderr
+
+
+@pytest.fixture(scope="module")
+def gradescope(tmp_path_factory):
+    """/autograder as Gradescope lays it out; this interpreter's environment in place of the one setup.sh makes."""
+    root = tmp_path_factory.mktemp("autograder")
+    done = autograder("bundle", A1.name, "--gradescope", root / "a1.zip")
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(root / "a1.zip") as bundle:
+        modes = {info.filename: stat.S_IMODE(info.external_attr >> 16) for info in bundle.infolist()}
+        bundle.extractall(root / "source")
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755
+    shutil.copy(root / "source" / "run_autograder", root)
+    (root / "venv").symlink_to(sys.prefix)
+    return root
+
+
+def run_autograder(root, notebook=None, name=A1.notebook.name):
+    shutil.rmtree(root / "submission", ignore_errors=True)
+    (root / "submission").mkdir()
+    if notebook is not None:
+        path = hand_in(notebook, root / "handed in", "x", A1)
+        shutil.copy(path, root / "submission" / name)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (root / "results").stat().st_mode & 0o077
+    return json.loads((root / "results" / "results.json").read_text())
+
+
+@pytest.mark.slow
+def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    results = run_autograder(gradescope, filled(A1, wrong), name="my copy (1).ipynb")
+    assert 15 < results["score"] < 20
+    assert "no scaling" in results["output"]
+    nothing = run_autograder(gradescope)
+    assert nothing["score"] == 0
+    assert f"no {A1.notebook.name}" in nothing["output"]
+
+
+SPY = """
+def softmax(x, axis=-1):
+    import pathlib
+    raise ValueError("I have read " + str([str(p) for p in pathlib.Path("/").rglob("hidden_tests.py")][:3]) + str(x))
+"""
+
+
+@pytest.mark.slow
+def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(gradescope):
+    spying = filled(A1, model_answers(A1) | {"softmax": SPY})
+    script = gradescope / "run_autograder"
+    kept = script.read_text()
+    no_sandbox = re.sub(r'^if ! "\$python" -P -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
+    assert no_sandbox != kept
+    try:
+        script.write_text(no_sandbox)
+        with pytest.raises(AssertionError, match="nothing was graded"):
+            run_autograder(gradescope, spying)
+        script.write_text(no_sandbox.replace('"needed" = needed', '"wished for" = needed'))
+        results = run_autograder(gradescope, spying)
+    finally:
+        script.write_text(kept)
+    assert results["score"] < 20
+    assert {test["output"] for test in results["tests"]} == {""}
+    assert "I have read" not in json.dumps(results)
+    assert results["visibility"] == "after_due_date"
+
+
+def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope):
+    names = {str(path.relative_to(gradescope / "source")) for path in (gradescope / "source").rglob("*")}
+    assert {"setup.sh", "run_autograder", "nbgrader_config.py", "pyproject.toml", "constraints.txt"} <= names
+    assert f"attention_course/{A1.name}/softmax/hidden_tests.py" in names
+    for other in ASSIGNMENTS[1:]:
+        assert not [name for name in names if other.name in Path(name).parts]
+    for secret in ("solutions", "source", f"attention_course/{A1.name}", "attention_course/hidden"):
+        assert (gradescope / "source" / secret).is_dir()
+    assert not [
+        name for name in names if name.startswith(("submitted", "autograded", "feedback", "gradebook", ".venv"))
+    ]
+    for script in ("setup.sh", "run_autograder"):
+        text = (gradescope / "source" / script).read_text()
+        assert text.startswith("#!/usr/bin/env bash\n")
+        assert not re.findall("@[A-Z]+@", text)
+        assert subprocess.run(["bash", "-n", gradescope / "source" / script], check=False).returncode == 0
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, monkeypatch):
+    """As its runner does: the script beside the wheels, in the student's checkout, with pip left out."""
+    (path,) = [tmp_path / "bundle" / "autograder.py"]
+    done = autograder("bundle", A1.name, "--classroom50", path.parent, "--requirement", "kit")
+    assert done.returncode == 0, done.stderr
+    text = path.read_text()
+    assert not re.findall("@[A-Z]+@", text)
+    assert "hidden_tests" not in "".join(one.read_text() for one in path.parent.iterdir())
+    path.write_text(text.replace("subprocess.run([*pip, *REQUIREMENTS], check=True)", 'assert REQUIREMENTS == ["kit"]'))
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    nbformat.write(filled(A1, wrong), checkout / A1.notebook.name)
+    for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"):
+        monkeypatch.setenv(key, key.lower())
+    for name, most in ((A1.notebook.name, 1), ("none", 0)):
+        if name == "none":
+            (checkout / A1.notebook.name).unlink()
+        done = subprocess.run([sys.executable, path], cwd=checkout, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((checkout / "result.json").read_text())
+        assert bool(result["score"]) == bool(most)
+        assert result["max-score"] % A1.max_score == 0
+        failed = {test["test-name"].partition(":")[0] for test in result["tests"] if not test["passed"]}
+        assert ("attention_scores" in failed, "softmax" in failed) == (True, not most)

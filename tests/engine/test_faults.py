@@ -22,6 +22,7 @@ from autograder.worker import executors
 from cellcage import choose_backend
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_course, submit
+from tools import faults
 
 pytestmark = pytest.mark.slow
 SOMEBODY = 1  # a user that is not ours
@@ -261,6 +262,17 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left
     assert len(run_log.read_text().splitlines()) >= 3
 
 
+@pytest.mark.catalogue
+def test_faults_at_moments_that_nobody_chose_lose_nothing(tmp_path):
+    """The short form of `make faults`, gone on with after the first: what that one found counts, and stays."""
+    kept = {"seed": 1, "number": 0, "fault": "kept from before", "wrong": ["a traceback: seen before"]}
+    (tmp_path / "kept").write_text(json.dumps(kept) + "\n")
+    found = faults.tried(count=2, seed=1, keep=tmp_path / "kept", size=4)
+    assert [one.what for one in found.values()] == [["a traceback: seen before"], []]
+    written = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
+    assert [(one["number"], one["wrong"]) for one in written] == [(0, kept["wrong"]), (1, [])]
+
+
 @pytest.fixture
 def scheduler(tmp_path):
     """A Dask scheduler, and what starts a worker for it."""
@@ -313,6 +325,24 @@ def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes
     assert len(json.loads((root / "marks.json").read_text())) == 4
 
 
+def test_ctrl_c_before_anything_has_begun_ends_it_without_a_word():
+    """While its modules are imported: a second, on a busy machine."""
+    code = """
+import os, runpy, signal, sys, threading
+
+def interrupt():
+    while "autograder.cli.options" not in sys.modules:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+sys.argv = ["autograder", "--help"]
+runpy.run_module("autograder", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
 ASKED_WHILE = """
 import atexit, logging, os, signal, time
 from autograder.cli import main as cli
@@ -338,6 +368,31 @@ def test_asked_to_end_while_an_object_is_removed_it_ends(name, code):
     done = asked_while(name, "Thing(); time.sleep(30)")
     assert done.returncode == code
     assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_asked_to_end_when_it_ends_anyway_it_says_nothing(name):
+    done = asked_while(name, "atexit.register(ask)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_asked_twice_it_ends_at_once(name):
+    done = asked_while(name, "atexit.register(time.sleep, 30); atexit.register(ask); atexit.register(ask)")
+    assert done.returncode == -getattr(signal, name)
+
+
+def test_asked_to_end_it_does_not_tell_what_a_library_stumbles_over():
+    """SQLAlchemy logs a traceback if it is interrupted while it closes a cursor."""
+    done = asked_while(
+        "SIGTERM",
+        """try:
+        ask(); time.sleep(30)
+    finally:
+        logging.getLogger("library").error("Error closing cursor")""",
+    )
+    assert done.returncode == 143
+    assert "Error closing cursor" not in done.stderr
 
 
 def asked_while(name, what):

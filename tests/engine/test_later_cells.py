@@ -9,6 +9,7 @@ import pytest
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.submission import grade_id
+from tests.conftest import copy_course
 from tests.helpers.small_course import EXERCISE, WRONG, book_of, command, graded, released, small_course
 
 SCRATCH = {
@@ -20,6 +21,15 @@ SCRATCH = {
     "wrong": f"def {EXERCISE}(X):\n    return 0 * X",
     "endless": f"def {EXERCISE}(X):\n    while True:\n        pass",
     "exits": f"def {EXERCISE}(X):\n    import os\n    os._exit(0)",
+}
+TORCH = {
+    "softmax": "softmax = softmax(np.ones(3))",
+    "math": "math = 3",
+    "F": "F = 64",
+    "errors": 'np.seterr(all="raise")',
+    "dtype": "torch.set_default_dtype(torch.float64)",
+    "device": 'torch.set_default_device("meta")',
+    "gradients": "torch.set_grad_enabled(False)",
 }
 
 
@@ -65,3 +75,23 @@ def test_in_the_gradebook_too(course):
         scores = {one.student_id: one.score for one in book.assignment_submissions("a1_first")}
     assert scores.pop("mistaken") < 3
     assert set(scores.values()) == {3.0}
+
+
+@pytest.mark.slow
+def test_settings_of_libraries_and_what_builds_on_a_broken_name(tmp_path):
+    """An exercise that calls a name which a later cell has taken is judged with the reference in its place."""
+    course = copy_course(tmp_path)
+    assignment = course.assignment("a1_scaled_dot_product")
+    answers = model_answers(assignment) | {
+        "torch_scaled_dot_product_attention": "@torch.compile\n"
+        + model_answers(assignment)["torch_scaled_dot_product_attention"]
+    }
+    for student, source in TORCH.items():
+        last = assignment.exercises[-1].name
+        below = "softmax" if student == "softmax" else last
+        notebook = with_cell(fill(assignment.notebook, answers), below, source)
+        hand_in(notebook, tmp_path / "submitted", student, assignment)
+    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 0, said
+    reports = json.loads((tmp_path / "marks.json").read_text())
+    assert {one["student"]: one["score"] for one in reports} == dict.fromkeys(TORCH, 20.0)

@@ -138,6 +138,12 @@ def test_an_exercise_that_is_not_known_says_what_was_passed_over(shared):
         visible_around(shared / "mine", "own_exercise").assignment_of("own_exercise")
 
 
+def test_a_link_to_nothing_is_no_danger(shared):
+    """Such as the lock that an editor leaves beside the file that is open."""
+    (shared / "content" / NAME / ".#visible_tests.py").symlink_to("nobody@nowhere:1")
+    assert other_writer(shared / "content") is None
+
+
 USERS = {"root": (0, 0), "ana": (1000, 1000), "ben": (1001, 100), "jovyan": (1002, 100)}
 
 
@@ -176,3 +182,9 @@ def test_a_group_is_safe_if_nobody_else_is_in_it(shared, monkeypatch, user, grou
 
     monkeypatch.setattr("autograder.course.owners.Path.stat", lambda path, **how: owned(path, **how))
     assert (other_writer(shared / "content") is None) == is_safe
+
+
+def test_on_windows_nobody_is_asked(shared, monkeypatch):
+    shared.chmod(0o777)
+    monkeypatch.delattr(os, "geteuid")
+    assert other_writer(shared / "content") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 
@@ -10,8 +11,9 @@ import nbformat
 import pytest
 
 from autograder.authoring import notebook_checks
-from autograder.authoring.skeletons import begin_course
+from autograder.authoring.skeletons import add_exercise, begin_course
 from autograder.course.assignments import Course
+from autograder.course.content import Visible
 from autograder.errors import CourseError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
@@ -175,6 +177,30 @@ def test_what_nbgrader_stumbles_over_is_found_before_it_does(assignment):
     assert (code, "2 to mend" in said) == (1, True)
 
 
+def test_headings_that_are_counted_twice_are_found_and_dev_new_counts_on(assignment):
+    def add(notebook):
+        notebook.cells.append(nbformat.v4.new_markdown_cell("## 2. In your own words\n\n```\n# no heading\n```"))
+
+    edit(assignment, add)
+    list(add_exercise(Course(assignment.root), NAME, "second_one"))
+    assert findings(assignment, notebook_checks.headings) == ""
+    text = assignment.notebook.read_text()
+    assert "## 2. `second_one`" in text
+    assert "## 3. In your own words" in text
+    edit(assignment, add)
+    found = findings(assignment, notebook_checks.headings)
+    assert "the heading '## 2. In your own words' has the number, or the words, of '## 2. `second_one`'" in found
+
+
+def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-v --durations=3 --no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    suite = Suite(Visible().checks("a1_scaled_dot_product"))
+    assert "softmax" in suite.exercises()
+    assert os.environ["PYTEST_ADDOPTS"] == "-v --durations=3 --no-such-option"
+    assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
+
+
 def test_ctrl_c_while_a_suite_is_loaded_is_no_fault_of_the_suite(tmp_path):
     path = tmp_path / "a1" / "hidden_tests.py"
     path.parent.mkdir()
@@ -260,3 +286,12 @@ def test_parameters_make_tests_and_each_call_has_an_object_of_its_own(tmp_path):
         "test_zero": (1.0, ""),
         "test_by_itself": (1.0, ""),
     }
+
+
+def test_loading_a_suite_prints_nothing(tmp_path, capfd):
+    path = tmp_path / "a1" / "double" / "hidden_tests.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(PARAMETERS)
+    Suite([path])
+    assert capfd.readouterr() == ("", "")
+    assert not list(tmp_path.rglob(".pytest_cache"))

@@ -245,6 +245,21 @@ def test_many_machines_one_of_which_is_lost(slow_course, cluster):
 
 
 @pytest.mark.catalogue
+def test_many_machines_all_of_which_are_lost(slow_course, cluster):
+    address, processes = cluster
+    grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 2)
+    for process in processes[1:]:
+        end_with_all_it_started(process)
+    out, _ = grader.communicate(timeout=240)
+    assert "its last worker, is gone" in out
+    assert grader.returncode == 2
+    kept = len(finished(slow_course))
+    _, out, _ = grade(slow_course, "--gradebook", "--quiet")
+    assert f"{SLOW - kept} graded, {kept} unchanged" in out
+
+
+@pytest.mark.catalogue
 def test_workers_on_other_machines_grade_the_model_answer_first(course, cluster):
     path = course.assignment(NAME).notebook
     notebook = nbformat.read(path, as_version=4)
@@ -258,6 +273,16 @@ def test_workers_on_other_machines_grade_the_model_answer_first(course, cluster)
     del notebook.metadata["autograder"]
     nbformat.write(notebook, path)
     assert "3 graded, 1 could" in grade(course, "submitted", "--scheduler", cluster[0], "--quiet")[1]
+
+
+def test_a_worker_with_another_course_refuses(course, tmp_path):
+    from autograder.errors import CourseError
+    from autograder.worker.executors import RemoteWorker
+    from autograder.worker.task import Task
+
+    task = Task("ana", NAME, "another version", ("x = 1",))
+    with pytest.raises(CourseError, match="another version of the course"):
+        RemoteWorker(str(course.root), "auto")(task)
 
 
 def test_outcomes_are_reported_as_they_come_and_a_run_keeps_quiet_only_for_itself(course):

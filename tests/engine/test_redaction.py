@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 
+import nbformat
 import pytest
 
+from autograder.authoring.sample_class import hand_in
 from autograder.course.assignments import Exercise
 from autograder.judge.attempt import attempt
 from autograder.judge.material import Material
@@ -16,6 +21,9 @@ from autograder.testing.plan import record
 from autograder.testing.redaction import MAX_CODE, HiddenText, hidden, without_words
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
 from cellcage.values.core.objects import Form, Other, Record
+from tests.conftest import ROOT
+from tests.helpers.in_process import COURSE
+from tests.helpers.releases import filled
 
 CELLS = [
     "import numpy as np\n\ndef softmax(x):\n    return helper(x)\n",
@@ -123,3 +131,22 @@ def test_a_cell_of_any_length_costs_no_other_cell_its_lines(filling):
         assert without_words(RAISED, cells).lines == LINES
         assert without_words(Failure(Kind.RAISED, "", "", (Line("<module>", 1, "x"),)), cells).lines == ()
     assert time.monotonic() - started < 5  # seconds; it takes a hundredth of one, and took some hundred
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_ten_million_empty_lines_are_graded_in_seconds(tmp_path):
+    """The largest notebook that is read, whose every call ends in a traceback."""
+    assignment = COURSE.assignment("a1_scaled_dot_product")
+    endless = {one.name: f"def {one.name}(*a, **k):\n    return {one.name}(*a, **k)" for one in assignment.exercises}
+    notebook = filled(assignment, endless)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("x = 1" + "\n" * 9_900_000))
+    path = hand_in(notebook, tmp_path, "mallory", assignment)
+    path.write_text(nbformat.v4.writes(notebook, split_lines=False))  # a list of lines would take five times as much
+    started = time.monotonic()
+    command = [sys.executable, "-m", "autograder", "grade", str(path), "--course", str(ROOT), "--json", "-"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
+    (report,) = json.loads(done.stdout)
+    assert (report["status"], report["score"]) == ("graded", 0), done.stderr
+    assert "In softmax, line 2: `return softmax(*a, **k)`." in done.stdout
+    assert time.monotonic() - started < 60  # it takes 5 seconds, most of them Python's own; and took six minutes

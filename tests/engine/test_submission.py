@@ -18,14 +18,8 @@ from autograder.discovery import find_submissions
 from autograder.errors import SubmissionError
 from autograder.submission import MAX_BYTES, Submission, code_cells, read_notebook, stamp
 from tests.conftest import ROOT
-from tests.helpers.small_course import NAME as ASSIGNMENT
-from tests.helpers.small_course import NOTEBOOK as NAME
-from tests.helpers.small_course import small_course
 
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("small") / "course")
+NAME = "scaled_dot_product.ipynb"
 
 
 def notebook(*sources):
@@ -172,6 +166,26 @@ def test_no_notebook_takes_more_memory_than_a_notebook_should(tmp_path, case):
     assert float(done.stdout) < MOST_MEMORY
 
 
+@pytest.mark.parametrize("name", [NAME, "model.safetensors"])
+def test_a_file_of_many_gigabytes_is_stamped_without_reading_it(tmp_path, name):
+    """Sparse: it takes no room on the disk, and would take all of the memory."""
+    path = write(tmp_path, json.dumps(notebook("1")))
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(40 * 2**30)
+    code = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+from pathlib import Path
+from autograder.submission import Submission, stamp
+print(stamp(Submission("mallory", "a6", Path({str(path)!r}), takes_model=True), "version"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert len(done.stdout.strip()) == 64, done.stderr
+
+
 def test_a_stamp_changes_with_the_file_the_course_and_who_handed_it_in(tmp_path):
     path = write(tmp_path, "one")
     stamps = [stamp(Submission("ada", "a1", path), "1"), stamp(Submission("ada", "a1", path), "2")]
@@ -187,22 +201,24 @@ def test_a_stamp_changes_with_the_file_the_course_and_who_handed_it_in(tmp_path)
 
 def test_layouts_that_find_their_submissions(tmp_path, course):
     for student in ("ada", "Zoë Ünal", "a b"):
-        folder = tmp_path / student / ASSIGNMENT
+        folder = tmp_path / student / "a1_scaled_dot_product"
         folder.mkdir(parents=True)
         write(folder, json.dumps(notebook("1")))
         (folder / "conftest.py").write_text("raise SystemExit")
     found = find_submissions([tmp_path], course)
     assert [(s.student, s.assignment) for s in found] == [
-        ("Zoë Ünal", ASSIGNMENT), ("a b", ASSIGNMENT), ("ada", ASSIGNMENT),
+        ("Zoë Ünal", "a1_scaled_dot_product"), ("a b", "a1_scaled_dot_product"), ("ada", "a1_scaled_dot_product"),
     ]  # fmt: skip
     assert [s.student for s in find_submissions([tmp_path / "ada"], course)] == ["ada"]
     assert [s.student for s in find_submissions([folder], course)] == ["a b"]
-    assert [s.student for s in find_submissions([tmp_path / "ada" / ASSIGNMENT / NAME], course)] == ["ada"]
-    assert [s.assignment for s in find_submissions([tmp_path], course, ASSIGNMENT)] == [ASSIGNMENT] * 3
+    assert [s.student for s in find_submissions([tmp_path / "ada" / "a1_scaled_dot_product" / NAME], course)] == ["ada"]
+    assert [s.assignment for s in find_submissions([tmp_path], course, "a1_scaled_dot_product")] == [
+        "a1_scaled_dot_product"
+    ] * 3
 
 
 def test_a_missing_or_misnamed_notebook_stays_in_the_list_with_its_reason(tmp_path, course):
-    folder = tmp_path / "ada" / ASSIGNMENT
+    folder = tmp_path / "ada" / "a1_scaled_dot_product"
     folder.mkdir(parents=True)
     (only,) = find_submissions([tmp_path], course)
     assert only.problem == f"no {NAME}: the folder is empty"
@@ -220,4 +236,4 @@ def test_paths_that_lead_nowhere_say_so(tmp_path, course):
     lone.write_text(json.dumps(notebook("1")))
     with pytest.raises(SubmissionError, match="--assignment"):
         find_submissions([lone], course)
-    assert find_submissions([lone], course, ASSIGNMENT)[0].student == "homework"
+    assert find_submissions([lone], course, "a3_heads")[0].student == "homework"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 from hypothesis import given
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.text import one_line, printable
+from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker
-from tests.helpers.small_course import EXERCISE, NAME, small_course
 
 
 @given(st.text(st.characters(exclude_categories=[])))
@@ -40,15 +39,10 @@ def test_what_cannot_be_seen_is_shown_as_one_mark(odd):
     assert one_line(f"a{odd}b").isprintable()
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return small_course(tmp_path_factory.mktemp("small") / "course")
-
-
-def test_an_error_that_paints_the_terminal_is_text(course, sandbox):
+def test_an_error_that_paints_the_terminal_is_text(sandbox):
     """Escape sequences, a forged line, half a character."""
-    code = f"def {EXERCISE}(X):\n    raise ValueError('\\x1b[2J\\x1b[31m\\nright: 20 / 20 \\ud800 \\u202e')"
-    with Marker(course.assignment(NAME), sandbox) as marker:
+    code = "def softmax(x, axis=-1):\n    raise ValueError('\\x1b[2J\\x1b[31m\\nright: 20 / 20 \\ud800 \\u202e')"
+    with Marker(Course(ROOT).assignment("a1_scaled_dot_product"), sandbox) as marker:
         report = marker.mark_cells("ana", [code])[0]
     text = json.dumps(report.to_dict(), ensure_ascii=False)
     text.encode("utf-8")
@@ -57,26 +51,21 @@ def test_an_error_that_paints_the_terminal_is_text(course, sandbox):
     assert all("\n" not in test.message for test in report.exercises[0].tests)
 
 
-@pytest.fixture
-def own_copy(course, tmp_path):
-    return Course(shutil.copytree(course.root, tmp_path / "course"))
-
-
 def with_limits(course, limits):
-    notebook = course.assignment(NAME).notebook
+    notebook = course.assignment("a1_scaled_dot_product").notebook
     data = json.loads(notebook.read_text())
     data["metadata"]["autograder"] = {"limits": limits}
     notebook.write_text(json.dumps(data))
-    return course.assignment(NAME)
+    return course.assignment("a1_scaled_dot_product")
 
 
 @pytest.mark.slow
-def test_limits_are_changed_in_the_notebook(own_copy, sandbox):
-    assignment = with_limits(own_copy, {"call_seconds": 0.1})
+def test_limits_are_changed_in_the_notebook(own_course, sandbox):
+    assignment = with_limits(own_course, {"call_seconds": 0.2, "call_seconds_again": 0.1})
     with Marker(assignment, sandbox) as marker:
-        report, _ = marker.mark_cells("ana", [f"def {EXERCISE}(X):\n    while True: pass"])
+        report, _ = marker.mark_cells("ana", ["def softmax(x, axis=-1):\n    while True: pass"])
     loop = report.exercises[0]
-    assert "no answer after 0.1 seconds" in loop.tests[0].message
+    assert "no answer after 0.2 seconds" in loop.tests[0].message
 
 
 @pytest.mark.parametrize(
@@ -88,7 +77,7 @@ def test_limits_are_changed_in_the_notebook(own_copy, sandbox):
         ([1], "limits: expected object, got array"),
     ],
 )
-def test_a_limit_that_is_none_says_so(own_copy, sandbox, limits, words):
-    with pytest.raises(CourseError, match=r"first.ipynb: the metadata's autograder[.:] ?limits") as caught:
-        Marker(with_limits(own_copy, limits), sandbox).mark_cells("ana", [])
+def test_a_limit_that_is_none_says_so(own_course, sandbox, limits, words):
+    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder[.:] ?limits") as caught:
+        Marker(with_limits(own_course, limits), sandbox).mark_cells("ana", [])
     assert words in str(caught.value)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 
 import msgspec
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autograder.messages import FromJudge
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage.protocol import frames
 from tests.helpers.messages import anything
-from tools import fuzz
+from tools import fuzz, fuzz_changes
 
 EXERCISES = fuzz.EXERCISES
 
@@ -54,3 +56,25 @@ def test_no_data_makes_the_reader_raise_anything_else(data):
     except BadVerdict:
         return
     raise AssertionError("it was taken for a verdict")
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_one_field_of_anything_is_refused_or_of_its_form(data):
+    tree = [frames.parse(fuzz.verdicts()[0])["verdict"]]
+    place, key = data.draw(st.sampled_from(list(fuzz_changes.places(tree))))
+    place[key] = data.draw(anything)
+    try:
+        verdict = read_message({"verdict": tree[0]}, EXERCISES, 3).verdict
+    except BadVerdict:
+        return
+    for exercise, wanted in zip(verdict.exercises, EXERCISES, strict=True):
+        assert exercise.name == wanted.name
+        assert 0 <= exercise.score <= exercise.max_score == wanted.points
+        assert math.isfinite(exercise.score)
+
+
+def test_a_few_changed_messages(targets):
+    for name, target in targets.items():
+        for seed in range(60):
+            assert fuzz.run_one(target, seed) < fuzz.SECONDS, name

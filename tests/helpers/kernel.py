@@ -29,6 +29,19 @@ class Kernel:
         for line in ("%reset -f", f"%cd -q {path.parent}"):
             self._client.execute_interactive(line, timeout=60)
 
+    def run(self, text):
+        """Run the first cell that holds `text`; the pages that it shows, as HTML."""
+        pages = []
+
+        def heard(message):
+            page = message["content"].get("data", {}).get("text/html")
+            if page is not None:
+                pages.append(page)
+
+        source = next(source for source in self._cells if text in source)
+        self._client.execute_interactive(source, output_hook=heard, timeout=60)
+        return pages
+
     def tell(self, line):
         """Run a line that is in no cell."""
         self._client.execute_interactive(line, timeout=60)
@@ -44,6 +57,12 @@ class Kernel:
 
             reply = self._client.execute_interactive(source, output_hook=heard, timeout=600)["content"]
             yield source, "".join(printed), f"{reply['ename']}: {reply['evalue']}" if reply["status"] == "error" else ""
+
+    def write(self, text, code):
+        """Put `code` in the place of the cell that holds `text`, and run it."""
+        place = next(i for i, source in enumerate(self._cells) if text in source)
+        self._cells[place] = code
+        self.run(code)
 
     def close(self):
         """End the kernel."""

@@ -12,6 +12,7 @@ from autograder.errors import AutograderError
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
+from autograder.systems.gradescope_results import gradescope_files
 from autograder.text import alike, shown_name
 from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
 
@@ -105,3 +106,10 @@ def test_two_submissions_of_one_name_in_one_file_are_refused_by_name(tmp_path):
         AutograderError, match=r"marks.json: two submissions of a1_first have the student 'first'; grade"
     ):
         read_marks([tmp_path / "marks.json"])
+
+
+def test_no_two_names_are_one_folder_for_gradescope(tmp_path):
+    names = ["x", "x.", ".x", "..x", "a/b", "a_b", "a%2fb", "", "_", "%"]
+    places = [place for place, _ in gradescope_files([Report(name, NAME, (), 1, "empty") for name in names], tmp_path)]
+    assert len(set(places)) == len(names)
+    assert all(len(place.relative_to(tmp_path).parts) == 3 for place in places)

@@ -1,6 +1,6 @@
 """The course through the real nbgrader's own interface: release, hand in, autograde, read the gradebook, feedback.
 
-By its commands, up to the export, tests/project/test_readme.py goes.
+By its commands, up to the export, tests/engine/test_readme.py goes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
 LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
 # One that begins in NumPy, and one that brings something along and saves a model. `make catalogue` grades the model
-# answers and the untouched releases of all nine (tests/course/test_dev_check.py).
+# answers and the untouched releases of all nine (tests/engine/test_dev_check.py).
 SOME = ("a1_scaled_dot_product", "a6_transformer_summarizer")
 
 

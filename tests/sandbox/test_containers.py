@@ -15,6 +15,7 @@ from autograder.systems.bundle import write_gradescope
 from tests.conftest import ROOT
 from tests.helpers.places import ORDINARY, Machine
 from tests.helpers.releases import filled
+from tests.helpers.selection import one_in
 
 pytestmark = [
     pytest.mark.slow,
@@ -142,6 +143,30 @@ def test_in_a_container_the_doctor_says_what_there_is(machine):
     refused = the_class(machine, "bubblewrap", user=ORDINARY, container=True)
     assert refused.returncode == 2
     assert "bubblewrap does not work here" in refused.stderr
+
+
+@pytest.mark.catalogue
+@pytest.mark.parametrize("mode", one_in(2, [0o700, 0o755]))
+def test_the_doctor_and_the_marks_agree_where_root_alone_can_reach_python(machine, mode, tmp_path_factory, monkeypatch):
+    """In Docker root has no right to pass over what others may not look up that it could hand on to another user."""
+    scratch = tmp_path_factory.mktemp("scratch")
+    scratch.chmod(0o755)
+    monkeypatch.setattr(machine, "scratch", scratch)
+    assignment = Course(ROOT).assignment(A1)
+    answers = model_answers(assignment)
+    answers["softmax"] = f"import decimal, fractions, random, statistics\n{answers['softmax']}"
+    hand_in(filled(assignment, answers), machine.kit / "imports", "ada", assignment)
+    machine.folder.chmod(mode)
+    try:
+        graded = machine.run("grade", "imports", "--json", "-", container=True)
+        done = machine.run("doctor", container=True)
+    finally:
+        machine.folder.chmod(0o755)
+    (report,) = json.loads(graded.stdout)
+    is_right = (report["status"], report["score"]) == ("graded", 20)
+    assert is_right or mode == 0o700, graded.stderr
+    assert done.returncode == (0 if is_right else 1), done.stdout + done.stderr
+    assert ("right answers that import them lose marks" in " ".join(done.stdout.split())) == (not is_right)
 
 
 def test_root_without_user_namespaces_grades_behind_landlock(machine):

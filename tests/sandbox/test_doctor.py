@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import doctor_trial
-from autograder.cli.doctor import UNSAFE
+from autograder.cli.doctor import GOOD, UNSAFE
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course.assignments import Course, course_at
@@ -19,7 +19,8 @@ from cellcage.backends import landlock as landlock_backend
 from cellcage.backends import places
 from cellcage.linux import landlock_rules
 from cellcage.machine import backend
-from cellcage.outside import zygote_client
+from cellcage.outside import cgroup, zygote_client
+from cellcage.protocol import frames
 from tests.conftest import ROOT
 
 BUBBLEWRAP = backend("bubblewrap")
@@ -106,6 +107,11 @@ def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(m
     assert "ordinary user" in landlock_backend.Landlock.why_not.__wrapped__(LANDLOCK)
 
 
+def test_no_control_group_is_said(doctor, monkeypatch):
+    monkeypatch.setattr(cgroup, "create", lambda: None)
+    assert "memory is limited for each process" in doctor()[0]
+
+
 @pytest.mark.slow
 def test_without_a_course_it_says_how_to_ask_about_one(doctor, monkeypatch, tmp_path):
     with monkeypatch.context() as elsewhere:
@@ -127,6 +133,13 @@ def test_where_grading_works_a_trial_says_so_in_seconds(whole_doctor):
 
 
 @pytest.mark.slow
+def test_without_a_course_a_call_is_tried():
+    assert [(one.what, one.state) for one in doctor_trial.trial(None)] == [
+        ("imports", GOOD), ("endless loop", GOOD), ("answer", GOOD),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
 def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, own_course):
     """A module that student code does not find, a loop that ends by itself, a solution that loses marks."""
     monkeypatch.setattr(doctor_trial, "IMPORTED", ("random", "no_such_module"))
@@ -143,6 +156,20 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, 
     assert " of 20 points in a1_scaled_dot_product (softmax, " in said
     assert "autograder dev check a1_scaled_dot_product" in said
     assert said.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["pair", "send", "send_with_descriptors"])
+def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
+    """Whatever it is that finds no room: starting the sandbox, talking to it, or passing a socket on."""
+
+    def no_room(*args, **kwargs):
+        raise frames.Exhausted("Too many open files (errno 24)")
+
+    monkeypatch.setattr(frames, asked, no_room)
+    (one,) = doctor_trial.trial(None)
+    assert (one.what, one.state) == ("trial", UNSAFE)
+    assert one.found == "Too many open files (errno 24)"
 
 
 def test_a_trial_that_cannot_begin_is_not_safe(monkeypatch):

@@ -85,6 +85,14 @@ def test_the_whole_submission_has_one_limit_on_memory(sandbox):
 
 
 @pytest.mark.slow
+def test_one_submission_may_have_less_memory_than_the_next(sandbox):
+    """Assignments state limits of their own."""
+    for limits in (Limits(memory=300 * MIB), Limits(), Limits(memory=400 * MIB), Limits(memory=2048 * MIB)):
+        with sandbox.open(["x = 1"], limits) as running:
+            assert not running.results[0].error
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_no_control_group_means_fewer_processes(monkeypatch, kind):
     from cellcage.outside import cgroup
@@ -290,3 +298,24 @@ def test_without_bubblewrap_what_a_cell_leaves_running_holds_up_nothing(sandbox_
         start = time.monotonic()
         assert [ask(running, "right", 3) for _ in range(3)] == [3, 3, 3]
         assert time.monotonic() - start < 5
+
+
+@pytest.mark.slow
+def test_who_closes_a_notebook_waits_until_its_processes_have_ended():
+    with Sandbox(bare=True) as own:
+        running = own.open(["x = 1"])
+        below = psutil.Process(own.zygote._process.pid).children(recursive=True)
+        closing = threading.Thread(target=running.__exit__, args=(None, None, None))
+        for process in below:
+            with contextlib.suppress(psutil.NoSuchProcess):  # one that has just done its work
+                process.suspend()
+        try:
+            closing.start()
+            closing.join(0.5)
+            assert closing.is_alive()
+        finally:
+            for process in below:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.resume()
+        closing.join(20)
+        assert not closing.is_alive()

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 from autograder.testing.expect import kind_of
 from autograder.testing.student import Student
 from autograder.testing.values.core.comparing import same_value
-from cellcage.calling.perform import perform
+from cellcage.calling.perform import describe, perform
 from cellcage.protocol import frames
 from cellcage.protocol.calls import (
     Call,
@@ -278,6 +278,15 @@ def test_what_is_too_deep_or_too_large_is_named_and_not_sent():
     assert values.decode(["dict", [[["list", []], 1]]]) == {"(list)": 1}
 
 
+def test_of_an_endless_recursion_the_last_lines_are_told():
+    """To describe all thousand took two tenths of a second for every test that met it."""
+    names = {}
+    exec("def softmax(x):\n    return softmax(x)", names)
+    with pytest.raises(RecursionError) as raised:
+        names["softmax"](1)
+    assert describe(raised.value, names).lines == (Line("softmax", 2, ""),) * 3
+
+
 def _written_into(x):
     x[0] = 9.0
     return x.sum()
@@ -307,6 +316,31 @@ def test_nor_do_they_where_the_call_came_as_bytes(layout, kind):
 
     (changed, _) = perform({"f": writes}, call).inputs
     assert changed[0, 0] == 5
+
+
+def test_a_call_leaves_gradients_as_they_were():
+    torch = pytest.importorskip("torch")
+    with torch.no_grad():
+        assert perform({"f": torch.is_grad_enabled}, Call("f")).value is True
+        assert not torch.is_grad_enabled()
+    assert perform({"f": lambda: torch.set_grad_enabled(False) and None}, Call("f")).value is None
+    assert torch.is_grad_enabled()
+
+
+def test_layers_in_a_list_of_a_plain_module_are_found():
+    torch = pytest.importorskip("torch")
+
+    class Heads(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = torch.nn.Module()
+            self.kept.layers = [torch.nn.Linear(2, 1, bias=False)]
+
+        def forward(self, x):
+            return self.kept.layers[0](x)
+
+    made = Instance(parameters={"kept.layers.0.weight": torch.ones(1, 2)})
+    assert perform({"Heads": Heads}, Call("Heads", [torch.ones(1, 2)], instance=made)).value.item() == 2
 
 
 def test_frames_that_are_sent_together_arrive_one_by_one():

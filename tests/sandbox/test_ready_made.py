@@ -22,9 +22,12 @@ NAME = "torch_scaled_dot_product_attention"
 WEIGHTS = "    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)\n"
 CALLS = {
     "functional": "F.scaled_dot_product_attention(query, key, value)",
+    "full name": "torch.nn.functional.scaled_dot_product_attention(query, key, value)",
     "renamed": "sdpa(query, key, value)",
+    "from C": "torch._C._nn.scaled_dot_product_attention(query, key, value)",
     "from the operators": "torch.ops.aten.scaled_dot_product_attention(query, key, value)",
     "by getattr": "getattr(F, 'scaled_dot' + '_product_attention')(query, key, value)",
+    "only in a batch": "F.scaled_dot_product_attention(query, key, value) if query.ndim > 2 else weights @ value",
 }
 
 
@@ -110,6 +113,8 @@ class MultiHeadAttention(nn.Module):
     "call",
     [
         "F.conv1d(x, w, padding='same')",
+        "torch.conv1d(x, w, padding=1)",
+        "torch.ops.aten.conv1d(x, w, padding=[1])",
         "nn.Conv1d(x.shape[1], 3, 3, dtype=x.dtype)(x)",
     ],
 )

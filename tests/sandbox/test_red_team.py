@@ -214,6 +214,13 @@ def must_have_failed(path, report, results, seconds, backend):
     assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
 
 
+def test_there_are_enough_of_them():
+    assert len(ATTACKS) >= 100
+    for path in ATTACKS:
+        assert path.read_text().startswith(("# Tries ", "# Does ")), path
+        assert "Must " in path.read_text().split("# expect:")[0], path
+
+
 def test_five_thousand_cells_that_print_and_fail(run):
     """What they say together is more than a verdict may hold; the submission is judged all the same."""
     marker = run("bubblewrap").workers[0]("a1_scaled_dot_product")

@@ -4,11 +4,13 @@ anybody else, and leaves no word in it. docs/security.md has a row for each."""
 from __future__ import annotations
 
 import errno
+import re
 
 import pytest
 
 from cellcage.limits import Limits
 from cellcage.linux import isolation
+from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, ask, define, slowly
 
 CODE = """
@@ -198,3 +200,10 @@ def test_names_of_sockets_are_its_own(sandbox):
 def test_what_honest_code_does_with_files_and_sockets_goes_on(sandbox):
     with define(sandbox, CODE) as running:
         assert ask(running, "honest") == "x"
+
+
+def test_each_has_a_row_in_the_documentation():
+    text = (ROOT / "docs" / "security.md").read_text()
+    table = text.split("## What all submissions share")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+?) \|", table, flags=re.MULTILINE)
+    assert [row for row in rows if row not in ("resource", "---")] == [*ROWS, "names of sockets", "scratch", "memory"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -106,6 +107,20 @@ def test_a_call_is_told_how_much_it_held_and_goes_through_if_that_is_little(stud
             function.within(400_000, ROWS, COLUMNS)
         assert 1.6e6 <= raised.value.held < 5e6
     assert student.table.within(10**8, ROWS, COLUMNS) == pytest.approx(whole)
+
+
+def test_somebody_elses_count_of_memory_goes_on():
+    names = {"__name__": "notebook"}
+    exec(CODE, names)
+    exercise = Here(names).begin(Questions({}))
+    tracemalloc.start()
+    try:
+        Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ()).row_by_row.within(
+            10**6, ROWS, COLUMNS
+        )
+        assert tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
 
 
 def test_student_code_cannot_ask_for_steps():

@@ -170,6 +170,14 @@ def test_a_pandas_frame_comes_as_its_columns():
     assert (over(pandas.DataFrame()).names, over(pandas.DataFrame()).parts) == ([], [])
 
 
+def test_a_frame_backed_by_arrow_comes_as_its_columns_too():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"n": [1, 2], "w": ["a", None]}).convert_dtypes(dtype_backend="pyarrow")
+    table = over(frame)
+    assert (table["n"], table["w"]) == ([1, 2], ["a", None])
+
+
 def test_a_frame_that_is_too_large_is_named():
     pandas = pytest.importorskip("pandas")
     assert kind_of(over(pandas.DataFrame({"w": ["a"] * 30_000}))) == "something too large, a DataFrame of 30000 x 1"
@@ -289,6 +297,19 @@ def test_what_pythons_library_has_comes_as_it_is(value):
     assert fingerprint_of(Reply(again)) == fingerprint_of(Reply(value))
 
 
+def test_numpys_own_texts_come_as_pythons():
+    assert over(np.str_("x")) == "x"
+    assert over(np.complex128(1j)) == 1j
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(10**4100, "an int of many digits"), (bytes(2**20 + 1), "bytes of 1048577")],
+)
+def test_what_is_too_large_to_be_read_is_named(value, said):
+    assert kind_of(over(value)) == f"something too large, {said}"
+
+
 def test_numbers_of_a_million_digits_are_refused_in_no_time():
     started = time.process_time()
     for data in (["integer", "9" * 10**6], ["integer", b"\x7f" * 10**6]):
@@ -394,6 +415,12 @@ def test_each_call_gets_a_frame_of_its_own():
     call = Call("f", [table_from(pandas.DataFrame({"n": [5]})), abs])
     assert perform({"f": write}, call).value == {}
     assert perform({"f": lambda frame, _: frame["n"].tolist() * 2}, Call("f", [call.args[0], -1])).value == [5, 5]
+
+
+def test_two_columns_of_one_name_are_told():
+    pandas = pytest.importorskip("pandas")
+    twice = over(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+    assert kind_of(twice) == "a table in which two columns have one name"
 
 
 # ---------------------------------------------------------------- in a suite

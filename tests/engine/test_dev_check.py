@@ -13,6 +13,7 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.submission import grade_id
 from autograder.testing.catalogue import read_catalogue
+from autograder.testing.hidden_tests import Suite
 from tests.conftest import ROOT, copy_course
 from tests.helpers.in_process import COURSE, judged_alone
 from tests.helpers.selection import one_in
@@ -136,6 +137,20 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
+def test_mutants_that_make_no_code_are_found_before_a_class_meets_them(a1):
+    """A hypothesis's code is made when it is in question, which may be in the midst of a run."""
+    catalogue = a1.content / "softmax" / "mistakes.py"
+    with catalogue.open("a") as file:
+        file.write(
+            '\n\n@mistake.mutants({"odd": [{"evenn": 1}]}, hints={"odd": "Is it even?"})\n'
+            "def softmax(even=0):\n    return lambda x, axis=-1: x + even\n"
+        )
+    (found,) = [one for one in course_check.known_mistakes(a1) if one.blocks]
+    assert (found.path, found.cell) == (catalogue, "odd")
+    assert "the set of mutants of softmax makes no code of it (TypeError: " in found.what and "evenn" in found.what
+
+
 def test_a_notebook_without_markers_points_or_cells_is_found(a1):
     def plain(cell):
         cell.source = cell.source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
@@ -212,6 +227,17 @@ def test_a_catalogued_name_that_is_no_mutant_is_an_error_that_says_where(a1):
         read_catalogue(a1.mistakes)
 
 
+@pytest.mark.slow
+def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
+    replace(a1.content / "softmax" / "hidden_tests.py", 'exercise("softmax")', 'exercise("soft_max")')
+    found = [str(finding) for finding in course_check.suite_covers(a1)]
+    assert any("'softmax': the exercise has no hidden tests" in line for line in found)
+    assert any("'soft_max': a class is marked soft_max, and its folder is softmax. Give both" in line for line in found)
+    (a1.content / "attention_scores" / "hidden_tests.py").unlink()
+    (checked,) = course_check.check_course(Course(a1.root), [A1])
+    assert "attention_scores/hidden_tests.py: no such suite. Mend this first." in str(checked.findings[-1])
+
+
 def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
     softmax, scores, attention, torch = a1.files("hint.toml")
     source = nbformat.read(a1.notebook, as_version=4)
@@ -250,6 +276,15 @@ def test_a_notebook_that_cannot_be_read_is_one_finding_and_an_unknown_one_an_err
     code, said = command(COURSE, "dev", "check", "a9")
     assert code == 2
     assert "there are a1_scaled_dot_product" in said
+
+
+def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
+    """formgrader's server lives for weeks."""
+    before = Suite(a1.suites)
+    count = len(before.tests)
+    replace(a1.suites[0], "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
+    after = Suite(a1.suites)
+    assert len(after.tests) == count + 1
 
 
 @pytest.mark.slow

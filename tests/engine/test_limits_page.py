@@ -6,6 +6,8 @@ import json
 import re
 from dataclasses import asdict
 
+from autograder.judge.explaining import EXERCISE_SECONDS, SUBMISSION_SECONDS
+from autograder.submission import MAX_BYTES, MAX_CELLS
 from cellcage.limits import MIB, Limits
 from tests.conftest import ROOT
 
@@ -26,3 +28,8 @@ def test_the_example_changes_two_limits():
     changed = Limits().changed(wishes)
     assert {name: getattr(changed, name) for name in wishes} == wishes
     assert changed != Limits()
+
+
+def test_limits_that_stay_are_those_of_the_code():
+    assert f"{EXERCISE_SECONDS:g} s of CPU time for an exercise and {SUBMISSION_SECONDS:g} s for a submission" in PAGE
+    assert f"{MAX_BYTES // MIB} MiB and {MAX_CELLS:,} cells" in PAGE

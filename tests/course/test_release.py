@@ -102,6 +102,14 @@ def test_the_first_cell_leaves_another_package_of_that_name_alone(tmp_path, text
     assert "remove it yourself, restart the kernel, and run this cell again" in said
 
 
+def test_the_first_cell_names_a_folder_that_has_the_kits_name(tmp_path):
+    (tmp_path / "site" / "autograder").mkdir(parents=True)
+    code = f"import sys\nsys.path.insert(0, {str(tmp_path / 'site')!r})\n" + without_pip(first_cell(NAMES, NEEDED))
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Another package named autograder is here: {tmp_path / 'site' / 'autograder'}. ")
+
+
 def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
     code = """
         from IPython.core.interactiveshell import InteractiveShell

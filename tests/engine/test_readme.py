@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +45,17 @@ MAIN = ["make demo", "make test"]
 LOOK = [". .venv/bin/activate", "autograder grade demo/submitted/chloe/a1_scaled_dot_product"]
 
 
+def test_the_readme_begins_with_a_picture_and_two_commands_and_is_short():
+    text = (ROOT / "README.md").read_text()
+    assert commands("README.md")[:4] == MAIN + LOOK
+    assert text.index("![") < text.index("make demo")
+    assert len(text.split()) <= 450
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / picture).is_file()
+    for page in re.findall(r"\]\(([A-Z]+\.md)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / page).is_file()
+
+
 def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
     out = run("make demo", checkout)
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
@@ -67,7 +81,11 @@ def test_make_docs_builds_the_pages(checkout):
     assert "no-scaling" in (checkout / "site" / "search" / "search_index.json").read_text()
 
 
-# They stand in the instructor's guide, too, and tests/project/test_guide.py runs them there.
+def test_ci_and_the_readme_run_the_same_tests():
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+# They stand in the instructor's guide, too, and tests/engine/test_guide.py runs them there.
 IN_THE_GUIDE = ["autograder dev check a1_scaled_dot_product", "autograder regrade a1_scaled_dot_product"]
 
 
@@ -89,3 +107,58 @@ def test_the_instructors_commands_in_order(checkout):
     assert (row["student_id"], float(row["score"])) == (report["student"], report["score"])
     assert 15 < report["score"] < 20
     assert "zoë" in (checkout / "class.html").read_text()
+
+
+def test_every_make_target_that_a_page_names_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    named = set()
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named |= set(re.findall(r"`?make ([a-z]+)", (ROOT / page).read_text()))
+    assert named >= {"demo", "test", "lab", "install", "quick", "sync"}
+    for target in named:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_no_bubblewrap_is_said_in_one_sentence_with_the_remedy(tmp_path):
+    """The script that `make install` calls, on a machine that has neither bubblewrap nor apt."""
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    script, environment = str(ROOT / ".ci" / "bubblewrap"), {"PATH": str(empty)}
+    done = subprocess.run(["/bin/sh", script], capture_output=True, text=True, check=False, env=environment)
+    assert "sudo apt-get install bubblewrap" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_old_python_is_said_in_one_sentence(tmp_path):
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for folder in ("attention_course", "cellcage"):
+        (tmp_path / folder).mkdir()
+    for name in ("pyproject.toml", "constraints.txt", "attention_course/pyproject.toml", "cellcage/pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    done = subprocess.run(
+        ["make", f"PYTHON={fake}", ".venv/installed"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "Python 3.11 or newer is needed" in done.stdout
+
+
+def test_nothing_untracked_is_left_by_demo_and_tests():
+    """What is written while working is in .gitignore."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    names = ["demo/gradebook.db", "submitted/a/b.ipynb", "autograded/x", "feedback/x", "gradebook.db", ".venv/x"]
+    names += ["grades.csv", "marks.json", "site/index.html", ".coverage", "htmlcov/index.html"]
+    done = subprocess.run(["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == names, done.stderr
+
+
+def test_pages_name_no_file_that_is_not_there():
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for name in re.findall(
+            r"`((?:autograder|source|solutions|assignments|tests)/[\w/.]*)`", (ROOT / page).read_text()
+        ):
+            assert (ROOT / name).exists(), f"{page}: {name}"
+    assert Path(ROOT / "LICENSE").read_text().startswith("BSD 3-Clause")

@@ -20,11 +20,29 @@ from tests.helpers.pages import commands
 from tools.docs import pages
 
 A1 = "a1_scaled_dot_product"
+READERS = ("student", "instructor", "canvas-moodle-gradescope", "large-classes", "term", "your-own-course",
+           "writing-exercises", "cookbook", "security")  # fmt: skip
 
 
 def test_made_pages_are_what_the_code_says():
     for path, text in pages().items():
         assert path.read_text() == text, "run `make sync`"
+
+
+def test_links_lead_to_files_that_are_there():
+    for page in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), ROOT / "tests" / "README.md"]:
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_files_and_commands_that_pages_name_are_there():
+    known = (ROOT / "docs" / "reference-command-line.md").read_text()
+    for page in [*(ROOT / "docs" / f"{name}.md" for name in READERS), ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text()
+        for path in re.findall(r"`((?:autograder|tests|docs|tools)/[\w/.]+)`", text):
+            assert (ROOT / path).exists(), path
+        for command in re.findall(r"(?:`|^ *)autograder ((?:dev )?[a-z-]*[a-z])", text, re.MULTILINE):
+            assert f"`autograder {command}`" in known, command
 
 
 class Person:

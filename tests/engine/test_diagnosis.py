@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.authoring.sample_class import model_answers
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.judging import judge
@@ -23,6 +24,7 @@ from autograder.testing.catalogue import Catalogue, read_catalogue
 from autograder.testing.local import Here
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material
+from tests.helpers.sandboxes import Marker
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 
@@ -119,6 +121,17 @@ def test_two_mistakes_that_make_up_for_each_other_are_paid_for_once():
 
     results = judged(A1, names | {"scaled_dot_product_attention": scaled_dot_product_attention})
     assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
+
+
+@pytest.mark.slow
+def test_named_behind_the_wall_too(sandbox):
+    with Marker(A1, sandbox) as marker:
+        answers = model_answers(A1)
+        answers["softmax"] = "def softmax(x, axis=-1):\n    return np.exp(x) / np.exp(x).sum(axis, keepdims=True)"
+        report, _ = marker.mark_cells("x", ["import numpy as np, math, torch", *answers.values()])
+    assert report.exercises[0].diagnosis == "no-max-subtraction"
+    assert report.exercises[0].hint
+    assert [exercise.diagnosis for exercise in report.exercises[1:]] == [None, None, None]
 
 
 def test_a_mistake_about_a_function_given_as_an_argument_is_named():
@@ -220,6 +233,34 @@ def test_what_is_kept_is_what_hypotheses_answer():
             np.testing.assert_allclose(one, other, atol=fingerprints.UNIT)
 
 
+@pytest.mark.parametrize(
+    ("exercise", "name"),
+    [("split_heads", "split-without-transpose"), ("torch_concat_heads", "concat-without-transpose")],
+)
+def test_who_gives_the_answers_is_looked_up(exercise, name):
+    """To run the code of everybody in question took ten times as long as all the rest of a diagnosis."""
+    ran = []
+
+    def noticed(mistake):
+        def code(*args, **kwargs):
+            ran.append(mistake.name)
+            return mistake.code(*args, **kwargs)
+
+        return replace(mistake, make=lambda: code)
+
+    assignment = COURSE.assignment("a3_heads")
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
+    known = Catalogue(*(list(map(noticed, part)) for part in (catalogue.mistakes, catalogue.variants)))
+    looking_up = Hypotheses(known, ready.reference, ready.recording.plans, fingerprints.read(assignment.content))
+    (mistake,) = [one for one in catalogue.of(exercise) if one.name == name]
+    names = Here({**ready.reference, exercise: mistake.code})
+    (found,) = judge(
+        replace(ready, hypotheses=looking_up), names, [one for one in assignment.exercises if one.name == exercise]
+    )
+    # Its own, at most: of large numbers a fingerprint shows few digits, so what it names is compared in full.
+    assert found.diagnosis == name and set(ran) <= {name}
+
+
 @pytest.mark.parametrize("keeps", [True, False])
 def test_numbers_beside_the_arrays_tell_mistakes_apart_with_kept_prints_and_without(keeps):
     """A tap too few gives the right matrices, and so does a mistake whose offsets are others; its offsets tell."""
@@ -235,6 +276,27 @@ def test_numbers_beside_the_arrays_tell_mistakes_apart_with_kept_prints_and_with
     names = Here({**ready.reference, "convolution_heads": convolution_heads})
     exercises = [one for one in assignment.exercises if one.name == "convolution_heads"]
     assert judge(ready, names, exercises)[0].diagnosis == "one-tap-too-few"
+
+
+def test_a_row_of_a_recipe_says_its_hint_and_whether_it_is_known():
+    mistake = Catalogue()
+
+    @mistake.mutants(
+        {
+            "more": mistake.known({"more": 1}, {"more": 3}, hint="How many for an empty list?"),
+            "less": mistake.mutant({"less": 1}, hint="Fewer than none?"),
+        }
+    )
+    def count(more=0, less=0):
+        return lambda items: len(items) + more - less
+
+    def entries(made):
+        return [(one.name, one.hint, one.is_known, one.code("")) for one in made]
+
+    assert entries(mistake.mistakes) == [("more", "How many for an empty list?", True, 1)]
+    assert entries(mistake.variants) == [
+        ("more", "How many for an empty list?", False, 3), ("less", "Fewer than none?", False, -1)
+    ]  # fmt: skip
 
 
 def test_two_names_that_fit_are_told_as_the_one_or_the_other():
@@ -257,6 +319,26 @@ def test_two_names_that_fit_are_told_as_the_one_or_the_other():
     assert found(first, second, third).diagnosis is None, "what fits three names tells nothing"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["no-batch-axes", "leftover-columns-dropped", "float64-always"])
+def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(name):
+    assignment = COURSE.assignment("a3_heads")
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
+    exercises = [one for one in assignment.exercises if one.name == "split_heads"]
+    (made,) = [one for one in catalogue.of("split_heads") if one.name == name]
+    (other,) = [one for one in catalogue.of("split_heads") if one.name == "split-without-transpose"]
+
+    def fingerprints(mistake):
+        asked = Hypotheses(Catalogue([mistake]), ready.reference, ready.recording.plans)
+        return asked.fingerprints("split_heads")
+
+    by_chance = replace(fingerprints(other), wrong=fingerprints(made).wrong)
+    misled = Hypotheses(Catalogue([other]), ready.reference, ready.recording.plans, {"split_heads": by_chance})
+    names = Here({**ready.reference, "split_heads": made.code})
+    (found,) = judge(replace(ready, hypotheses=misled), names, exercises)
+    assert found.score < found.max_score and found.diagnosis != other.name
+
+
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(COURSE.folder / "hidden", tmp_path / "content" / "hidden")
@@ -272,3 +354,11 @@ def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_p
     assert fingerprints.read(folder) == {}
     (folder / fingerprints.FILE).unlink()
     assert fingerprints.read(folder) == {}
+
+
+def test_what_is_kept_of_other_questions_is_not_used():
+    right = np.array([[1.0, 0.0], [2.0, 0.0]])
+    known = fingerprints.Fingerprints("these", right, np.ones((3, 2, 2)))
+    assert known.fits("these", right)
+    assert not known.fits("others", right)
+    assert not known.fits("these", right + 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import linecache
 import re
 from dataclasses import replace
@@ -9,6 +10,7 @@ from itertools import count, product
 
 import numpy as np
 import pytest
+import torch
 
 from attention_course.hidden.inputs import normal
 from autograder.authoring.sample_class import model_answers
@@ -21,6 +23,7 @@ from autograder.testing.local import Here
 from autograder.testing.student import Function, Student
 from cellcage.protocol.calls import Call, Failure, Kind
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
+from tests.helpers.sandboxes import Marker
 from tests.helpers.selection import one_in
 
 IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
@@ -102,6 +105,16 @@ def test_another_container_costs_a_fifth_and_is_told_once(name, form):
     if name == "scaled_dot_product_attention":
         code = code.replace("scores", "attention_scores(Q, K)")
     costs_a_fifth(handed_in(name, (f"return {right}", f"return {code}"), names_causes=False))
+
+
+TENSORS = {"DecoderBlock": "x + self.feed_forward(self.norm_2(x))", "TransformerDecoder": "self.output(self.norm(x))"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "form"), one_in(3, product(TENSORS, ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])))
+def test_so_does_one_tensor_in_something(name, form):
+    right = TENSORS[name]
+    costs_a_fifth(handed_in(name, (f"return {right}", f"return {form.format(right)}"), names_causes=False))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -225,6 +238,11 @@ def test_a_view_hides_nothing_else_that_is_wrong():
     assert wrong.score < wrong.max_score / 2
 
 
+def test_a_view_that_only_some_layouts_stop_costs_the_tests_on_layout():
+    result = handed_in("torch_split_heads", ("x.reshape(*batch, L", "x.view(-1).view(*batch, L"))
+    assert {test.name for test in failed(result)} == {"test_layout_in_memory", "test_batch_in_memory"}
+
+
 def test_told_once():
     assert once_each(["a", "", "b", "a", ""], ["1", "2", "3", "4", "5"]) == [
         "1 1 more test fails for this reason.", "2", "3", ABOVE, "5",
@@ -232,7 +250,38 @@ def test_told_once():
     assert once_each(["a"] * 3, ["1", "2", "3"]) == ["1 2 more tests fail for this reason.", ABOVE, ABOVE]
 
 
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_behind_the_wall_it_is_the_same(sandbox):
+    assignment = COURSE.of_exercise("MultiHeadAttention")
+    answers = model_answers(assignment)
+    both = "output_projection(weights @ V, W_O), weights"
+    changes = {
+        "multi_head_attention": (f"return {both}", f"return dict(zip(['output', 'weights'], ({both})))"),
+        "MultiHeadAttention": ("heads.flatten(-2)", "heads.view(*x.shape[:-1], -1)"),
+    }
+    for name, (old, new) in changes.items():
+        assert old in answers[name]
+        answers[name] = answers[name].replace(old, new)
+    with Marker(assignment, sandbox) as marker:
+        report, _ = marker.mark_cells("x", [IMPORTS, *answers.values()])
+    for result in report.exercises[-2:]:
+        here = handed_in(result.name, changes[result.name])
+        assert [(one.name, one.score) for one in result.tests] == [(one.name, one.score) for one in here.tests]
+        assert [one.message == ABOVE for one in result.tests] == [one.message == ABOVE for one in here.tests]
+    assert json.loads(json.dumps(report.to_dict()))["score"] == report.score
+
+
 # ---------------------------------------------------------------- fair shares
+
+
+@pytest.mark.slow
+def test_padding_inverted_or_the_last_norm_forgotten_is_one_slip():
+    inverted = handed_in("DecoderBlock", ("padding.unsqueeze(-3)", "~padding.unsqueeze(-3)"))
+    assert inverted.score >= 4
+    forgotten = handed_in("TransformerDecoder", ("self.output(self.norm(x))", "self.output(x)"))
+    assert forgotten.score >= 2.5
+    assert forgotten.diagnosis == "last-norm-missing"
 
 
 @pytest.mark.parametrize(
@@ -276,6 +325,16 @@ def test_what_is_brought_and_right_is_not_blamed():
     assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
     (note,) = [note for note in plain_text.notes(wrong) if "MultiHeadAttention" in note]
     assert "lost marks" not in note and "calls" in note
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_nor_is_it_if_an_exercise_between_lost_marks():
+    result = handed_in(
+        "TransformerDecoder", ("self.norm", "self.ln_f"), earlier=[("DecoderBlock", "x = x + attended", "x = attended")]
+    )
+    assert result.with_reference == ("DecoderBlock",)
+    assert [test.name for test in failed(result)] == ["test_parameters"]
 
 
 # ---------------------------------------------------------------- which call, and with what
@@ -323,6 +382,12 @@ def test_a_line_of_code_has_the_same_input(name, old, new):
     assert checked
 
 
+def test_code_that_makes_an_empty_input_is_told():
+    notes, empty = reproduce.Notes(), np.empty((0, 3))
+    notes.add(empty, "np.empty((0, 3))")
+    assert notes.line(Call("f", (empty,)), lambda name: ["x"]) == "x = np.empty((0, 3))"
+
+
 def test_a_line_has_nothing_that_did_not_come_from_the_suite():
     answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
     notes = reproduce.Notes()
@@ -365,6 +430,31 @@ def test_a_check_says_that_values_came_in_another_order_and_asks_nothing_else(na
     (asked,) = [message for message in told if "?" in message]
     assert "the values came back in another order. → In which order does the docstring name them? What" in asked
     assert SAME in told
+
+
+def test_a_check_tells_an_exception_once_and_asks_nothing_about_numbers():
+    first, *others = checked("masked_softmax", "exps = np.exp(allowed", "exps = np.exp(alowed")
+    assert "name 'alowed' is not defined" in first and "→" not in first and "What went in" in first
+    assert set(others) == {SAME}
+
+
+def test_no_check_asks_about_what_is_right():
+    (batch,) = checked("attention_scores", "Q.shape[-1]", "Q.shape[1]")
+    assert "change places" not in batch and "?" not in batch
+    told = checked("masked_softmax", "exps = np.exp(allowed - largest)", "exps = np.exp(scores) * mask")
+    assert told and not any("What does a hidden score become" in message for message in told)
+
+
+def test_a_mistake_about_the_plainest_layers_is_asked_about_once():
+    result = handed_in("translation_test", ("return bool(", "return not bool("))
+    assert sum("?" in said for said in [result.hint, *(test.message for test in result.tests)]) == 1
+
+
+def test_a_module_without_forward_is_spoken_of_by_shapes():
+    names = {"nn": torch.nn, "torch": torch}
+    exec("class DecoderBlock(nn.Module):\n    def __init__(self, *sizes):\n        super().__init__()", names)
+    said = " ".join(test.message for test in examine("DecoderBlock", names).result.tests)
+    assert "argument 1" not in said
 
 
 def test_a_construction_that_should_fail_raised_nothing():

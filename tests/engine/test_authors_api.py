@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+
+import pytest
 
 from autograder import testing
 from tests.conftest import ROOT
@@ -43,6 +46,31 @@ def test_what_is_laid_out_for_a_new_course_imports_nothing_else():
 def _code(path):
     text = path.read_text()
     return "" if "[build-system]" in text else text.replace("@WHEELS@", "[]").replace("@NEEDED@", "{}")
+
+
+def test_nothing_is_public_that_no_course_uses():
+    used = {name for path in COURSE for module, name in imported(path.read_text()) if module == "autograder.testing"}
+    for path in (ROOT / "tests" / "courses").glob("*.py"):
+        for names in re.findall(r"from autograder\.testing import ([\w, ]+)", path.read_text()):
+            used |= {name for name in names.split(", ") if name in testing.__all__}
+    assert used == set(testing.__all__)
+
+
+def test_every_public_name_can_be_had_and_is_explained():
+    page = (ROOT / "docs" / "reference-authors.md").read_text()
+    for name in testing.__all__:
+        assert getattr(testing, name) is not None
+        assert re.search(rf"\b{name}\b", page), name
+    with pytest.raises(AttributeError, match="no attribute 'Suite'"):
+        _ = testing.Suite
+
+
+def test_what_tests_use_of_expect_is_explained():
+    page = (ROOT / "docs" / "reference-authors.md").read_text()
+    section = page.partition("## Checks: `expect`")[2].partition("\n## ")[0]
+    used = {name for path in COURSE for name in re.findall(r"\bexpect\.(\w+)", path.read_text())}
+    assert len(used) > 10
+    assert [name for name in used if not re.search(rf"\b{name}\b", section)] == []
 
 
 def test_it_loads_without_pytorch_and_pytest():

@@ -9,9 +9,11 @@ import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.report import CellResult
+from autograder.reports import plain_text
 from autograder.testing import cell_errors
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
+from tests.helpers.kernel import Kernel, seen
 from tests.helpers.terminal import autograder
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
@@ -28,6 +30,11 @@ def test_a_syntax_error_is_told_with_line_and_caret():
     assert cell_errors.why("x = 1", CellResult()) == ""
 
 
+@pytest.mark.parametrize("source", ["def f(:\n    pass", "def f():\nreturn 1", "def f(:\\\n", "x = '\x00'"])
+def test_whatever_is_in_a_cell_is_told_or_nothing_is(source):
+    assert cell_errors.syntax_error(source) == "" or "raised" in cell_errors.syntax_error(source)
+
+
 def test_only_the_last_cell_that_defines_the_name_counts():
     failed, ran = CellResult(error="NameError", text="name 'npp' is not defined"), CellResult()
     sources = ["npp.x\ndef softmax(x): ...", "def softmax(x): ...", "def soft(x): ..."]
@@ -40,6 +47,32 @@ def test_which_of_several_definitions_counts_is_told():
     told = "softmax is defined in 2 cells. The last one counts, which has `def softmax(t, dim): ...`."
     assert cell_errors.defined_again("softmax", sources) == told
     assert cell_errors.defined_again("softmax", sources[:2]) == ""
+
+
+@pytest.mark.slow
+def test_in_a_kernel_the_check_says_what_is_wrong_with_the_cell(tmp_path):
+    kernel = Kernel()
+    try:
+        path = tmp_path / A1.notebook.name
+        nbformat.write(nbformat.read(RELEASED, as_version=4), path)
+        kernel.open(path)
+        kernel.run("from attention_course import")
+        kernel.run("def softmax")  # the stub, which is there from now on
+        kernel.write("def softmax", UNCLOSED)
+        (headline, *_) = seen(kernel.run('check("softmax")')[-1])
+        assert "not started" not in headline
+        assert "SyntaxError: '(' was never closed" in headline
+        assert "return np.exp^((x)" in headline
+        kernel.write("def softmax", "@npp.vectorize\ndef softmax(x, axis=-1):\n    return x")
+        kernel._client.execute_interactive("del softmax", timeout=60)
+        kernel.run("@npp.vectorize")
+        (headline, *_) = seen(kernel.run('check("softmax")')[-1])
+        assert "name 'npp' is not defined" in headline
+        assert "In line 1" in headline
+        kernel.write("@npp.vectorize", model_answers(A1)["softmax"])
+        assert "6 of 6 visible tests pass" in seen(kernel.run('check("softmax")')[-1])[0]
+    finally:
+        kernel.close()
 
 
 @pytest.mark.slow
@@ -106,3 +139,11 @@ def test_a_helper_that_takes_an_exercises_name_costs_nothing(tmp_path):
     assert report["score"] == report["max_score"]
     told = next(one["evidence"] for one in report["exercises"] if one["name"] == "softmax")
     assert "def softmax(t, dim=-1):" in told
+
+
+def test_the_summary_of_a_result_says_that_the_cell_does_not_run():
+    from autograder.report import ExerciseResult
+
+    result = ExerciseResult("softmax", (), 4.0, started=False, evidence="not judged, since its cell raised NameError.")
+    assert plain_text.summary(result).startswith("softmax: its cell does not run.")
+    assert plain_text.notes(result) == ["not judged, since its cell raised NameError."]

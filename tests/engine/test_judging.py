@@ -152,6 +152,16 @@ def test_two_early_mistakes_are_paid_for_once_each(sandbox):
 
 
 @pytest.mark.slow
+def test_slow_calls_are_waited_for_one_by_one(sandbox):
+    """The limit is a call's, and not that of an exercise whose answers travel together."""
+    slow = "    import time\n    time.sleep(0.02)\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    cells = {"softmax": f"def softmax(x, axis=-1):\n{slow}    return x / x.sum(axis=axis, keepdims=True)"}
+    results, forks, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=0.4)
+    assert all(result.score == result.max_score for result in results.values())
+    assert forks == len(A1.exercises)
+
+
+@pytest.mark.slow
 def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     loop = f"def softmax(x, axis=-1):\n    if x.ndim > 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
@@ -179,6 +189,14 @@ def test_an_exercise_that_calls_a_loop_is_not_run_into_it(sandbox):
     assert (attend.score, attend.with_reference) == (attend.max_score, ("softmax",))
     calls = len(results["softmax"].tests)
     assert forks <= calls + len(A1.exercises)  # each test of the loop has a process of its own, and all else one
+
+
+@pytest.mark.slow
+def test_code_that_sleeps_is_tried_twice_and_then_stopped(sandbox):
+    answers = model_answers(A1) | {"softmax": f"def softmax(x, axis=-1):\n    {SLEEP}"}
+    results, _, _ = judged(sandbox, A1, answers.values(), call_seconds=0.05, call_seconds_again=0.02)
+    assert "Does the code sleep" in results["softmax"].tests[0].message
+    assert results["attention_scores"].score == results["attention_scores"].max_score
 
 
 @pytest.mark.slow
@@ -214,3 +232,13 @@ def test_a_cell_that_shows_what_is_known_to_loop_is_hardly_waited_for(sandbox, m
     assert waited[show] == 2
     assert waited[again] == 0.3
     assert notebook.results[1].ran_out_of_time
+
+
+@pytest.mark.slow
+def test_an_answer_between_two_loops_is_worth_patience(sandbox):
+    sometimes = (
+        f"def softmax(x, axis=-1):\n    if x.ndim != 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    )
+    cells = {"softmax": sometimes + "    return x / x.sum(axis=axis, keepdims=True)"}
+    results, _, _ = judged(sandbox, A1, [cells["softmax"]], call_seconds=0.6)
+    assert any(test.state == "passed" for test in results["softmax"].tests)

@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from autograder import check, progress
 from autograder.authoring.sample_class import mistake, model_answers
+from autograder.cli.main import app
 from autograder.student.progress import FILE, page
 from tests.helpers.in_process import COURSE
 
@@ -63,6 +65,14 @@ def test_an_assignment_is_done_when_all_its_checks_pass(work, tmp_path):
     assert "and 1 of 9 assignments are done" in work(cells, f'check("{last}")', "progress()")
 
 
+def test_the_command_says_the_same_and_runs_nothing(work, tmp_path):
+    work([model_answers(A1)["softmax"]], 'check("softmax")')
+    for folder in (tmp_path, tmp_path / A1.name):
+        done = CliRunner().invoke(app, ["progress", str(folder)])
+        assert done.exit_code == 0
+        assert done.output.strip() == repr(page(tmp_path))
+
+
 def test_nothing_is_kept_where_nothing_is_written_or_others_run_the_notebook(work, tmp_path, monkeypatch):
     work([], 'check("softmax")')
     assert not (tmp_path / FILE).exists()
@@ -84,6 +94,12 @@ def test_a_broken_file_is_no_trouble_and_is_written_anew(work, tmp_path, broken)
     assert repr(page(tmp_path)).startswith("0 of ")
     assert "passed" in work([model_answers(A1)["softmax"]], 'check("softmax")')
     assert kept(tmp_path) == {"softmax": {"passed": True}}
+
+
+def test_a_file_that_cannot_be_written_stops_no_check(work, tmp_path):
+    (tmp_path / FILE).mkdir()
+    assert "passed" in work([model_answers(A1)["softmax"]], 'check("softmax")')
+    assert sorted(path.name for path in tmp_path.iterdir()) == [FILE, A1.name]
 
 
 def test_names_in_the_file_are_text_on_the_page(tmp_path):

@@ -13,6 +13,7 @@ from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError
 from autograder.reports import plain_text
+from autograder.student.check import examine
 from autograder.testing.local import answering
 from autograder.testing.values.core.comparing import same_answer
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply
@@ -58,6 +59,15 @@ def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
     assert found.name == name
     assert words in found.evidence
     assert found.hint.endswith("?")
+
+
+def test_half_precision_may_make_anything_of_large_numbers():
+    def in_half(x):
+        return np.sin(x.astype("float16").astype(x.dtype))
+
+    found = related(in_half, np.sin, X, 1e4 * X)
+    assert found.name == "rounded"
+    assert found.explains == {0, 1}
 
 
 def test_what_is_off_to_one_side_is_not_rounded():
@@ -166,6 +176,20 @@ def test_a_name_is_not_given_if_more_is_left_than_it_explains():
         return (Q @ K.T / math.sqrt(Q.shape[-1])).astype(float)
 
     assert judged_alone(A1, SCORES, scores).diagnosis != "float64-always"
+
+
+def test_a_visible_check_begins_with_it_too():
+    def attention_scores(Q, K):
+        return (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))[None]
+
+    verdict = examine("attention_scores", {"attention_scores": attention_scores, "np": np})
+    assert "an axis of length 1 is too many" in repr(verdict)
+    assert "Known mistake" not in repr(verdict)
+
+
+def test_a_visible_check_says_nothing_of_what_it_cannot_tell():
+    verdict = examine("attention_scores", {"attention_scores": lambda Q, K: np.sin(Q @ K.swapaxes(-1, -2))})
+    assert "looks like" not in repr(verdict)
 
 
 @pytest.mark.parametrize("no_value", [NoAnswer(Why.TOO_SLOW, "no answer"), Failure(FailureKind.MEMORY, "20000000")])

@@ -9,6 +9,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import time
 
 import nbformat
 import numpy as np
@@ -22,12 +23,18 @@ from safetensors.numpy import load, save
 from attention_course.helpers import news
 from attention_course.helpers.plain_decoder import PlainDecoder
 from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
+from autograder.authoring.notebook_checks import no_secret
 from autograder.authoring.sample_class import hand_in, model_answers
+from autograder.errors import CourseError
 from autograder.nbgrader import api
-from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside
+from autograder.reports.marks_file import read_marks, report_of
+from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
+from autograder.systems.gradescope_results import as_gradescope
 from tests.conftest import copy_course
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.releases import filled, released
+from tests.helpers.sandboxes import Marker
+from tests.helpers.terminal import autograder
 
 A1 = ASSIGNMENTS[0]
 A6 = COURSE.assignment("a6_transformer_summarizer")
@@ -101,10 +108,31 @@ class Knowing(torch.nn.Module):
         return torch.nn.functional.one_hot(torch.tensor(rows), len(news.WORDS)).float()
 
 
-@pytest.mark.parametrize("known", [0, 37])
+@pytest.mark.parametrize("known", [0, 1, 37, 60])
 def test_the_count_is_how_many_it_knows(known):
     items = held_out()[:60]
     assert exact(Knowing(items[:known]), items) == known
+
+
+@pytest.mark.parametrize("place", ["who", "where", "end"])
+def test_one_wrong_word_or_no_end_is_not_exact(place):
+    model, item = Knowing(held_out()[:2]), held_out()[0]
+    given, summary = [*news.encode(item.article), news.SEPARATOR_ID], news.encode(item.summary)
+    before = {"who": 0, "where": len(summary) - 1, "end": len(summary)}[place]
+    model.next[tuple(given + summary[:before])] = 5
+    assert exact(model, held_out()[:2]) == 1
+
+
+@pytest.mark.slow
+def test_it_is_what_greedy_decoding_writes(learned):
+    items = held_out()[:12]
+    written = [
+        REFERENCE.greedy_summary(learned, news.encode(item.article), news.SEPARATOR_ID, news.END_ID, 12)
+        for item in items
+    ]
+    right = sum(news.decode(ids) == item.summary for ids, item in zip(written, items, strict=True))
+    assert exact(learned, items) == right
+    assert KNOWN <= right < 12
 
 
 @pytest.mark.slow
@@ -118,6 +146,23 @@ def test_held_out_items_are_none_that_students_have():
 def test_from_a_file_to_a_sentence(learned):
     assert count(said(save(numbers(learned)))) >= KNOWN
     assert count(said(GOOD)) == 0
+
+
+def test_a_decoder_of_pytorchs_layers_is_read_too():
+    assert count(said(save(numbers(untrained(PlainDecoder))))) == 0
+
+
+def test_positions_may_be_saved_too():
+    state = {name: tensor.numpy() for name, tensor in untrained().state_dict().items()}
+    assert "positions" in state
+    assert count(said(save(state | {"positions": 1e9 * state["positions"]}))) == 0
+
+
+def test_torchs_random_numbers_go_on_where_they_were():
+    torch.manual_seed(3)
+    state = torch.get_rng_state()
+    said(GOOD)
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 # ---------------------------------------------------------------- what is no such file
@@ -143,18 +188,27 @@ BAD = {
     "a name missing": (save({n: w for n, w in WEIGHTS.items() if n != "norm.bias"}), "it lacks norm.bias. Train with"),
     "a name unknown": (changed("more", np.zeros(3, np.float32)), "the course's decoder has no more. Train with"),
     "other names": (save({f"my.{n}": w for n, w in WEIGHTS.items()}), "more, and the course's decoder has no my."),
+    "nothing in it": (save({}), "it lacks embedding.weight"),
     "a shape": (changed("norm.bias", np.zeros(65, np.float32)), "norm.bias has the shape (65,) in place of (64,)"),
+    "a turned shape": (changed("output.weight", WEIGHTS["output.weight"].T.copy()), "in place of"),
     "float64": (changed("norm.bias", np.zeros(64)), "norm.bias is float64, where float32 belongs"),
+    "float16": (changed("norm.bias", np.zeros(64, np.float16)), "norm.bias is float16"),
+    "whole numbers": (changed("norm.bias", np.zeros(64, np.int32)), "norm.bias is int32"),
     "bfloat16": (BF16, "float32 belongs"),
     "nan": (with_nan(np.nan), "output.bias holds NaN or infinity"),
+    "infinity": (with_nan(-np.inf), "output.bias holds NaN or infinity"),
     "empty": (b"", "it is empty"),
     "cut off": (GOOD[:-100], "not a whole one"),
+    "cut off in the header": (GOOD[:200], "not a whole one"),
     "a header without end": (b"\xff" * 8 + b"{}", "no safetensors file"),
+    "a header as long as memory": (struct.pack("<Q", 2**40) + GOOD[8:], "no safetensors file"),
+    "nested": (headed(b"[" * 10**6), "no safetensors file"),
     "more elements than bytes": (
         headed({"x": {"dtype": "F32", "shape": [2**62, 2**62], "data_offsets": [0, 4]}}, bytes(4)),
         "no safetensors file",
     ),
     "a pickle": (pickle.dumps(WEIGHTS), "no safetensors file"),
+    "text": (b"my model\n" * 9, "no safetensors file"),
 }
 
 
@@ -167,6 +221,35 @@ def test_the_reason_and_the_next_step_are_said(case):
     assert text.endswith(NO_POINTS)
     assert "again" in text
     assert len(text) < 500
+
+
+def test_huge_finite_weights_are_counted_like_any_others():
+    assert count(said(save({name: np.full_like(array, 3e38) for name, array in WEIGHTS.items()}))) == 0
+
+
+def test_a_header_full_of_names_takes_no_time():
+    entries = {f"{i}{STRANGE}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(36_500)}
+    data = headed(entries)
+    assert MAX_MODEL * 0.9 < len(data) <= MAX_MODEL
+    start = time.process_time()
+    text = said(data)
+    assert time.process_time() - start < 5
+    assert text.isprintable()
+    assert len(text) < 500
+
+
+@pytest.mark.parametrize("package", ["safetensors.numpy", "torch"])
+def test_where_a_package_is_missing_it_is_said_and_nothing_is_lost(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    text = said(GOOD)
+    assert f"the package {package.partition('.')[0]} is missing where it was graded" in text
+    assert "Nothing is lost" in text
+
+
+def test_a_bug_of_the_kits_costs_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("attention_course.saved_model.exact", lambda model, items: 1 / 0)
+    assert "the grader itself failed" in said(GOOD)
+    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def mutated(data, places):
@@ -221,8 +304,10 @@ def a_link(path):
 
 THERE = {
     "a link": (a_link, "it is a link"),
+    "a link to nowhere": (lambda path: path.symlink_to("nowhere"), "it is a link"),
     "a pipe": (os.mkfifo, "is not a file"),
     "a folder": (lambda path: path.mkdir(), "is not a file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a link"),
     "too large": (lambda path: path.write_bytes(bytes(MAX_MODEL + 2**19)), "has 4.5 MB; the limit is 4"),
 }
 
@@ -247,11 +332,65 @@ def test_no_file_or_an_assignment_that_takes_none_says_nothing(tmp_path):
     assert A1.saved_model is None
 
 
+def test_a_changed_file_is_another_submission_for_the_journal(tmp_path):
+    submission = Submission("ada", A6.name, tmp_path / A6.notebook.name, takes_model=True)
+    submission.path.write_text("{}")
+    stamps = [stamp(submission, "1")]
+    for data in (b"", b"x", GOOD):
+        (tmp_path / MODEL).write_bytes(data)
+        stamps.append(stamp(submission, "1"))
+    (tmp_path / MODEL).unlink()
+    (tmp_path / MODEL).mkdir()
+    stamps.append(stamp(submission, "1"))
+    assert len(set(stamps)) == 5
+
+
 # ---------------------------------------------------------------- the course
+
+
+def test_metadata_that_is_not_in_order_is_named(own_course):
+    wrong_sizes = {"class": "X", "sizes": {"d_model": "64"}}
+    for asked in (3, {}, {"class": 3, "sizes": {}}, wrong_sizes, {"sizes": {"d_ff": 1}}):
+        ask(own_course, asked)
+        with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder: saved_model"):
+            _ = own_course.assignment(A1.name).saved_model
+
+
+@pytest.mark.slow
+def test_a_decoder_that_the_solution_lacks_is_named(own_course, sandbox):
+    ask(own_course, {"class": "TransformerDecoder", "sizes": {"d_model": 8}})
+    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb.*there is no TransformerDecoder"):
+        Marker(own_course.assignment(A1.name), sandbox).mark_cells("ana", [])
+
+
+def ask(course, asked):
+    path = course.assignment(A1.name).notebook
+    notebook = nbformat.read(path, as_version=4)
+    notebook.metadata["autograder"] = {"saved_model": asked}
+    nbformat.write(notebook, path)
+
+
+def test_a_model_left_in_source_would_be_handed_to_students(own_course):
+    assignment = own_course.assignment(A6.name)
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    assert not [f for f in no_secret(assignment, notebook, nbformat.v4.new_notebook()) if f.path.name == MODEL]
+    (assignment.notebook.parent / MODEL).write_bytes(GOOD)
+    assert [f for f in no_secret(assignment, notebook, nbformat.v4.new_notebook()) if f.path.name == MODEL]
 
 
 def cell(name):
     return next(c.source for c in nbformat.read(released(A6), as_version=4).cells if c["id"] == name)
+
+
+def test_the_notebook_trains_the_sizes_that_grading_expects():
+    def own_or_plain(own, **sizes):
+        assert sizes == SIZES
+        raise InterruptedError
+
+    names = {"grading": False, "torch": torch, "news": news, "TransformerDecoder": None, "own_or_plain": own_or_plain}
+    with pytest.raises(InterruptedError):
+        exec(cell("train-model-code"), names)
+    assert f"{ITEMS} of them" in cell("save")
 
 
 def test_the_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys):
@@ -360,9 +499,52 @@ def test_the_feedback_page_shows_the_sentence_as_text(graded):
 
 
 @pytest.mark.slow
+def test_it_stands_below_the_cell_that_saves(graded):
+    for student in ("learned", "strange"):
+        cells = [c for c in autograded(graded, student).cells if "Saved model" in str(c.get("outputs"))]
+        assert [MODEL in c.source for c in cells] == [True]
+
+
+@pytest.mark.slow
 def test_the_file_is_copied_along_and_never_in_the_sandbox(graded):
     copied = graded.root / "autograded" / "learned" / A6.name / MODEL
     assert load(copied.read_bytes()).keys() == WEIGHTS.keys()
     assert not (graded.root / "autograded" / "pipe" / A6.name / MODEL).exists()
     outputs = [output for cell in autograded(graded, "learned").cells for output in cell.get("outputs", [])]
     assert "found []\n" in [output.get("text") for output in outputs]
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_json_terminal_and_what_reads_them(graded, tmp_path):
+    out = tmp_path / "marks.json"
+    some = [graded.root / "submitted" / student for student in ("learned", "strange", "without")]
+    done = autograder("grade", *some, "--json", out, cwd=graded.root)
+    assert done.returncode == 0, done.stderr
+    entries = {entry["student"]: entry for entry in json.loads(out.read_text())}
+    assert {name for name in entries if "extra" in entries[name]} == {"learned", "strange"}
+    assert count(entries["learned"]["extra"]) >= KNOWN
+    assert len({entry["score"] for entry in entries.values()}) == 1
+    assert [report.to_dict() for report in read_marks([out])] == json.loads(out.read_text())
+    assert report_of(entries["learned"]).extra == entries["learned"]["extra"]
+    assert entries["learned"]["extra"] in as_gradescope(report_of(entries["learned"]))["output"]
+    shown = " ".join(done.stdout.split())
+    assert entries["learned"]["extra"] in shown
+    assert "the course's decoder has no <img src=x" in shown
+    assert "\x1b[2J" not in done.stdout
+    assert shown.count("Saved model") == 2
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_a_changed_file_is_graded_again_and_an_unchanged_one_is_not(graded):
+    place(graded, "without").write_bytes(GOOD)
+    place(graded, "untrained").unlink()
+    assert "2 graded, 3 unchanged" in run(graded, "--gradebook", "--quiet", "--feedback")
+    assert f"0 of {ITEMS} held-out" in page(graded, "without")
+    assert "Saved model" not in page(graded, "untrained")
+    # formgrader's button grades one alone
+    place(graded, "untrained").write_bytes(GOOD)
+    assert api(graded.root).autograde(A6.name, "untrained")["success"]
+    assert "Saved model: 0 of" in str(autograded(graded, "untrained"))
+    assert set(marks(graded).values()) == {marks(graded)["pipe"]}

@@ -1,0 +1,148 @@
+"""A student's walk through each notebook: typical slips, one after the other.
+
+One of the notebooks stands in real JupyterLab in real Chromium, the others run in a real kernel without a page.
+
+After each slip the first thing shown, a headline and the first check that fails, names the slip or its place. Then the
+right answer gets its tick, and the walk goes on.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from autograder.authoring.sample_class import model_answers
+from tests.conftest import ROOT
+from tests.helpers.browser import Tab
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.kernel import Kernel, seen
+from tests.helpers.selection import one_in
+from tests.helpers.wrong_code import wrong_code_of
+
+pytestmark = pytest.mark.slow
+
+NO_CELL, STUB = "the check before the cell above it was run", "the stub as it was released, run"
+EMPTY = "the cell of what is to be brought, run as it was released"
+BROUGHT, RIGHT = "the model answer of an earlier assignment, copied into its cell", "the model answer"
+NOT_WRITTEN = "{0}, which this calls and you bring from a4, is not written yet"
+# What is done before an exercise's slips: in which cell, what stands in it then, and what the check must show first.
+BEFORE = {
+    "softmax": [
+        ("softmax", NO_CELL, "Run the cell that defines"),
+        ("softmax", STUB, "not started yet. Replace raise NotImplementedError()"),
+    ],
+    "DecoderBlock": [
+        ("MultiHeadAttention", EMPTY, ""),
+        ("DecoderBlock", RIGHT, f"{NOT_WRITTEN.format('MultiHeadAttention')}. Start there"),
+        ("MultiHeadAttention", BROUGHT, ""),
+    ],
+    "convolution_by_attention": [
+        ("output_projection", EMPTY, ""),
+        ("convolution_by_attention", RIGHT, NOT_WRITTEN.format("output_projection")),
+        ("output_projection", BROUGHT, ""),
+    ],
+}
+
+
+def body_of(slip):
+    """Its code below the first line, which stays as it is in the notebook."""
+    first_line, _, body = slip.code.partition("\n")
+    assert re.match(rf"(def|class) {slip.exercise}\b", first_line)
+    return body
+
+
+def walk_of(assignment):
+    """The steps: an exercise, what is written into its cell, and a pattern for the first thing shown."""
+    slips = wrong_code_of(assignment, "walk")
+    return [
+        step
+        for exercise in assignment.exercises
+        for step in [
+            *BEFORE.get(exercise.name, ()),
+            *((exercise.name, body_of(slip), slip.words) for slip in slips if slip.exercise == exercise.name),
+        ]
+    ]
+
+
+WALKS = {assignment.name[:2]: walk_of(assignment) for assignment in ASSIGNMENTS}
+# One that brings something along. What a check shows is the same in the others, and what a student does in the page of
+# the first one, tests/helpers/browser/test_student_jupyterlab.py.
+IN_THE_BROWSER = "a7"
+
+
+@pytest.mark.catalogue
+def test_each_slip_is_named_by_the_first_thing_shown(jupyterlab, chromium):
+    course, address = jupyterlab
+    walk = WALKS[IN_THE_BROWSER]
+    tab = Tab(chromium, address, copied(walk, course.root).relative_to(course.root).as_posix())
+    try:
+        each_slip_is_named(walk, tab, on_the_page)
+    finally:
+        tab.close()
+    assert tab.complaints == []
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    kernel = Kernel()
+    yield kernel
+    kernel.close()
+
+
+@pytest.mark.parametrize("name", one_in(3, sorted(WALKS.keys() - {IN_THE_BROWSER})))
+def test_nor_is_it_otherwise_in_a_kernel_without_a_page(name, kernel, tmp_path):
+    kernel.open(copied(WALKS[name], tmp_path))
+    each_slip_is_named(WALKS[name], kernel, in_the_output)
+
+
+def copied(walk, root):
+    """The released notebook of a walk, in a folder of its own."""
+    assignment = COURSE.of_exercise(walk[0][0])
+    steps = [step[0] for step in walk if step[1] not in (BROUGHT, EMPTY)]
+    assert list(dict.fromkeys(steps)) == [exercise.name for exercise in assignment.exercises], "all, in their order"
+    folder = shutil.copytree(ROOT / "assignments" / assignment.name, root / "walk" / assignment.name)
+    return folder / assignment.notebook.name
+
+
+def each_slip_is_named(walk, tab, first_thing):
+    """Walk through a notebook in a `tab`; `first_thing` is what is read first after a check is run there."""
+    tab.run("import numpy as np")
+    if walk not in (WALKS["a6"], WALKS["a7"], WALKS["a9"]):  # which begin with it, or do without PyTorch
+        tab.run("import torch.nn as nn")
+    for number, (exercise, mutant, says) in enumerate(walk):
+        answer = model_answers(COURSE.of_exercise(exercise))[exercise]
+        first_line = answer.partition("\n")[0]
+        if mutant == EMPTY:
+            tab.run(first_line)
+        elif mutant == BROUGHT:
+            tab.write(first_line, answer)
+        if not says:
+            continue
+        if mutant == STUB:
+            tab.run(first_line)
+        elif mutant != NO_CELL:
+            tab.write(first_line, answer if mutant == RIGHT else f"{first_line}\n{mutant}")
+        shown = first_thing(tab, exercise)
+        assert shown.startswith(exercise), shown
+        assert re.search(says, shown), f"{mutant}\n\n{shown}"
+        if exercise not in [step[0] for step in walk[number + 1 :]]:
+            tab.write(first_line, answer)
+            assert re.search(rf"^{exercise}: (\d+) of \1 visible tests pass", first_thing(tab, exercise))
+
+
+def on_the_page(tab, exercise):
+    """What a student reads first after running the check: the headline, and the first check that fails."""
+    cell, _ = tab.run(f'check("{exercise}")')
+    said = cell.locator(".autograder-rubric")
+    failed = said.locator("tr", has_text="✗ not yet")
+    told = said.locator("p").all()[:2]  # the headline, and below it what is known
+    texts = [*(one.inner_text() for one in told), *(row.inner_text() for row in failed.all()[:1])]
+    return " ".join(" ".join(texts).split())
+
+
+def in_the_output(kernel, exercise):
+    """The same, of the page that the kernel gives."""
+    (page,) = kernel.run(f'check("{exercise}")')
+    return " ".join(" ".join(seen(page)[:2]).split())
