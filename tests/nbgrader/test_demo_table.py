@@ -31,7 +31,7 @@ def test_every_student_and_the_heading_have_a_line_to_themselves(width, shown):
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS), ids=lambda one: one.name)
 def test_everybody_hands_in_what_the_table_says_of_them(assignment):
-    """`tests/engine/test_readme.py` grades one of the nine."""
+    """`tests/project/test_readme.py` grades one of the nine."""
     handed_in = {student.name: student.answers(assignment) for student in CLASS}
     exercises = [exercise.name for exercise in assignment.exercises]
     released = ROOT / "assignments" / assignment.name / assignment.notebook.name

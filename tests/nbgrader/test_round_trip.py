@@ -1,6 +1,6 @@
 """The course through the real nbgrader's own interface: release, hand in, autograde, read the gradebook, feedback.
 
-By its commands, up to the export, tests/engine/test_readme.py goes.
+By its commands, up to the export, tests/project/test_readme.py goes.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_ci_and_the_readme_run_the_same_tests():
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
 
-# They stand in the instructor's guide, too, and tests/engine/test_guide.py runs them there.
+# They stand in the instructor's guide, too, and tests/project/test_guide.py runs them there.
 IN_THE_GUIDE = ["autograder dev check a1_scaled_dot_product", "autograder regrade a1_scaled_dot_product"]
 
 
