@@ -27,7 +27,7 @@ from autograder.testing.student import has_chance
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer
 
-ANSWERED_BY = ("diagnosis", "judge", "sandbox/protocol", "testing")  # folders of the engine on which answers depend
+ANSWERED_BY = ("diagnosis", "judge", "testing", "calling", "protocol", "values")  # folders on which answers depend
 Row = tuple[Assignment, Mistake, ExerciseResult]
 HEAD_FILE = "catalogue_head.md"  # in the course's folder, replaces this text above the tables
 HEAD = """\

@@ -207,7 +207,7 @@ class Assignment:
     def version(self, *parts: str) -> str:
         """A digest of everything a mark depends on: notebook, solution, content, and the engine's code.
 
-        parts: the engine's folders that count; all of them if none is given
+        parts: the folders of the engine and the sandbox that count; all of them if none is given
         """
         others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
         files = [self.notebook.parent / name for name in self.beside]

@@ -20,7 +20,7 @@ def digest_of(
     """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
 
     others: names of the other assignments, whose own content does not count
-    parts: the engine's folders that count; "" is all of it
+    parts: the folders of the engine and the sandbox that count; "" is all of them
     withdrawn: the assignment's withdrawn exercises; those of the others do not count
     """
     digest = hashlib.sha256("".join(map(_kit_version, parts)).encode() + withdrawn.encode())

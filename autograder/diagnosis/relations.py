@@ -54,7 +54,7 @@ OF_ANSWERS = (
     OfAnswer("another-kind", forms.kind,
              "What is the type of what you give back, and which one does the docstring promise?"),
     OfAnswer("another-dtype", forms.dtype,
-             "Print the dtype after each line. Where does it part from the one that is asked for?"),
+             "Print the dtype after each line. After which line is it no longer the expected one?"),
     OfAnswer("another-shape", differences.reshaped,
              "Write down the shape after each step: where does it part from the docstring's?"),
     OfAnswer("rounded", differences.rounded,

@@ -15,7 +15,7 @@ from autograder.testing.values.core.comparing import in_four_digits
 from cellcage.values.core.objects import Form, Other, Record
 from cellcage.values.core.scalars_codec import Generated
 
-NOT_RIGHT = "what came back is not what is asked for here."
+NOT_RIGHT = "the returned value is not the expected one."
 # What did not cross the sandbox's boundary, by its form.
 OTHERS = {
     Form.TYPE: "something of type {}",

@@ -30,10 +30,10 @@ def text(
             fail(f"line {number} of {what}{quoted}{rest}", hint, got=got)
     if len(lines) > len(right):
         quoted = _quoted(got, lines[len(right)])
-        rest = f"{quoted}, and no more" if quoted else " is one more than"
-        fail(f"line {len(right) + 1} of {what}{rest} is asked for.", hint, got=got)
+        which = f"{quoted}, which" if quoted else ""
+        fail(f"line {len(right) + 1} of {what}{which} should not be there.", hint, got=got)
     if len(lines) < len(right):
-        ending = f"ends after line {len(lines)}, and more is asked for." if lines else "is empty."
+        ending = f"ends after line {len(lines)}, but there should be more." if lines else "is empty."
         expected = f" Wanted next: `{_shown(right[len(lines)])}`." if tells else ""
         fail(f"{what} {ending}{expected}", hint, got=got)
 

@@ -47,7 +47,7 @@ def without_words(answer: Reply | Failure, cells: Sequence[str]) -> Reply | Fail
     if answer.kind is Kind.READY_MADE:  # student code may forge it
         return replace(answer, text="function")
     if answer.kind is Kind.NO_PARAMETER:
-        return replace(answer, text="the module has no parameter of a name that is asked for")
+        return replace(answer, text="the module lacks a parameter of the expected name")
     if answer.kind is not Kind.RAISED:
         return answer
     error = answer.error if answer.error in KINDS else "Exception"

@@ -33,7 +33,7 @@ FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the
 QUESTIONS = {
     "kind": "What does your code give back, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it part from the docstring's?",
-    "dtype": "Print the dtype after each line. Where does it part from the one that is asked for?",
+    "dtype": "Print the dtype after each line. After which line is it no longer the expected one?",
     "error about shapes": "Which shape has each part of that line, and which one did you mean it to have?",
 }
 

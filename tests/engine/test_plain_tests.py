@@ -69,10 +69,10 @@ def judged(tmp_path):
 
 def test_a_plain_assert_is_a_failed_test_with_its_hint_and_tells_no_expected_value(judged):
     assert judged["test_hint"].message == (
-        "double(21.25): what came back is not what is asked for here. What is two times that?"
+        "double(21.25): the returned value is not the expected one. What is two times that?"
     )
-    assert judged["test_bare"].message == "double(3.0): what came back is not what is asked for here."
-    assert judged["test_fail"].message == "double(1.0): what came back is not what is asked for here. Is it more?"
+    assert judged["test_bare"].message == "double(3.0): the returned value is not the expected one."
+    assert judged["test_fail"].message == "double(1.0): the returned value is not the expected one. Is it more?"
     assert {test.state for test in judged.values()} == {"failed"}
     for test in judged.values():
         assert not any(secret in test.message for secret in ("42.5", "6.0", "2.5]", "assert")), test.message
@@ -281,8 +281,8 @@ def test_parameters_make_tests_and_each_call_has_an_object_of_its_own(tmp_path):
     assert {name: (one.test.weight, one.message()) for name, one in outcomes.items()} == {
         "test_values[even-1]": (0.5, ""),
         "test_values[even-2]": (0.5, ""),
-        "test_values[odd-1]": (0.5, "double(x=1): what came back is not what is asked for here. Is it odd?"),
-        "test_values[odd-2]": (0.5, "double(x=2): what came back is not what is asked for here. Is it odd?"),
+        "test_values[odd-1]": (0.5, "double(x=1): the returned value is not the expected one. Is it odd?"),
+        "test_values[odd-2]": (0.5, "double(x=2): the returned value is not the expected one. Is it odd?"),
         "test_zero": (1.0, ""),
         "test_by_itself": (1.0, ""),
     }

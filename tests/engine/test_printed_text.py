@@ -20,8 +20,8 @@ OTHER = [
     ("a\nc", "a\nb", "line 2 of what it prints is `c`, which is not right."),
     ("A", "a", "line 1 of what it prints is `A`, which is not right, though only small and capital letters differ."),
     (" a", "a", "line 1 of what it prints is `' a'`, which is not right, though only spaces differ."),
-    ("a", "a\nb", "what it prints ends after line 1, and more is asked for."),
-    ("a\nb", "a", "line 2 of what it prints is `b`, and no more is asked for."),
+    ("a", "a\nb", "what it prints ends after line 1, but there should be more."),
+    ("a\nb", "a", "line 2 of what it prints is `b`, which should not be there."),
     ("", "a", "what it prints is empty."),
     (3, "a", "what it prints is a value of type int, where a text belongs."),
 ]

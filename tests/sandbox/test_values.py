@@ -469,5 +469,5 @@ def test_a_suite_compares_objects_and_a_class_of_the_students_own_is_right(tmp_p
 def test_a_suite_says_which_public_data_is_missing(tmp_path):
     found = judged(tmp_path, lambda radius: SimpleNamespace(radius=radius + 1))
     assert {test.state for test in found.values()} == {"failed"}
-    assert found["test_data"].message.endswith("what came back is not what is asked for here. Which radius?")
+    assert found["test_data"].message.endswith("the returned value is not the expected one. Which radius?")
     assert "gave back something of type SimpleNamespace, which has no public `name`." in found["test_field"].message

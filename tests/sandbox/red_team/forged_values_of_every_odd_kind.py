@@ -29,6 +29,8 @@ FIELDS = [lambda v: [v, ["list", []], None, ["dict", []], ["dict", []]], lambda 
 calls = []
 
 def framed(body):
+    if "printed" in msgpack.unpackb(body, strict_map_key=False):
+        return len(body).to_bytes(4, "big") + body  # the cell's own output, or the process ends here
     calls.append(1)
     number = len(calls)
     value, fields = VALUES[number % len(VALUES)], FIELDS[number % 4]

@@ -1,6 +1,6 @@
 # Tries to ask for a reference while cells run, over whatever socket there is.
 # Must not be answered; it costs that cell.
-# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}, "stopped": 1, "seconds": 45}
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}, "stopped": 1}
 # %%
 import os, socket, stat
 import numpy as np

@@ -22,8 +22,12 @@ from cellcage.limits import Limits
 from cellcage.protocol.ending import Ending
 
 
-class Message(msgspec.Struct, frozen=True):
-    """On the wire, a map of the fields. `tag` distinguishes messages that may arrive at the same place."""
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """On the wire, a map of the fields. `tag` distinguishes messages that may arrive at the same place.
+
+    Another field is refused. A forged message would otherwise pass for an empty one where all fields have defaults, and
+    from then on each reply would be taken for that to another request.
+    """
 
 
 # ---------------------------------------------------------------- supervisor and zygote

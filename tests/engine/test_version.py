@@ -1,0 +1,32 @@
+"""The digest of everything that a mark depends on covers the code of the engine and of the sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+import autograder
+import cellcage
+from autograder.authoring.catalogue_page import ANSWERED_BY
+from autograder.course import version
+
+
+@pytest.mark.parametrize("part", ANSWERED_BY)
+def test_each_folder_that_answers_depend_on_has_code(part):
+    assert version._kit_version(part) != hashlib.sha256().hexdigest()
+
+
+@pytest.mark.parametrize("place", ["judge/attempt.py", "calling/perform.py"])
+def test_a_changed_line_of_the_engine_or_the_sandbox_changes_the_digest(place, tmp_path, monkeypatch):
+    copies = [tmp_path / "autograder", tmp_path / "cellcage"]
+    for package, copy in zip((autograder, cellcage), copies, strict=True):
+        shutil.copytree(package.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(version, "__file__", str(copies[0] / "course" / "version.py"))
+    monkeypatch.setattr(version, "cellcage", SimpleNamespace(__file__=str(copies[1] / "__init__.py")))
+    before = version._kit_version.__wrapped__("")
+    (changed,) = [copy / place for copy in copies if (copy / place).is_file()]
+    changed.write_text(changed.read_text() + "# changed\n")
+    assert version._kit_version.__wrapped__("") != before
