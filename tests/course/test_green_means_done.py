@@ -1,0 +1,78 @@
+"""An answer that passes all visible tests of an exercise gets at least nine tenths of its points in grading.
+
+And an answer that gets full marks in grading is not red in the notebook.
+
+    python -m tests.course.test_green_means_done a4 [EXERCISE ...]
+
+prints every answer that breaks one of the two promises.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.course.assignments import Assignment
+from autograder.testing.catalogue import read_catalogue
+from tests.helpers.accepted import CASES
+from tests.helpers.agreement import checked
+from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone
+from tests.helpers.wrong_code import wrong_code_of
+
+PROMISED = 0.9
+SOURCES = ("author", "list", "slip", "walk")
+SOME = 40  # of so many wrong answers, one
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+
+
+def answers(assignment: Assignment) -> Iterator[tuple[str, str, object]]:
+    """Every collected answer: what it is, its exercise and its code."""
+    for source in SOURCES:
+        for wrong in wrong_code_of(assignment, source):
+            yield str(wrong), wrong.exercise, wrong.made(assignment)
+    for mistake in read_catalogue(assignment.mistakes):
+        yield f"known mistake {mistake.name}", mistake.exercise, mistake.code
+    for other, way in CASES:
+        if other is assignment:
+            yield f"accepted {way.name}", way.exercise, way.code
+
+
+def broken_promises(assignment: Assignment, found: list[tuple[str, str, object]]) -> Iterator[str]:
+    """What is green and gets less than promised, and what is red and gets full marks."""
+    for what, exercise, code in found:
+        result = judged_alone(assignment, exercise_of(assignment, exercise), code, names_causes=False)
+        share = result.score / result.max_score
+        if PROMISED <= share < 1:
+            continue  # neither promise says anything about it
+        green = checked(assignment, exercise, code).passed
+        if green and share < PROMISED:
+            lost = ", ".join(test.name for test in result.tests if test.state != "passed")
+            yield f"{exercise}: {what}: green, and gets {share:.2f} ({lost})"
+        if not green and share == 1:
+            yield f"{exercise}: {what}: red, and gets full marks"
+
+
+@pytest.mark.slow
+@each
+def test_of_some_answers(assignment: Assignment) -> None:
+    assert not list(broken_promises(assignment, [*answers(assignment)][::SOME]))
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+@each
+def test_of_all_answers(assignment: Assignment) -> None:
+    assert not list(broken_promises(assignment, [*answers(assignment)]))
+
+
+if __name__ == "__main__":
+    wanted, *exercises = sys.argv[1:]
+    chosen = next(one for one in ASSIGNMENTS if one.name.startswith(wanted))
+    every = [one for one in answers(chosen) if not exercises or one[1] in exercises]
+    count = 0
+    for line in broken_promises(chosen, every):
+        count += 1
+        print(line, flush=True)
+    print(f"{count} of {len(every)} answers break a promise")
