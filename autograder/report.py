@@ -68,6 +68,31 @@ class Picture(Struct, frozen=True):
     wanted: tuple[Numbers, ...] = ()
 
 
+class Location(Struct, frozen=True):
+    """A place in a student's cell where one small edit makes all tests pass.
+
+    lines: counted from 1 in the cell; code: the first of them; part: what to look at there, empty if only the line is
+    shown; kind: of the edit; question: what the student is asked
+    repaired: the lines after the edit, for the person who grades; students never see it
+    """
+
+    lines: tuple[int, ...]
+    code: str
+    part: str
+    kind: str
+    question: str
+    repaired: str
+
+    def __str__(self) -> str:
+        lines = [str(line) for line in self.lines]
+        where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
+        return f"Look at {where}, `{self.part or self.code}`: {self.question}"
+
+    def to_dict(self) -> dict[str, object]:
+        """As in the command line's JSON."""
+        return structs.asdict(self) | {"lines": list(self.lines), "line": self.lines[0]}
+
+
 class Cause(Struct, frozen=True):
     """One thing that is wrong: its name, and a hint on what to think about next."""
 
@@ -99,6 +124,7 @@ class ExerciseResult(Struct, frozen=True):
     known_mistake: bool = False
     not_produced: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
+    location: Location | None = None
 
     @property
     def diagnosis(self) -> str | None:
@@ -137,6 +163,8 @@ class ExerciseResult(Struct, frozen=True):
             found["withdrawn"] = True
         if self.not_produced:
             found["not_produced"] = list(self.not_produced)
+        if self.location:
+            found["location"] = self.location.to_dict()
         if self.mentions:
             found["mentions"] = list(self.mentions)
         return found

@@ -34,7 +34,7 @@ from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
-from cellcage.notebook_calls import NoQuestions, NotebookCalls, Questions
+from cellcage.notebook_calls import NoQuestions, NotebookCalls, Questions, Trial
 from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
@@ -144,9 +144,13 @@ class _PrintingNotebook(Notebook):
     printed = Printed()
 
     def begin(
-        self, questions: Questions | None = None, group: str = "", ready_made: Sequence[str] = ()
+        self,
+        questions: Questions | None = None,
+        group: str = "",
+        ready_made: Sequence[str] = (),
+        trial: Trial | None = None,
     ) -> NotebookCalls:
-        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made)
+        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made, trial)
         calls.printed = Printed()
         if group:
             self.printed = calls.printed

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import SystemRandom
+from typing import Protocol
 
 from msgspec import structs
 
@@ -39,6 +40,15 @@ CLOSELY = 3  # calls of an exercise during which PyTorch's operators are watched
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 Names = Notebook | Here  # whose code is judged: in the sandbox, or in this process
+
+
+class Beginning(Protocol):
+    """What an attempt asks of the code that is judged."""
+
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> ExerciseCalls:
+        """Begin the calls of an exercise."""
+
+
 Planned = Mapping[Place, Unread]  # answers to planned calls
 
 
@@ -50,6 +60,7 @@ class Attempt:
     ready_made: set if the code called a function that it must not call; then it earns nothing
     corrected: calls with corrected answers, where there was a format error
     non_deterministic: the same call was answered in two ways
+    substituted: names for which the reference answered
     """
 
     outcomes: list[Outcome]
@@ -58,6 +69,7 @@ class Attempt:
     ready_made: ReadyMade | None = None
     corrected: Sequence[Recorded] = ()
     non_deterministic: bool = False
+    substituted: tuple[str, ...] = ()
 
     @property
     def earned(self) -> float:
@@ -91,7 +103,7 @@ class Attempt:
 
 def attempt(
     material: Material,
-    names: Names,
+    names: Beginning,
     which: Exercise,
     parameter_names: ParameterNames,
     substituted: tuple[str, ...] = (),
@@ -118,6 +130,7 @@ def attempt(
         _ready_made([*planned.values(), *(call.answer for run in runs for call in run.calls)], listed),
         [call for run in runs for call in run.corrected],
         non_deterministic,
+        substituted,
     )
 
 

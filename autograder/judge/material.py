@@ -25,6 +25,7 @@ class Material:
     relations: the course's own relations between wrong and right answers
     visible_names: names of mistakes by their answers to visible tests
     ready_made: for each exercise, the functions that it must not call
+    sizes: for each exercise, how long its model answer is, in nodes of the syntax tree
     """
 
     suite: Suite
@@ -36,3 +37,4 @@ class Material:
     relations: Sequence[OfAnswer] = ()
     visible_names: VisibleNames = field(default_factory=dict)
     ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)

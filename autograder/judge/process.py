@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import inspect
 import os
 import socket
 import sys
@@ -30,6 +31,7 @@ from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.source_notebook import ModelPlan
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.diagnosis.repair.cell import Cell
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
@@ -39,6 +41,7 @@ from autograder.judge.material import Material
 from autograder.judge.mentions import mentions
 from autograder.judge.notebook import Notebook
 from autograder.judge.picture import drawing
+from autograder.judge.repair import Repairs
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.testing import cell_errors
@@ -128,8 +131,21 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     relations = content.course_relations(assignment.content.parent)
     ready_made = {one.name: content.ready_made(assignment.content / one.name) for one in assignment.exercises}
     return Material(
-        suite, names, recording, hypotheses, assignment.prerequisites, examples, relations, ready_made=ready_made
+        suite,
+        names,
+        recording,
+        hypotheses,
+        assignment.prerequisites,
+        examples,
+        relations,
+        ready_made=ready_made,
+        sizes=_sizes(assignment, names),
     )
+
+
+def _sizes(assignment: Assignment, names: Mapping[str, object]) -> Mapping[str, int]:
+    """How long each model answer is."""
+    return {one.name: Cell(inspect.getsource(names[one.name])).size for one in assignment.by_suite}  # type: ignore[arg-type]
 
 
 def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
@@ -198,6 +214,20 @@ def _with_words_on_cells(
         evidence = explaining.attempt("words on the notebook's cells", words, result.evidence)
         not_produced = (*result.not_produced, *explaining.not_produced)
         yield structs.replace(result, evidence=evidence, not_produced=not_produced)
+
+
+def _with_locations(
+    results: Mapping[str, ExerciseResult], judged: Sequence[Judged], repairs: Repairs, explaining: Explaining
+) -> Iterator[ExerciseResult]:
+    """The results without a known mistake, with the place where an edit makes all tests pass."""
+    for one in judged:
+        result = results[one.exercise.name]
+        if not result.known_mistake:
+            explaining.begin()
+            search = functools.partial(repairs.location, one)
+            location = explaining.attempt("where to look", search, None)
+            not_produced = (*result.not_produced, *explaining.not_produced)
+            yield structs.replace(result, location=location, not_produced=not_produced)
 
 
 def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: Notebook) -> str:
@@ -289,6 +319,9 @@ class Judge:
             explaining = Explaining(limited=True)
             explained = explain(material, judged, explaining, drawing(material, notebook))
             results |= {one.name: one for one in _with_words_on_cells(explained, judged, notebook, explaining)}
+            results |= {
+                one.name: one for one in _with_locations(results, judged, Repairs(material, notebook), explaining)
+            }
             if order.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
             cells = tuple(_readable(notebook.results))

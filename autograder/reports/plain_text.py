@@ -75,4 +75,6 @@ def as_text(result: ExerciseResult) -> str:
             lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
             if test.message:
                 lines.append(f"               {test.message}")
+    if result.location:
+        lines.append(f"  {result.location}")
     return "\n".join(lines)

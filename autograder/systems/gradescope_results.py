@@ -42,7 +42,8 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
 
 def _summary(exercise: ExerciseResult) -> str:
-    return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise)])
+    where = [str(exercise.location)] if exercise.location else []
+    return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise), *where])
 
 
 def _tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from autograder.course.assignments import Exercise
 from autograder.messages import FromJudge
-from autograder.report import Cause, CellResult, ExerciseResult, Picture, TestResult, Verdict
+from autograder.report import Cause, CellResult, ExerciseResult, Location, Picture, TestResult, Verdict
 from autograder.text import one_line
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
@@ -23,7 +23,7 @@ MAX_NOT_PRODUCED = 8  # of an exercise; there are never more than two or three
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
 MAX_ERROR = 500  # characters of the judge's own error
 MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
-MAX_LINES = 3  # of the student's code, with an exception
+MAX_LINES = 8  # of the student's code, with an exception or where an edit repairs it
 Points = Annotated[float, Meta(ge=0)]
 Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
 Row = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
@@ -47,6 +47,10 @@ class _Picture(Picture, frozen=True, kw_only=True):
     wanted: Annotated[tuple[Matrix, ...], Meta(max_length=MAX_MATRICES)]
 
 
+class _Location(Location, frozen=True, kw_only=True):
+    lines: Annotated[tuple[int, ...], Meta(min_length=1, max_length=MAX_LINES)]
+
+
 class _Exercise(ExerciseResult, frozen=True, kw_only=True):
     tests: Annotated[tuple[_Test, ...], Meta(min_length=1, max_length=MAX_TESTS)]
     started: bool
@@ -57,6 +61,7 @@ class _Exercise(ExerciseResult, frozen=True, kw_only=True):
     known_mistake: bool
     not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_NOT_PRODUCED)]
     mentions: Annotated[tuple[str, ...], Meta(max_length=MAX_TESTS)]
+    location: _Location | None
 
 
 class _Cell(CellResult, frozen=True, kw_only=True):
@@ -125,7 +130,13 @@ def _exercise(found: _Exercise, expected: Exercise) -> ExerciseResult:
         known_mistake=found.known_mistake,
         not_produced=tuple(_sentence(what) for what in found.not_produced),
         mentions=tuple(name[:MAX_NAME] for name in found.mentions),
+        location=found.location and _location(found.location),
     )
+
+
+def _location(found: _Location) -> Location:
+    texts = (found.code, found.part, found.kind, found.question, found.repaired)
+    return Location(found.lines, *map(_sentence, texts))
 
 
 def _test(found: _Test) -> TestResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from cellcage.clock import CpuSpent, TimeLimit
@@ -94,18 +95,38 @@ class NoQuestions:
         return Failure(Kind.REFUSED, "there is nothing to ask here", "RuntimeError")
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A cell that runs first in a call process, and limits of its own for that process.
+
+    seconds: of CPU time for each call. A call that is stopped is not made again, and does not count against the others
+    memory: bytes for the process, with what the notebook's cells hold
+    """
+
+    cell: str
+    seconds: float
+    memory: int
+
+
 class NotebookCalls:
     """Calls in one call process, as long as that lives. See `Notebook.begin`."""
 
     def __init__(
-        self, notebook: Notebook, questions: Questions, group: str = "", ready_made: Sequence[str] = ()
+        self,
+        notebook: Notebook,
+        questions: Questions,
+        group: str = "",
+        ready_made: Sequence[str] = (),
+        trial: Trial | None = None,
     ) -> None:
-        self.questions = questions
+        self.questions, self._trial = questions, trial
         self.cells: Sequence[str] | None = notebook.cells
         self._notebook, self._group, self._ready_made = notebook, group, tuple(ready_made)
         self._sock: socket.socket | None = None
         # Calls that were stopped for their time.
         self._stopped = 1 if not group or group in notebook.looping else 0
+        limits = notebook.limits
+        self._allowance = frames.Allowance(limits.reply, limits.reply) if trial else notebook.allowance
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
     def close(self) -> None:
@@ -133,7 +154,7 @@ class NotebookCalls:
                         return
             except Waited as error:
                 self.close()
-                if waited or self._waits or not self._notebook.has_time:
+                if waited or self._waits or self._trial or not self._notebook.has_time:
                     self._waits = True
                     self._loops()
                     yield self._lost(Why.WAITED, str(error))
@@ -157,14 +178,14 @@ class NotebookCalls:
         if not self._notebook.has_time:
             yield self._lost(Why.TOO_SLOW, USED_UP)
             return
-        notebook, allowance = self._notebook, self._notebook.allowance
+        notebook, allowance = self._notebook, self._allowance
         seconds, began = 0.0, time.monotonic()
         prepared = [self.questions.prepare(call) if body is None else call for call, body, _ in calls]
         packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
         closely = tuple(number for number, (_, _, close) in enumerate(calls) if close)
         try:
             if self._sock is None:
-                self._sock = notebook.fork(self.questions, self._ready_made)
+                self._sock = notebook.fork(self.questions, self._ready_made, self._trial)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
                 notebook.fresh.grown(begins=True)
@@ -179,7 +200,8 @@ class NotebookCalls:
                     computed += self._answer(got, limit)
                     if computed > seconds:
                         raise CpuSpent
-                notebook.slowest = max(notebook.slowest, time.monotonic() - began)
+                if self._trial is None:
+                    notebook.slowest = max(notebook.slowest, time.monotonic() - began)
                 yield (self._too_much_memory(call) if measured else None) or got
                 seconds, began = self._patience(), time.monotonic()
                 limit = self._limit(seconds)
@@ -199,7 +221,7 @@ class NotebookCalls:
 
     def _loops(self) -> None:
         self._stopped += 1
-        if self._group:
+        if self._group and self._trial is None:
             self._notebook.looping.add(self._group)
 
     def _patience(self) -> float:
@@ -209,6 +231,8 @@ class NotebookCalls:
         next process has to do again.
         """
         limits = self._notebook.limits
+        if self._trial:
+            return self._trial.seconds
         if not self._stopped:
             return limits.call_seconds
         less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again

@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,7 @@ class _State:
 
     def __init__(self, prepared: Notebooks, sock: socket.socket, limits: Limits, sandbox: Untrusted) -> None:
         self.setting, self.shell, self.sock = prepared.setting, prepared.shell, sock
-        self.call_process = sandbox.call_process()
+        self.call_process, self.memory = sandbox.call_process(), int(limits.memory)
         self.printed = Bounded(int(limits.printed_characters))
 
     def serve(self) -> None:
@@ -184,7 +184,7 @@ class _State:
             self.call_process.in_child()
             seccomp.keep_from_ending_itself()
             self.sock.close()
-            _CallProcess(self.shell.user_ns, socket.socket(fileno=descriptor), self.printed, message).serve()
+            _CallProcess(self.shell, socket.socket(fileno=descriptor), self.printed, message, self.memory).serve()
             code = 0
         except (OSError, frames.Exhausted):
             code = MACHINE_SHORT
@@ -231,23 +231,39 @@ def _active_seconds() -> float | None:
 class _CallProcess:
     """Answers calls."""
 
-    names: MutableMapping[str, Any]
+    shell: Any
     sock: socket.socket
     printed: Bounded
     begun_by: messages.BeginCalls
+    most_memory: int
 
     def serve(self) -> None:
         gc.freeze()  # the objects that cells have made are not collected
         self.printed.clear()
         sys.stderr = Bounded(0)  # type: ignore[assignment]
         frames.send(self.sock, messages.Begun(True))
-        watch = Watch(self.begun_by.ready_made, self.names)
+        if self.begun_by.memory:
+            isolation.lower_memory(self.most_memory - self.begun_by.memory)
+        failure = self._run_cell()
+        watch = Watch(self.begun_by.ready_made, self.shell.user_ns)
         with watch.on(), contextlib.suppress(frames.Closed):
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
-                self._answer([frames.receive_body(self.sock) for _ in range(request.calls)], watch, request.closely)
+                calls = [frames.receive_body(self.sock) for _ in range(request.calls)]
+                if failure:
+                    frames.send_all(self.sock, b"".join(frames.framed(sendable(failure)) for _ in calls))
+                else:
+                    self._answer(calls, watch, request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
+
+    def _run_cell(self) -> Failure | None:
+        """Run the cell that comes first, if there is one. Returns its failure."""
+        try:
+            run_cell(self.shell, self.begun_by.cell)
+        except BaseException as error:
+            return describe(error, self.shell.user_ns)
+        return None
 
     def _answer(self, calls: Sequence[bytes], watch: Watch, closely: Sequence[int]) -> None:
         """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
@@ -256,7 +272,7 @@ class _CallProcess:
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.names, call, ask, self.begun_by.substituted, watch, number in closely)
+            answer = perform(self.shell.user_ns, call, ask, self.begun_by.substituted, watch, number in closely)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 

@@ -84,6 +84,13 @@ def memory_in_use() -> tuple[int, int]:
     return int(fields["VmData"].split()[0]) * 1024, int(fields["VmSize"].split()[0]) * 1024
 
 
+def lower_memory(size: int) -> None:
+    """Let this process have `size` bytes less than it may have now."""
+    may, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if may != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_DATA, (max(0, may - size), hard))
+
+
 def give_freed_blocks_back() -> None:
     """Have the C library give each large block back to the kernel when it is freed.
 

@@ -267,10 +267,14 @@ class BeginCalls(Message, frozen=True, tag="begin calls"):
     """Fork a call process, which sends `Begun` on the socket that comes with the message.
 
     substituted: see `perform`; ready_made: functions that must not be called, see `ready_made.Watch`
+    cell: a cell that runs there first; if it fails, so does each call
+    memory: bytes for the process, with what the notebook's cells hold; 0 for the notebook's own limit
     """
 
     substituted: tuple[Proxy, ...]
     ready_made: tuple[str, ...]
+    cell: str = ""
+    memory: int = 0
 
 
 class Begun(Message, frozen=True):

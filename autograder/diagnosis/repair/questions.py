@@ -1,0 +1,47 @@
+"""What a student is asked about the place of an edit. It never tells the edit."""
+
+from __future__ import annotations
+
+MAX_SHOWN = 60  # characters of code in a sentence
+ALL_OF_THEM = "what does each step do, in words, and does the task ask for all of them?"
+BY_HAND = "what does it give for two small numbers, worked out by hand?"
+# By the kind of edit. Each goes on after the code that it is about.
+QUESTIONS = {
+    "statement": "what is this line for, and which sentence of the task asks for it?",
+    "condition": "when is the condition true, and what should happen when it is not?",
+    "call": ALL_OF_THEM,
+    "sign": BY_HAND,
+    "operand": ALL_OF_THEM,
+    "subscript": "what do the brackets take out, and does the task ask for that?",
+    "element": "what is each of these for?",
+    "axis": "which axis is that, also with one more axis in front? Write the shape beside the line.",
+    "comparison": "for which values is the condition true? Try the one where both sides are equal.",
+    "number": "what does this number stand for, and for which inputs is it right?",
+    "bool": "what does each option do?",
+    "order": "which value belongs where? Say it in words, and compare with the task.",
+    "operator": BY_HAND,
+    "bounds": "which is the first that it takes, and which is the last? Work it out for length 3.",
+    "index": "what does each place in the brackets stand for, also with one more axis in front?",
+    "function": "what does it give for a small array, worked out by hand?",
+    "einsum": "which axis does each letter stand for, and which ones are summed?",
+    "in place": "what did this name hold before, and whose array is it?",
+    "result": "this returns something new. Where does it go?",
+    "copy": "which line changes this argument?",
+    "reshape": "a reshape keeps the numbers in their order. Write down a 2 by 3 example. Is that what you want here?",
+    "parentheses": "in which order does Python work this out?",
+    "keyword": "which axes and options does it need here, and which does it take by itself?",
+    "move": "what do the names in this line hold when it runs?",
+    "name": "what does it hold here, and is that what this line needs?",
+    "target": "which name should hold the result?",
+    "dtype": "which dtype does it have, and which one should it have?",
+    "step": "is there a step between this and what the task asks for? Write down both shapes.",
+    "operand missing": "compare it with the formula. Does all of the formula appear here?",
+}
+# Kinds with one or two alternatives: to show the part would be to tell the answer. The line is enough.
+ONLY_THE_LINE = frozenset({"condition", "sign", "comparison", "bool", "order", "operator", "statement"})
+
+
+def shortened(text: str) -> str:
+    """A text on one line, cut to what a sentence can hold."""
+    words = " ".join(text.split()).replace("`", "'")
+    return words if len(words) <= MAX_SHOWN else f"{words[: MAX_SHOWN - 3]}..."

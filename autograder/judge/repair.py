@@ -1,0 +1,186 @@
+"""Looks for one small edit of a student's own cell that makes all tests pass, and says where it is.
+
+The judge makes the edited texts. They run in the student's sandbox only, each in a call process of its own, so that no
+edit sees what another one has left behind. This comes after judging and can change no mark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.course.assignments import Exercise
+from autograder.diagnosis.repair.cell import Cell, Edit
+from autograder.diagnosis.repair.edits import edits
+from autograder.diagnosis.repair.questions import ONLY_THE_LINE, QUESTIONS, shortened
+from autograder.judge.attempt import Attempt, attempt
+from autograder.judge.exercise_calls import ask_one
+from autograder.judge.explaining import Judged
+from autograder.judge.material import Material
+from autograder.judge.notebook import Notebook
+from autograder.report import Location
+from autograder.testing.callbacks import Questions
+from autograder.testing.cell_errors import defines
+from autograder.testing.local import answering
+from autograder.testing.plan import RecordedCall
+from autograder.testing.student import Recorded
+from autograder.testing.values.core.comparing import same_answer
+from cellcage.notebook_calls import NotebookCalls, Trial, read
+from cellcage.protocol.calls import Call, answer_of
+
+CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
+EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
+LOOK = 10  # candidates between two looks at the CPU time of the student's processes
+LEAST_SECONDS, TIMES_SLOWER = 0.3, 10  # of CPU time for a call: at least; times what the reference takes
+MEMORY = 256 * 2**20  # bytes for a candidate's process, with what the cells hold; honest calls need a few megabytes
+# A cell that is much longer than the model answer may hold many guesses, and a place would tell which one is right.
+TIMES_LONGER, ROOM = 3, 60  # nodes of the syntax tree: times the model answer's, and so many more
+MOST_LINES = 3  # if more lines could be repaired equally well, none of them is shown
+MAX_REPAIRED = 300  # characters of the repaired lines, for the person who grades
+SMALL = 3  # whole numbers up to here are in every formula; a larger one may be a size from a hidden test
+
+
+@dataclass(frozen=True)
+class _Edited:
+    """The notebook with an edited cell, as far as an attempt asks it for anything."""
+
+    notebook: Notebook
+    trial: Trial
+
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> NotebookCalls:
+        return self.notebook.begin(questions, name, ready_made, self.trial)
+
+
+class Repairs:
+    """Searches through a submission's exercises, within time limits for each one and for all together."""
+
+    def __init__(self, material: Material, notebook: Notebook) -> None:
+        self._material, self._notebook = material, notebook
+        self._left = SUBMISSION_SECONDS
+
+    def location(self, judged: Judged) -> Location | None:
+        """Where an edit makes all of an exercise's tests pass; None if none is found, or if it would tell too much."""
+        if judged.best.full or judged.best.ready_made or not judged.best.started:
+            return None
+        cell = self._cell(judged)
+        if cell is None or cell.size > TIMES_LONGER * self._material.sizes.get(judged.exercise.name, 0) + ROOM:
+            return None
+        search = _Search(self._material, self._notebook, judged, min(EXERCISE_SECONDS, self._left))
+        try:
+            found = list(search.repairs(cell))
+        finally:
+            self._left -= search.spent()
+        if not found or len({edit.lines[0] for edit, _ in found}) > MOST_LINES:
+            return None
+        edit, text = found[0]
+        if _has_hidden_number(edit, cell.source, judged.best.calls):
+            return None
+        return _as_location(cell, edit, text)
+
+    def _cell(self, judged: Judged) -> Cell | None:
+        """The cell that defines the exercise in the state that counts."""
+        sources = self._notebook.cells[: judged.place]
+        source = next((one for one in reversed(sources) if defines(judged.exercise.name, one)), "")
+        try:
+            return Cell(source) if source else None
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+class _Search:
+    """A search for the edits that repair one exercise."""
+
+    def __init__(self, material: Material, notebook: Notebook, judged: Judged, seconds: float) -> None:
+        self._material, self._notebook, self._judged = material, notebook, judged
+        self._began, self._seconds = time.process_time(), seconds
+        notebook.at(judged.place)
+        notebook.clock.used()
+        self._spent_before = notebook.spent
+        self._call_seconds = _call_seconds(material, judged.exercise)
+        self._probe = _cheapest_wrong(material, judged.exercise, judged.best)
+
+    def spent(self) -> float:
+        """Seconds of CPU time until now: of this process, and of the student's."""
+        self._notebook.clock.used()
+        return time.process_time() - self._began + self._notebook.spent - self._spent_before
+
+    def repairs(self, cell: Cell) -> Iterator[tuple[Edit, str]]:
+        """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
+        kind = ""
+        for number, (edit, text) in enumerate(edits(cell)):
+            is_over = number >= CANDIDATES or (number % LOOK == 0 and self.spent() > self._seconds)
+            if is_over or (kind and edit.kind != kind):
+                return
+            if _compiles(text) and self._passes(text):
+                kind = edit.kind
+                yield edit, text
+
+    def _passes(self, text: str) -> bool:
+        """Whether all tests pass with this text in place of the cell. The cheapest failing call comes first."""
+        exercise, substituted = self._judged.exercise, self._judged.best.substituted
+        edited = _Edited(self._notebook, Trial(text, self._call_seconds, MEMORY))
+        if self._probe is not None:
+            questions = Questions(self._material.reference, substituted, self._material.recording.array_functions)
+            with contextlib.closing(edited.begin(questions, exercise.name)) as calls:
+                got = ask_one(calls, self._probe.call)
+            if got != self._probe.answer and not same_answer(read(got), answer_of(self._probe.answer)):
+                return False
+        return attempt(self._material, edited, exercise, lambda name: [], substituted).full
+
+
+def _compiles(text: str) -> bool:
+    try:
+        compile(text, "<cell>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _call_seconds(material: Material, exercise: Exercise) -> float:
+    """CPU seconds for a call of an edited cell, by what the reference takes for its slowest planned call."""
+    answer, slowest = answering(material.reference), 0.0
+    for one in material.recording.plans.get(exercise.name, ()):
+        began = time.process_time()
+        answer(one.call)
+        slowest = max(slowest, time.process_time() - began)
+    return max(LEAST_SECONDS, TIMES_SLOWER * slowest)
+
+
+def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> RecordedCall | None:
+    """The smallest planned call that the student's code answers wrongly; None if no planned call is."""
+    given = {one.call.as_bytes: read(one.answer) for one in best.calls if isinstance(one, Recorded)}
+    plan = material.recording.plans.get(exercise.name, ())
+    wrong = [
+        one
+        for one in plan
+        if one.place[1] == 0 and one.place[0] in given and not same_answer(given[one.place[0]], answer_of(one.answer))
+    ]
+    return min(wrong, key=lambda one: len(one.place[0]), default=None)
+
+
+def _has_hidden_number(edit: Edit, source: str, calls: Sequence[Recorded | RecordedCall]) -> bool:
+    """Whether an edit puts in a number that is not in the cell, and that is a size in a hidden test's call."""
+    known = set(re.findall(r"\d+", source))
+    new = {word for change in edit.changes for word in re.findall(r"\d+", change.text)} - known
+    sizes = {size for one in calls for size in _sizes(one.call)}
+    return any(int(word) > SMALL and int(word) in sizes for word in new if len(word) < 10)
+
+
+def _sizes(call: Call) -> Iterator[int]:
+    for value in call.given():
+        yield from (int(length) for length in getattr(value, "shape", ()))
+        if isinstance(value, int):
+            yield value
+
+
+def _as_location(cell: Cell, edit: Edit, text: str) -> Location:
+    """The place of an edit. The part is left out where it would be the whole answer."""
+    tells = edit.kind in ONLY_THE_LINE or sum(1 for _ in cell.statements) <= 1
+    part = "" if tells else shortened(edit.part)
+    code = shortened(cell.lines[edit.lines[0] - 1].strip())
+    before, after = cell.source.splitlines(), text.splitlines()
+    repaired = [line.strip() for line in after if line not in before]
+    return Location(edit.lines, code, part, edit.kind, QUESTIONS[edit.kind], " / ".join(repaired)[:MAX_REPAIRED])

@@ -1,0 +1,83 @@
+"""Grade wrong code in the sandbox, and write what is said about each piece: a name, a place, or neither.
+
+    python -m tools.locations OUT.jsonl [ASSIGNMENT ...] [--every N]
+
+Each is the model answers of its assignment with one exercise replaced. The last lines count how many have a known
+mistake's name, a relation's, a place, and what it costs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from autograder.authoring.sample_class import fill, model_answers
+from autograder.course.assignments import Assignment, Course
+from autograder.submission import NotebookFile, code_cells
+from autograder.worker.task import Task
+from autograder.worker.worker import Worker, one_worker
+from tests.helpers.wrong_code import WrongCode, wrong_code_of
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ("author", "list", "slip", "walk")
+
+
+def said(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, object]:
+    """What grading says about one wrong answer, as values for JSON."""
+    notebook = fill(assignment.released, model_answers(assignment) | {wrong.exercise: wrong.code})
+    task = Task("wrong", assignment.name, assignment.version()).of(
+        code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
+    )
+    began = time.monotonic()
+    report = worker.mark(task).report
+    seconds = time.monotonic() - began
+    result = next(one for one in report.exercises if one.name == wrong.exercise)
+    return {
+        "answer": str(wrong),
+        "is_right": wrong.is_right,
+        "code": wrong.code,
+        "words": wrong.words,
+        "share": result.score / result.max_score,
+        "name": result.diagnosis if result.known_mistake else "",
+        "accepted": bool(result.known_mistake and wrong.accepts(result.diagnosis or "")),
+        "relation": "" if result.known_mistake else result.diagnosis or "",
+        "hint": result.hint,
+        "location": result.location and result.location.to_dict(),
+        "reads": str(result.location or ""),
+        "not_produced": result.not_produced,
+        "seconds": round(seconds, 3),
+    }
+
+
+def kind_of(entry: dict[str, object]) -> str:
+    """What is said about an answer."""
+    if entry["share"] == 1:
+        return "full marks"
+    told = [word for word in ("name", "relation", "location") if entry[word]]
+    return " and ".join(told) or "nothing"
+
+
+def main(out: str, *names: str, every: int = 1) -> None:
+    """Write one line for each answer into `out`."""
+    course, counts, seconds = Course(ROOT), Counter[str](), 0.0
+    with open(out, "w") as file, one_worker(course) as worker:
+        for assignment in course.assignments().values():
+            if names and not assignment.name.startswith(names):
+                continue
+            for wrong in [one for source in SOURCES for one in wrong_code_of(assignment, source)][::every]:
+                entry = said(worker, assignment, wrong)
+                counts[kind_of(entry)] += 1
+                seconds += float(str(entry["seconds"]))
+                print(json.dumps(entry), file=file, flush=True)
+    for kind, count in counts.most_common():
+        print(f"{count:5d} {kind}")
+    print(f"{seconds / max(1, counts.total()):.2f} s for each")
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    step = int(arguments.pop(arguments.index("--every") + 1)) if "--every" in arguments else 1
+    main(*[one for one in arguments if one != "--every"], every=step)
