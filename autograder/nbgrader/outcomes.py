@@ -29,6 +29,7 @@ from autograder.text import shown_name
 
 # Keys of what is stored with the marks: three digests, the automatic scores, and what withdrawn exercises had before.
 GRADED, SUBMISSION, CELLS, SCORES, SET_ASIDE = "graded", "submission", "cells", "scores", "set_aside"
+REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds the line which repairs the code
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
 

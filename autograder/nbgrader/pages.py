@@ -23,6 +23,7 @@ from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
+from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_markdown_cell
 from pygments.token import STANDARD_TYPES
 from traitlets import Unicode, default
@@ -31,6 +32,7 @@ from autograder.course.assert_cells import released
 from autograder.course.assignments import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
+from autograder.nbgrader.outcomes import REPAIRED
 from autograder.nbgrader.restore import ATTACHMENT
 from autograder.submission import PICTURES, grade_id
 
@@ -177,6 +179,7 @@ class Page(HTMLExporter):
             self.own = assignment.markdown()
             if for_grader:
                 self._add_model_answers(shown, assignment.written)
+                _add_repairs(shown)
         page, resources = self._page(shown, resources, **kw)
         page = with_exercise_names(page)
         return (feedback_page(page, info) if "db_url" in info else page), resources
@@ -233,6 +236,15 @@ class Page(HTMLExporter):
             **self.lexer_options,
         )
         return str(MarkdownWithMath(renderer=renderer).render(source))
+
+
+def _add_repairs(notebook: Any) -> None:
+    """Add below each result the line that repairs the student's code, if one does: in formgrader, never in feedback."""
+    for cell in notebook.cells:
+        found = [output.metadata.get(REPAIRED) for output in cell.get("outputs", ()) if "metadata" in output]
+        for line in filter(None, found):
+            text = f"For graders: all tests pass with this line: {line}"
+            cell.outputs.append(from_dict({"output_type": "stream", "name": "stdout", "text": text}))
 
 
 def _as_text(source: str, cell: Any) -> str:

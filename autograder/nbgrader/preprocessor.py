@@ -16,7 +16,7 @@ from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.outcomes import SCORES, SET_ASIDE, STORED, SetAside, answer_in
+from autograder.nbgrader.outcomes import REPAIRED, SCORES, SET_ASIDE, STORED, SetAside, answer_in
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
@@ -95,7 +95,8 @@ class Mark(NbGraderPreprocessor):
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
                 data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
-                cell.outputs = [_output("execute_result", data=data, metadata={}, execution_count=None)]
+                metadata = {REPAIRED: exercise.location.repaired} if exercise.location else {}
+                cell.outputs = [_output("execute_result", data=data, metadata=metadata, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
         nb.metadata[STORED] = dict(context.metadata)

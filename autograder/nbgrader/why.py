@@ -85,6 +85,8 @@ def _exercises(now: Entry, report: Report | None) -> Iterator[str]:
         else:
             failed = [test.sentence for test in result.tests if test.state != "passed"]
             reason = result.diagnosis or "; ".join(failed[:1])
+            if result.location:
+                reason += f"; right with line {result.location.lines[0]} as `{result.location.repaired}`"
         yield f"  {name}: {points(score)} of {points(most)}, {reason}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autograder.report import ExerciseResult, Report
+from autograder.report import ExerciseResult, Location, Report
 from autograder.reports.roster import NOTHING
 
 LOW = 0.5  # of the points: students with less who started every exercise need attention
@@ -40,7 +40,7 @@ class TestRate:
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """A cause in one exercise, and the students who have it.
+    """A cause in one exercise, or what stands where an edit repairs it, and the students who have it.
 
     again: how many of them have it in another exercise, such as `("row_centred", 9)`
     """
@@ -233,7 +233,20 @@ def _mistakes(graded: list[Report], causes: Causes) -> Iterator[MistakeCount]:
         for exercise, students in by_exercise.items()
         if exercise in here
     ]
-    yield from sorted(found, key=lambda mistake: -mistake.count)
+    yield from sorted([*found, *_places(graded)], key=lambda mistake: -mistake.count)
+
+
+def _places(graded: list[Report]) -> Iterator[MistakeCount]:
+    """Students without a known mistake, by the kind of edit that repairs their code."""
+    found: dict[tuple[str, str], list[tuple[str, Location]]] = {}
+    for report in graded:
+        for e in report.exercises:
+            if e.location and not e.known_mistake:
+                found.setdefault((e.name, e.location.kind), []).append((report.student, e.location))
+    for (exercise, kind), places in found.items():
+        ((line, _),) = Counter(location.lines[0] for _, location in places).most_common(1)
+        students = tuple(student for student, _ in places)
+        yield MistakeCount(f"{kind} in line {line}", exercise, len(places), places[0][1].question, students)
 
 
 def _again(by_exercise: Mapping[str, list[str]], exercise: str) -> tuple[tuple[str, int], ...]:
@@ -244,12 +257,12 @@ def _again(by_exercise: Mapping[str, list[str]], exercise: str) -> tuple[tuple[s
 
 
 def _alike(graded: list[Report]) -> Iterator[Alike]:
-    """Groups of two or more who fail the same tests with the same messages and without a known cause."""
+    """Groups of two or more who fail the same tests with the same messages and without a known cause or place."""
     found: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
     for report in graded:
         for e in report.exercises:
             failed = tuple((test.name, test.message) for test in e.tests if test.state == "failed")
-            if failed and not e.diagnosis:
+            if failed and not e.diagnosis and not e.location:
                 found.setdefault((e.name, failed), []).append(report.student)
     for (exercise, failed), students in sorted(found.items(), key=lambda group: -len(group[1])):
         if len(students) > 1:

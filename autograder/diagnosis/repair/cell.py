@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
-ATOMS = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast.List
+ATOMS = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast.List | ast.stmt
 MODULES = frozenset({"np", "numpy", "torch", "nn", "F", "math", "self", "super"})
 FUNCTIONS = ast.FunctionDef | ast.Lambda
 

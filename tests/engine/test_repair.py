@@ -1,0 +1,174 @@
+"""A small edit that repairs a wrong answer shows where to look, and never changes a mark."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.course.assignments import Course
+from autograder.diagnosis.repair.cell import Cell
+from autograder.diagnosis.repair.edits import edits
+from autograder.diagnosis.repair.questions import QUESTIONS
+from autograder.report import Location, Report
+from tests.helpers.sandboxes import Marker
+from tests.helpers.small_course import EXERCISE, NAME, small_course
+
+# What is written, and what one edit of it gives.
+EDITS = {
+    "statement": ("def f(x):\n    x = x * 2\n    return x", "def f(x):\n    pass\n    return x"),
+    "condition": ("def f(x):\n    if x > 1:\n        x = 1\n    return x", "if False:"),
+    "call": ("def f(x):\n    return np.sqrt(x)", "return x"),
+    "method": ("def f(x):\n    return x.mean().copy()", "return x.mean()"),
+    "sign": ("def f(x):\n    return -(x + 1)", "return (x + 1)"),
+    "operand": ("def f(x):\n    return (x + 1) * 2", "return (x + 1)"),
+    "subscript": ("def f(x):\n    return x[0].sum()", "return x.sum()"),
+    "element": ("def f(x):\n    return x, 1", "return x"),
+    "keyword left out": ("def f(x):\n    return x.sum(axis=0, keepdims=True)", "x.sum(axis=0)"),
+    "axis": ("def f(x):\n    return x.sum(axis=0)", "x.sum(axis=-1)"),
+    "two axes": ("def f(x):\n    return x.swapaxes(0, 1)", "x.swapaxes(-2, -1)"),
+    "comparison": ("def f(x):\n    return x if x < 1 else 0", "x <= 1"),
+    "number": ("def f(x):\n    return x * 2", "x * 1"),
+    "bool": ("def f(x):\n    return g(x, keep=True)", "keep=False"),
+    "order": ("def f(x, y):\n    return x - y", "return y - x"),
+    "arguments": ("def f(x, y):\n    return g(x, y)", "g(y, x)"),
+    "operator": ("def f(x, y):\n    return x * y", "x @ y"),
+    "bounds": ("def f(x):\n    return x[1:]", "return x[:]"),
+    "range": ("def f(x):\n    return [i for i in range(1, x)]", "range(x)"),
+    "index": ("def f(x):\n    return x[:, None]", "x[None, :]"),
+    "function": ("def f(x):\n    return np.tril(x)", "np.triu(x)"),
+    "einsum": ('def f(x):\n    return np.einsum("ij->ij", x)', "'ij->ji'"),
+    "in place": ("def f(x):\n    x += 1\n    return x", "x = x + (1)"),
+    "result": ("def f(x):\n    x.clip(0)\n    return x", "x = x.clip(0)"),
+    "copy": ("def f(x):\n    x[0] = 1\n    return x", "    x = x.copy()\n    x[0] = 1"),
+    "reshape": ("def f(x):\n    return x.reshape(2, 3)", "return x.T"),
+    "parentheses": ("def f(x, y):\n    return x - y / 2", "(x - y) / 2"),
+    "keyword": ("def f(x):\n    return x.sum(axis=-1)", "x.sum(axis=-1, keepdims=True)"),
+    "move": ("def f(x):\n    x = x + 1\n    x = x * 2\n    return x", "x = x * 2\n    x = x + 1"),
+    "name": ("def f(x, y):\n    return x + x", "x + y"),
+    "length": ("def f(x, n):\n    return x / n", "x / x.shape[-1]"),
+    "attribute": ("class C:\n    def f(self):\n        self.a = 1\n        self.b = self.a\n        return self.a", "return self.b"),
+    "target": ("def f(x):\n    y = 1\n    z = x\n    return y", "y = x"),
+    "dtype": ("def f(x):\n    return np.zeros(3)", "np.zeros(3, dtype=x.dtype)"),
+    "step": ("def f(x, y):\n    return x @ y", "(y.swapaxes(-2, -1))"),
+    "operand missing": ("def f(x, y):\n    return x", "(x * y)"),
+    "everywhere": ("def f(x):\n    a = x.sum(0)\n    b = x.sum(0)\n    return a, b", "a = x.sum(-1)\n    b = x.sum(-1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_cell_has_an_edit_of_each_kind(what):
+    written, wanted = EDITS[what]
+    assert any(wanted in text for _, text in edits(Cell(written)))
+
+
+def test_edits_leave_the_rest_as_it_was_written_and_come_once():
+    written = "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = 0 )   # why?\n"
+    found = [text for _, text in edits(Cell(written))]
+    assert len(found) == len(set(found))
+    assert written not in found
+    assert all(text.startswith("# mine: ä\ndef f(x") and text.endswith("# why?\n") for text in found)
+    assert "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = -1 )   # why?\n" in found
+
+
+def test_what_can_be_left_out_comes_first():
+    kinds = [edit.kind for edit, _ in edits(Cell("def f(x, y):\n    x = abs(x)\n    return x.sum(axis=0) + y"))]
+    assert kinds.index("statement") < kinds.index("operand") < kinds.index("axis") < kinds.index("name")
+    assert set(kinds) <= QUESTIONS.keys()
+
+
+@given(st.text(alphabet="abx01.,:;=+-*@()[]{}'\"#\n\t äf", max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_edited_or_refused(text):
+    try:
+        cell = Cell(f"def f(x):\n    return {text}")
+    except (SyntaxError, ValueError):
+        return
+    for number, (edit, changed) in enumerate(edits(cell)):
+        assert changed != cell.source
+        assert edit.kind in QUESTIONS
+        if number > 500:
+            break
+
+
+@pytest.fixture(scope="module")
+def marker(sandbox, tmp_path_factory) -> Marker:
+    course = small_course(tmp_path_factory.mktemp("repair") / "course")
+    return Marker(Course(course.root).assignment(NAME), sandbox)
+
+
+def graded(marker: Marker, *lines: str, before: str = "") -> Report:
+    body = "\n".join(f"    {line}" for line in lines)
+    report, _ = marker.mark_cells("sam", [f"import numpy as np\n{before}", f"def {EXERCISE}(X):\n{body}"])
+    return report
+
+
+def location(report: Report) -> Location | None:
+    (result,) = report.exercises
+    return result.location
+
+
+RIGHT = "return X - X.mean(axis=-1, keepdims=True)"
+
+
+def test_place_is_told_as_a_question_and_the_repair_only_to_the_grader(marker):
+    report = graded(marker, "# its mean", "mean = X.mean(axis=-1, keepdims=True)", "mean = mean + 1", "return X - mean")
+    found = location(report)
+    assert found and found.lines == (4,) and found.kind == "statement"
+    assert str(found).startswith("Look at line 4, `mean = mean + 1`: ")
+    assert found.repaired == "pass"
+    (exercise,) = report.to_dict()["exercises"]
+    assert exercise["location"]["line"] == 4 and exercise["location"]["kind"] == "statement"
+
+
+def test_right_and_untouched_answers_have_no_place(marker):
+    assert location(graded(marker, RIGHT)) is None
+    assert location(graded(marker, "raise NotImplementedError")) is None
+
+
+def test_known_mistake_keeps_its_name_and_gets_no_place(marker):
+    (result,) = graded(marker, "return X - X.mean()").exercises
+    assert result.known_mistake and result.location is None
+
+
+def test_part_is_not_shown_where_it_would_be_the_answer(marker):
+    found = location(graded(marker, "mean = X.mean(axis=-1, keepdims=True)", "return mean - X"))
+    assert found and found.lines == (3,) and found.part == ""
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "while True: pass",
+        "import os; os._exit(3)",
+        "a = np.ones(2**31)",
+        "print('x' * 10**7)",
+        "import builtins; builtins.len = builtins.sum = None",
+        "import signal, os; os.kill(os.getppid(), signal.SIGKILL)",
+        "raise SystemExit",
+    ],
+)
+def test_candidates_that_misbehave_cost_nothing_but_themselves(marker, trap):
+    lines = "if X is None:", f"    {trap}", "mean = X.mean(axis=-1, keepdims=True) + 1", "return X - mean"
+    report = graded(marker, *lines)
+    found = location(report)
+    assert report.status == "graded" and report.exercises[0].not_produced == ()
+    assert found and found.lines == (4,)
+
+
+def test_what_one_candidate_keeps_helps_no_other(marker):
+    """With what a call before it left in the list, each edit of the last line would pass."""
+    lines = "kept.append(1)", "return X - X.mean(axis=-1, keepdims=True) - (len(kept) < 40)"
+    found = location(graded(marker, *lines, before="kept = []"))
+    assert found is None or "kept" in found.repaired or "True" in found.repaired or "- 0" in found.repaired
+
+
+def test_cell_full_of_guesses_gets_no_place(marker):
+    guesses = [f"guess_{n} = X - X.mean(axis=-1, keepdims=True) * {n}.5 - X.sum() * X.std()" for n in range(9)]
+    assert location(graded(marker, *guesses, "return guess_0 * 0 + X - X.mean(axis=-1, keepdims=True) + 1")) is None
+
+
+def test_edit_that_needs_a_size_of_a_hidden_test_gets_no_place(marker):
+    """Whether a row has five numbers is not to be read from where the place is."""
+    report = graded(marker, "if X.shape[-1] == 6:", "    return X", RIGHT)
+    assert location(report) is None or "5" not in location(report).repaired
