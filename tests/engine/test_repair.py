@@ -47,12 +47,12 @@ EDITS = {
     "move": ("def f(x):\n    x = x + 1\n    x = x * 2\n    return x", "x = x * 2\n    x = x + 1"),
     "name": ("def f(x, y):\n    return x + x", "x + y"),
     "length": ("def f(x, n):\n    return x / n", "x / x.shape[-1]"),
-    "attribute": ("class C:\n    def f(self):\n        self.a = 1\n        self.b = self.a\n        return self.a", "return self.b"),
+    "attribute": ("class C:\n    def f(self):\n        self.a = self.b = 1\n        return self.a", "return self.b"),
     "target": ("def f(x):\n    y = 1\n    z = x\n    return y", "y = x"),
     "dtype": ("def f(x):\n    return np.zeros(3)", "np.zeros(3, dtype=x.dtype)"),
     "step": ("def f(x, y):\n    return x @ y", "(y.swapaxes(-2, -1))"),
     "operand missing": ("def f(x, y):\n    return x", "(x * y)"),
-    "everywhere": ("def f(x):\n    a = x.sum(0)\n    b = x.sum(0)\n    return a, b", "a = x.sum(-1)\n    b = x.sum(-1)"),
+    "everywhere": ("def f(x):\n    a = x.sum(0)\n    b = x.sum(0)", "a = x.sum(-1)\n    b = x.sum(-1)"),
 }  # fmt: skip
 
 
