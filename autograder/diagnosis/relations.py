@@ -152,8 +152,9 @@ def _up_to_a_size(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> It
         if others:  # which of them it is, or whether it is their product, nobody knows
             at_most = f"{', '.join(others)} and {last}"
             evidence = f"In the calls that are right, {at_most}; in the wrong ones each of these is larger."
-        hint = "Is a number of your code a size, and what becomes of all that is larger?"
-        yield Relation("stops-at-a-size", evidence, hint, missed)
+        # Many causes have such a limit: a table, a dtype, memory, a block. It only says what was observed.
+        hint = "Try one of the larger calls by itself. Which line is the first to give something unexpected?"
+        yield Relation("right-up-to-a-size", evidence, hint, missed)
 
 
 def _sizes(call: Call) -> Iterator[tuple[str, int]]:

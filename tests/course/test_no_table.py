@@ -72,7 +72,7 @@ def test_a_table_is_not_taken_for_code_that_stops_at_a_size(sandbox):
     with define(sandbox, code) as notebook:
         (result,) = judge(material(A8), notebook, [exercise_of(A8, NAME)])
     assert [test.name for test in result.tests if test.state != "passed"] == ["test_no_table"]
-    assert result.diagnosis != "stops-at-a-size"
+    assert result.diagnosis != "right-up-to-a-size"
 
 
 @pytest.mark.slow

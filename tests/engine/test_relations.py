@@ -118,7 +118,7 @@ def test_right_up_to_a_size():
 
     calls = [np.random.default_rng(rows).normal(size=(rows, columns)) for rows, columns in ((3, 90), (8, 4), (70, 5))]
     found = related(eight_rows, lambda x: x * x, *calls)
-    assert (found.name, found.hint[-1]) == ("stops-at-a-size", "?")
+    assert (found.name, found.hint[-1]) == ("right-up-to-a-size", "?")
     assert found.evidence == "All is right where axis -2 of the first argument is at most 8; beyond it is not."
     # Which of several sizes it is, nobody knows.
     found = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
