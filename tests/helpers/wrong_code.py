@@ -97,7 +97,8 @@ SAME = [
     "average-difference means-compared",
     "one-tap-too-few last-tap-missing",
     "another-number-subtracted mean-subtracted first-allowed-subtracted last-allowed-subtracted smallest-subtracted",
-    "stops-at-a-size right-up-to-a-size stops-at-a-length some-heads-only stops-at-eight positions-overflow lengths-overflow",
+    "stops-at-a-size right-up-to-a-size stops-at-a-length some-heads-only stops-at-eight positions-overflow "
+    "lengths-overflow",
     "mask-multiplied masked-with-zero",
     "truth-values another-dtype",
     "wrong-matrix W_Q-for-W_O another-matrix",
