@@ -39,6 +39,7 @@ MEMORY = 256 * 2**20  # bytes for a candidate's process, with what the cells hol
 # A cell that is much longer than the model answer may hold many guesses, and a place would tell which one is right.
 TIMES_LONGER, ROOM = 3, 60  # nodes of the syntax tree: times the model answer's, and so many more
 MOST_LINES = 3  # if more lines could be repaired equally well, none of them is shown
+LEFT_OUT = "# left out"
 MAX_REPAIRED = 300  # characters of the repaired lines, for the person who grades
 SMALL = 3  # whole numbers up to here are in every formula; a larger one may be a size from a hidden test
 
@@ -182,5 +183,5 @@ def _as_location(cell: Cell, edit: Edit, text: str) -> Location:
     part = "" if tells else shortened(edit.part)
     code = shortened(cell.lines[edit.lines[0] - 1].strip())
     before, after = cell.source.splitlines(), text.splitlines()
-    repaired = [line.strip() for line in after if line not in before]
+    repaired = [line.strip() for line in after if line not in before] if edit.kind != "statement" else [LEFT_OUT]
     return Location(edit.lines, code, part, edit.kind, QUESTIONS[edit.kind], " / ".join(repaired)[:MAX_REPAIRED])

@@ -116,7 +116,7 @@ def test_place_is_told_as_a_question_and_the_repair_only_to_the_grader(marker):
     found = location(report)
     assert found and found.lines == (4,) and found.kind == "statement"
     assert str(found).startswith("Look at line 4, `mean = mean + 1`: ")
-    assert found.repaired == "pass"
+    assert found.repaired == "# left out"
     (exercise,) = report.to_dict()["exercises"]
     assert exercise["location"]["line"] == 4 and exercise["location"]["kind"] == "statement"
 

@@ -58,7 +58,7 @@ def axes(cell: Cell) -> Iterator[Edit]:
     for constant in cell.of(ast.Constant, ast.UnaryOp):
         if not _is_axis(cell, constant) or isinstance(constant.parent, ast.UnaryOp):
             continue
-        part = constant.parent if isinstance(constant.parent, ast.keyword) else constant.node
+        part = constant.parent if isinstance(constant.parent, ast.keyword | ast.Call) else constant.node
         written = number(constant.node)
         others = [str(axis) for axis in AXES if axis != written]
         if isinstance(constant.parent, ast.keyword) and constant.parent.arg in ("axis", "dim"):
