@@ -144,8 +144,14 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
 
 
 def _sizes(assignment: Assignment, names: Mapping[str, object]) -> Mapping[str, int]:
-    """How long each model answer is."""
-    return {one.name: Cell(inspect.getsource(names[one.name])).size for one in assignment.by_suite}  # type: ignore[arg-type]
+    """How long each model answer is that is a function or a class."""
+    models = {one.name: names[one.name] for one in assignment.by_suite}
+    written = {name: one for name, one in models.items() if inspect.isfunction(one) or inspect.isclass(one)}
+    sizes = dict[str, int]()
+    for name, one in written.items():
+        with contextlib.suppress(OSError):  # made by code that has no text
+            sizes[name] = Cell(inspect.getsource(one)).size
+    return sizes
 
 
 def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
@@ -319,9 +325,9 @@ class Judge:
             explaining = Explaining(limited=True)
             explained = explain(material, judged, explaining, drawing(material, notebook))
             results |= {one.name: one for one in _with_words_on_cells(explained, judged, notebook, explaining)}
-            results |= {
-                one.name: one for one in _with_locations(results, judged, Repairs(material, notebook), explaining)
-            }
+            frames.send(sock, FromJudge(marks=_verdict(order, results, printed, material.ready_made)))
+            found = _with_locations(results, judged, Repairs(material, notebook), explaining)
+            results |= {one.name: one for one in found}
             if order.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
             cells = tuple(_readable(notebook.results))

@@ -29,11 +29,12 @@ from autograder.testing.plan import RecordedCall
 from autograder.testing.student import Recorded
 from autograder.testing.values.core.comparing import same_answer
 from cellcage.notebook_calls import NotebookCalls, Trial, read
-from cellcage.protocol.calls import Call, answer_of
+from cellcage.protocol.calls import Call, NoAnswer, answer_of
 
 CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
-LOOK = 10  # candidates between two looks at the CPU time of the student's processes
+CLOCK_FACTOR = 2  # so many times as long on the clock: a candidate may wait, and the machine may be busy
+MOST_LOST = 10  # candidates that loop or end their process; then most likely all do the same
 LEAST_SECONDS, TIMES_SLOWER = 0.3, 10  # of CPU time for a call: at least; times what the reference takes
 MEMORY = 256 * 2**20  # bytes for a candidate's process, with what the cells hold; honest calls need a few megabytes
 # A cell that is much longer than the model answer may hold many guesses, and a place would tell which one is right.
@@ -73,7 +74,7 @@ class Repairs:
         try:
             found = list(search.repairs(cell))
         finally:
-            self._left -= search.spent()
+            self._left -= search.spent
         if not found or len({edit.lines[0] for edit, _ in found}) > MOST_LINES:
             return None
         edit, text = found[0]
@@ -96,24 +97,28 @@ class _Search:
 
     def __init__(self, material: Material, notebook: Notebook, judged: Judged, seconds: float) -> None:
         self._material, self._notebook, self._judged = material, notebook, judged
-        self._began, self._seconds = time.process_time(), seconds
         notebook.at(judged.place)
-        notebook.clock.used()
-        self._spent_before = notebook.spent
+        self._ends_at = time.monotonic() + CLOCK_FACTOR * seconds
+        self._began, self._seconds = time.process_time(), seconds
+        self._spent_before, self._lost = notebook.spent, 0
         self._call_seconds = _call_seconds(material, judged.exercise)
         self._probe = _cheapest_wrong(material, judged.exercise, judged.best)
 
+    @property
     def spent(self) -> float:
-        """Seconds of CPU time until now: of this process, and of the student's."""
-        self._notebook.clock.used()
+        """Seconds of CPU time until now: of this process, and of the student's as far as they are known."""
         return time.process_time() - self._began + self._notebook.spent - self._spent_before
+
+    @property
+    def _is_over(self) -> bool:
+        out_of_time = self.spent > self._seconds or time.monotonic() > self._ends_at
+        return out_of_time or self._lost >= MOST_LOST
 
     def repairs(self, cell: Cell) -> Iterator[tuple[Edit, str]]:
         """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
         kind = ""
         for number, (edit, text) in enumerate(edits(cell)):
-            is_over = number >= CANDIDATES or (number % LOOK == 0 and self.spent() > self._seconds)
-            if is_over or (kind and edit.kind != kind):
+            if number >= CANDIDATES or self._is_over or (kind and edit.kind != kind):
                 return
             if _compiles(text) and self._passes(text):
                 kind = edit.kind
@@ -127,6 +132,7 @@ class _Search:
             questions = Questions(self._material.reference, substituted, self._material.recording.array_functions)
             with contextlib.closing(edited.begin(questions, exercise.name)) as calls:
                 got = ask_one(calls, self._probe.call)
+            self._lost += isinstance(got, NoAnswer)
             if got != self._probe.answer and not same_answer(read(got), answer_of(self._probe.answer)):
                 return False
         return attempt(self._material, edited, exercise, lambda name: [], substituted).full

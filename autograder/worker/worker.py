@@ -32,8 +32,9 @@ GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core
 log = logging.getLogger("autograder")
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
-# Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), and how some ended.
-MAX_REQUESTS = 120
+# Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), how some ended, and
+# the memory of measured calls (of up to 400 edited cells).
+MAX_REQUESTS = 2000
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
 
@@ -151,7 +152,9 @@ class Worker:
                         judge.begin_to_end()
                         return message.verdict
                     if message.marks is not None:
-                        marks, ends_at = message.marks, time.monotonic() + EXPLAIN_SECONDS
+                        # The marks come twice: bare, and explained. The second message gives no more time.
+                        ends_at = time.monotonic() + EXPLAIN_SECONDS if marks is None else ends_at
+                        marks = message.marks
                     elif message.broken is not None:
                         raise _broken(*message.broken, untouched=asked == 0)
                     else:
