@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course.assignments import CONFIG, Course
-from autograder.report import Cause, ExerciseResult, Report, TestResult
+from autograder.report import Cause, ExerciseResult, Location, Report, TestResult
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers import places
@@ -185,8 +185,9 @@ def test_json_reference_explains_every_key():
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
     failed = Report("ben", A1, (), 0.25, "scaled_dot_product.ipynb is empty")
+    place = Location((1,), "", "", "axis", "", "")
     rare = {"cause": Cause("no-scaling", ""), "withdrawn": True, "not_produced": ("",), "mentions": ("f",)}
-    whole = (structs.replace(failed, extra="..."), structs.replace(exercise, **rare), test)
+    whole = (structs.replace(failed, extra="..."), structs.replace(exercise, location=place, **rare), place, test)
     page = (ROOT / "docs" / "reference-json.md").read_text()
     _, *sections, example = page.split("\n## ")
     assert [set(KEYS.findall(section)) for section in sections] == [set(value.to_dict()) for value in whole]
