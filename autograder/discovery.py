@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.submission import NotebookCell, Submission, read_notebook
-from autograder.text import printable, shown_name
+from autograder.text import printable, shown_name, squeezed
 
 # formgrader writes a student's id into its pages unescaped: between tags, in attributes, in scripts.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
@@ -97,22 +98,25 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
 def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
     """The path of an assignment's notebook in a folder, and the problem if there is none.
 
-    If no notebook has the right name, the one with the assignment's cells counts: a browser names a second download
-    `first (1).ipynb`.
+    Other names count, too, if a notebook has the assignment's cells: a browser names a second download
+    `first (1).ipynb`, JupyterLab a copy `first-Copy1.ipynb`. If only one has work in it, it is that one.
     """
     path = folder / assignment.notebook.name
     try:
-        if os.path.lexists(path):
-            return path, None
         entries = sorted(p.name for p in folder.iterdir())
     except OSError as error:
         return path, _unreadable(folder, error)
-    notebooks = [folder / name for name in entries if name.endswith(".ipynb")][:MAX_NOTEBOOKS]
-    matching = [notebook for notebook in notebooks if _has_cells_of(notebook, assignment)]
-    if len(matching) == 1:
-        return matching[0], None
-    if matching:
-        names = ", ".join(printable(notebook.name) for notebook in matching)
+    found = [other for other in notebooks_beside(path) if _has_cells_of(other, assignment)]
+    released = _released_texts(assignment) if found else set()
+    if path.name in entries:
+        found.insert(0, path)
+    worked = [notebook for notebook in found if released and _has_work(notebook, released)]
+    if worked and _are_equal(worked):
+        return worked[0], None
+    if found and (found[0] == path or len(found) == 1):
+        return found[0], None
+    if found:
+        names = ", ".join(printable(notebook.name) for notebook in found)
         return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
     holds = f"the folder holds {', '.join(map(printable, entries[:5]))}" if entries else "the folder is empty"
     return path, f"no {path.name}: {holds}"
@@ -125,6 +129,52 @@ def other_notebooks(path: Path, assignment: Assignment) -> dict[str, tuple[Noteb
     own = read_notebook(path).cells if others else ()
     found = {other.name: read_notebook(other).cells for other in others if _has_cells_of(other, assignment)}
     return {name: cells for name, cells in found.items() if cells != own}
+
+
+def notice_of_others(submission: Submission, assignment: Assignment) -> str:
+    """A sentence on further notebooks beside the one that is graded; empty if there is none."""
+    try:
+        others = other_notebooks(submission.path, assignment)
+    except (OSError, SubmissionError):  # the reader of the submission says so
+        return ""
+    released = _released_texts(assignment) if others else set()
+    worked = [name for name in others if _has_work(submission.path.with_name(name), released)]
+    start = f"{shown_name(submission.student)}, {submission.assignment}: {printable(submission.path.name)} was graded; "
+    if worked:
+        return (
+            f"{start}the folder also has {', '.join(map(printable, worked))} with other work in it. If that is "
+            "the one to grade, give it the first one's name"
+        )
+    return f"{start}{', '.join(map(printable, others))} beside it has no work in it" if others else ""
+
+
+def notices_of_others(found: Iterable[Submission], course: Course) -> Iterator[str]:
+    """The same for each submission that lies in a folder of its assignment."""
+    assignments = course.assignments()
+    for submission in found:
+        if submission.problem is None and submission.path.parent.name == submission.assignment in assignments:
+            yield notice_of_others(submission, assignments[submission.assignment])
+
+
+def _released_texts(assignment: Assignment) -> set[str]:
+    """The texts of the cells as students got them; empty if the release is missing."""
+    try:
+        return {"", *(squeezed(cell.source) for cell in read_notebook(assignment.released).cells)}
+    except SubmissionError:
+        return set()
+
+
+def _has_work(path: Path, released: Collection[str]) -> bool:
+    """True if a cell is not as released. A cell above the first released one installs the course."""
+    try:
+        texts = [squeezed(cell.source) for cell in read_notebook(path).cells]
+    except SubmissionError:
+        return False
+    return any(text not in released for text in dropwhile(lambda text: text not in released, texts))
+
+
+def _are_equal(notebooks: Sequence[Path]) -> bool:
+    return all(read_notebook(one).cells == read_notebook(notebooks[0]).cells for one in notebooks[1:])
 
 
 def notebooks_beside(path: Path) -> list[Path]:

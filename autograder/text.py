@@ -23,6 +23,11 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def squeezed(text: str) -> str:
+    """`text` without differences that no reader sees: of white space, as editors leave them."""
+    return " ".join(text.split())
+
+
 def shown_name(name: str) -> str:
     """A student's name as one line, with invisible characters escaped as in Python: `A\\xa0B`.
 

@@ -18,10 +18,10 @@ from autograder import __version__
 from autograder.cli import elsewhere, instructors
 from autograder.cli.dev import dev
 from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
-from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, warn
+from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, say, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
-from autograder.discovery import find_submissions
+from autograder.discovery import find_submissions, notices_of_others
 from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
 from autograder.text import printable_lines
 
@@ -98,6 +98,7 @@ def grade(
     found = find_submissions(paths, course, assignment)
     warn(sandbox, course)
     must_be_writable(json_file)
+    say(console, *(printable_lines(f"warning: {notice}") for notice in notices_of_others(found, course) if notice))
     reports = grade_files(found, course, options, console, json_file)
     show(reports, console, quiet)
     raise Exit(1 if any(report.status == "failed" for report in reports) else 0)

@@ -10,7 +10,7 @@ import contextlib
 import glob
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course.assignments import course_at
-from autograder.discovery import closed_folders, notebooks_beside, of_assignment, other_notebooks
+from autograder.discovery import closed_folders, notebooks_beside, notice_of_others, of_assignment, other_notebooks
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
@@ -58,8 +58,8 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
-from autograder.submission import NotebookCell, Submission, read_notebook, stamp
-from autograder.text import one_line, printable, shown_name
+from autograder.submission import Submission, read_notebook, stamp
+from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
 from autograder.worker.task import Marked, Task
 from autograder.worker.unsafe import what_is_unsafe
@@ -209,6 +209,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
         is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
+        if notice := notice_of_others(submission, self.course_assignment):
+            self.notices.append(notice)
         self.context = GradingContext(
             assignment=self.course_assignment,
             submission=submission,
@@ -221,7 +223,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             set_aside=set_aside_in(beside) if is_entered else {},
             earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
             notices=self.notices,
-            others=self._others(submission),
+            others=other_notebooks(submission.path, self.course_assignment),
             moved_pictures=self.moved_pictures,
         )
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
@@ -246,17 +248,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self._end(student, self._reason(error))
         else:
             self._end(student, moved=moved)
-
-    def _others(self, submission: Submission) -> Mapping[str, Sequence[NotebookCell]]:
-        """Further notebooks of the assignment beside the one that is graded; each gets a notice."""
-        others = other_notebooks(submission.path, self.course_assignment)
-        if others:
-            self.notices.append(
-                f"{shown_name(submission.student)}, {submission.assignment}: {printable(submission.path.name)} was "
-                f"graded; the folder also has {', '.join(map(printable, others))} with other work in it. If that is "
-                "the one to grade, give it the first one's name"
-            )
-        return others
 
     def _summary(self) -> Iterator[str]:
         """What a person has to know or do after the run."""

@@ -18,7 +18,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.preprocessor import GradingContext, context_in
 from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
-from autograder.text import one_line, printable, shown_name
+from autograder.text import one_line, printable, shown_name, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
@@ -85,7 +85,7 @@ class RestoreCells(NbGraderPreprocessor):
 def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext) -> None:
     """If an answer is as released, say in its cell where the student's own texts are: then a person has to read it."""
     name = grade_id(answer)
-    if _squeezed(answer.source) != _squeezed(context.cells[name].source):
+    if squeezed(answer.source) != squeezed(context.cells[name].source):
         return
     places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
     quoted = [cell.source for _, cell in texts]
@@ -113,9 +113,9 @@ def _name_copies(
     """If an answer has words, and a copy of its cell has others, say where the copy is."""
     if answer.source.startswith(ELSEWHERE):
         return
-    known = _course_texts(context) | {_squeezed(answer.source)}
+    known = _course_texts(context) | {squeezed(answer.source)}
     for number, copy in copies:
-        if _squeezed(copy.source) not in known:
+        if squeezed(copy.source) not in known:
             where = f'cell {number}, "{_first_words(copy.source)}"'
             answer.source += f"\n\n{COPIED} {_as_plain(where)}"
             context.notices.append(
@@ -128,7 +128,7 @@ def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContex
     """What may answer a question in another notebook of the same student."""
     released = _course_texts(context)
     for cell in cells:
-        own = cell.cell_type != "code" and cell.source.strip() and _squeezed(cell.source) not in released
+        own = cell.cell_type != "code" and cell.source.strip() and squeezed(cell.source) not in released
         if own and (cell.grade_id == name or cell.grade_id not in context.cells):
             yield cell.source
 
@@ -136,12 +136,7 @@ def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContex
 def _course_texts(context: GradingContext) -> set[str]:
     """The course's own texts and those of the released cells, without differences that no reader sees."""
     released = (cell.source for cell in context.cells.values())
-    return {_squeezed(text) for text in (*context.assignment.markdown(), *released)}
-
-
-def _squeezed(text: str) -> str:
-    """A text without differences that no reader sees: of white space, as editors leave them."""
-    return " ".join(text.split())
+    return {squeezed(text) for text in (*context.assignment.markdown(), *released)}
 
 
 def _first_words(text: str) -> str:
@@ -194,7 +189,7 @@ def _is_students_text(cell: NotebookNode, course_texts: Collection[str]) -> bool
         return False
     if cell.cell_type == "code":
         return _is_comment(cell.source)
-    return _squeezed(cell.source) not in course_texts
+    return squeezed(cell.source) not in course_texts
 
 
 def _is_comment(code: str) -> bool:

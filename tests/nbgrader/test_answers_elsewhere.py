@@ -17,11 +17,23 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from autograder.course.assignments import Course
 from autograder.submission import grade_id
-from tests.helpers.small_course import NAME, NOTEBOOK, WRITTEN, book_of, nbgrader, said_by, small_course, submit
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    book_of,
+    nbgrader,
+    said_by,
+    small_course,
+    submit,
+)
 
 pytestmark = pytest.mark.slow
 WORDS = "Each row has a mean of its own."
 PICTURE = base64.b64encode(os.urandom(30_000)).decode()
+COPY = "first-Copy1.ipynb"
+RIGHT = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
 LONG = "word " * 10_000 + "THE_END"
 
 
@@ -101,14 +113,20 @@ def run(tmp_path_factory) -> tuple[Course, str]:
         notebook = nbformat.read(path, 4)
         change(notebook)
         path.write_text(json.dumps(notebook))
-    path = submit(course, "copy1", {})
-    worked = nbformat.read(submit(course, "copy1"), 4)
-    path.write_text((course.root / "assignments" / NAME / NOTEBOOK).read_text())
-    answer_of(worked).source = WORDS
-    nbformat.write(worked, path.with_name("first-Copy1.ipynb"))
+    copies(course, "copy1", {}, {EXERCISE: RIGHT, WRITTEN: WORDS})
+    copies(course, "both", {EXERCISE: RIGHT}, {WRITTEN: WORDS})
+    copies(course, "first", {EXERCISE: RIGHT, WRITTEN: WORDS}, {})
     said = nbgrader(course, "autograde", NAME)
     nbgrader(course, "generate_feedback", NAME)
     return course, said
+
+
+def copies(course, student, first, second):
+    """Two notebooks with these answers, the second as JupyterLab names a copy. The wheels' first cell is in both."""
+    for answers, name in ((second, COPY), (first, NOTEBOOK)):
+        notebook = nbformat.read(submit(course, student, answers, name), 4)
+        notebook.cells.insert(0, new_code_cell("# Run this first.\npass"))
+        nbformat.write(notebook, course.root / "submitted" / student / NAME / name)
 
 
 def grade(course, student):
@@ -138,12 +156,29 @@ def test_answer_outside_its_cell_waits_for_a_person_who_is_told_where(run, chang
     assert WORDS in notice or change is in_the_question
 
 
-def test_answer_in_a_copied_notebook_waits_for_a_person_who_is_told_which(run):
+def by_tests(course, student):
+    with book_of(course) as book:
+        return book.find_grade(f"test-{EXERCISE}", "first", NAME, student).auto_score
+
+
+@pytest.mark.parametrize(("student", "graded", "other"), [("copy1", COPY, NOTEBOOK), ("first", NOTEBOOK, COPY)])
+def test_the_one_of_two_notebooks_that_has_work_is_graded(run, student, graded, other):
     course, said = run
-    assert grade(course, "copy1") == (None, True)
-    assert WORDS in field(course, "copy1").source
-    assert f"copy1, {NAME}: {NOTEBOOK} was graded; the folder also has first-Copy1.ipynb" in said
-    assert f'first-Copy1.ipynb, "{WORDS}"' in said
+    assert (by_tests(course, student), grade(course, student)) == (3, (None, True))
+    assert field(course, student).source == WORDS
+    notice = f"{student}, {NAME}: {graded} was graded; {other} beside it has no work in it"
+    assert notice in said
+    marked = said_by(course, "grade", course.root / "submitted" / student)
+    assert f"warning: {notice}" in marked
+    assert "3 / 3" in marked
+
+
+def test_if_both_notebooks_have_work_the_first_is_graded_and_a_person_is_told_of_the_other(run):
+    course, said = run
+    assert (by_tests(course, "both"), grade(course, "both")) == (3, (None, True))
+    assert WORDS in field(course, "both").source
+    assert f"both, {NAME}: {NOTEBOOK} was graded; the folder also has {COPY} with other work in it" in said
+    assert f'{COPY}, "{WORDS}"' in said
 
 
 def test_untouched_answer_still_gets_zero_without_a_person(run):
@@ -184,7 +219,7 @@ def test_what_is_longer_than_a_book_is_named_and_costs_no_answer(run):
 
 def test_run_says_how_many_answers_wait(run):
     course, said = run
-    waiting = len(ELSEWHERE) + len(IN_PLACE) + 1
+    waiting = len(ELSEWHERE) + len(IN_PLACE) + 3
     assert f"{NAME}: {waiting} answers wait for a person to grade" in said
     again = said_by(course, "grade", "--gradebook", "--quiet")
     assert f"{NAME}: {waiting} answers wait for a person to grade" in again

@@ -173,7 +173,8 @@ FAILED = {
     "pipe": (lambda path, notebook: os.mkfifo(path), "not a file"),
     "two-with-other-names": (
         lambda path, notebook: [
-            (path.parent / name).write_text(json.dumps(notebook)) for name in ("a.ipynb", "b.ipynb")
+            (path.parent / name).write_text(json.dumps(notebook).replace("mean", name))
+            for name in ("a.ipynb", "b.ipynb")
         ],
         "more than one notebook with its cells: a.ipynb, b.ipynb",
     ),
