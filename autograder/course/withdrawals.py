@@ -58,18 +58,39 @@ def text_with(text: str, withdrawn: Withdrawn) -> str:
     All else in the file stays as its author wrote it.
     """
     rest = text_without(text)
-    lines = [
-        f"{_key(assignment)}.{_key(exercise)} = {json.dumps(how)}\n"
-        for assignment, exercises in sorted(withdrawn.items())
-        for exercise, how in sorted(exercises.items())
-    ]
     gap = "" if not rest or rest.endswith("\n") else "\n"
-    changed = f"{rest}{gap}\n[{TABLE}]\n{''.join(lines)}" if lines else rest
+    changed = f"{rest}{gap}\n{table}" if (table := _table(withdrawn)) else rest
     wanted = {name: dict(exercises) for name, exercises in withdrawn.items() if exercises}
     others = {key: value for key, value in tomllib.loads(text).items() if key != TABLE}
     if tomllib.loads(changed) != others | ({TABLE: wanted} if wanted else {}):
         raise ValueError(f"its table [{TABLE}] is written in another way")
     return changed
+
+
+def _table(withdrawn: Withdrawn) -> str:
+    """The table's lines; none if nothing is withdrawn."""
+    lines = [
+        f"{_key(assignment)}.{_key(exercise)} = {json.dumps(how)}\n"
+        for assignment, exercises in sorted(withdrawn.items())
+        for exercise, how in sorted(exercises.items())
+    ]
+    return "".join([f"[{TABLE}]\n", *lines] if lines else [])
+
+
+def moved(notebook: Path, before: Mapping[str, object], points: Mapping[str, float]) -> str:
+    """What to do about exercises that a notebook's metadata withdraws, as an earlier kit wrote it.
+
+    before: their points before
+    points: those of the cells now by grade_id; 0 if an exercise was taken out of the total
+    """
+    cells = {name: f"test-{name}" if f"test-{name}" in points else name for name in before}
+    how = {name: FULL_POINTS if points.get(cell) else OUT_OF_TOTAL for name, cell in cells.items()}
+    edits = [f"the points of '{cell}' back to {before[name]}" for name, cell in cells.items() if not points.get(cell)]
+    return (
+        f"{notebook}: withdrawn exercises are in the course's course.toml now. Take `{TABLE}` out of the notebook's "
+        f"metadata{', set ' + ', '.join(edits) if edits else ''} and write into course.toml:\n\n"
+        + _table({notebook.parent.name: how})
+    )
 
 
 def changed(withdrawn: Mapping[str, Withdrawal], exercise: str, how: Withdrawal | None) -> dict[str, Withdrawal]:
