@@ -63,7 +63,17 @@ ALL_OUTPUTS = np.array(
         ],
     ]
 )
+# Two batches of seven texts, each of them one of the two: `QUERIES[ORDER]` has shape (2, 7, 3, 5).
+ORDER = np.array([[0, 1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1, 0]])
+# Seventy queries and 71 keys of width 100. Key j scores log(j + 1), so its weight is (j + 1) / (1 + 2 + ... + 71).
+PLACE = np.arange(1.0, 72.0)
+LONG = {"Q": np.full((70, 100), 0.1), "K": np.outer(np.log(PLACE), np.ones(100)), "V": np.outer(PLACE, [1, 10, 100])}
+LONG_WEIGHTS = np.tile(PLACE / 2556, (70, 1))
+LONG_OUTPUT = np.tile([143 / 3, 1430 / 3, 14300 / 3], (70, 1))
 # The first text's queries a thousand times as large: each has eyes for its best key alone.
 SURE = np.array([[0.0, 1.0, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]])
 
+ANY_SIZE = "Small sizes come out right. Which of your numbers is a size?"
+AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
+NAMES = "What are the arguments called in the first line that you were given?"
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"

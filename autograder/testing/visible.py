@@ -27,6 +27,7 @@ from autograder.testing.values.core.comparing import not_close, same_value
 FOUR_DIGITS = 1e-4  # the literals of a visible test are rounded to four digits after the point
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
 FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the first row that differs
+WIDE = 16  # of a longer row, only the first number that differs
 
 
 # The questions about what is no wrong value, unless the test's own question fits.
@@ -74,7 +75,8 @@ def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_
     with np.errstate(all="ignore"):
         wrong = not_close(got.astype(float), wanted.astype(float), within)
     if wrong.any():
-        place = () if wrong.size <= FEW else tuple(np.argwhere(wrong)[0][:-1].tolist())
+        first = tuple(np.argwhere(wrong)[0].tolist())
+        place = () if wrong.size <= FEW else first[:-1] if wrong.shape[-1] <= WIDE else first
         count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
         text = f"{what}{place_of(place)} came out as `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}."
         expect.fail(text, got=got, wanted=wanted)

@@ -8,7 +8,14 @@ from autograder.testing import close, expect, keeps, shown
 from ..shared_visible_tests import (
     ALL_OUTPUTS,
     ALL_WEIGHTS,
+    ANY_SIZE,
+    AXES,
     KEYS,
+    LONG,
+    LONG_OUTPUT,
+    LONG_WEIGHTS,
+    NAMES,
+    ORDER,
     OUTPUT,
     QUERIES,
     STAYS,
@@ -29,10 +36,10 @@ class TestScaledDotProductAttention:
 
     def test_worked_example(self, student):
         """The worked example: weights of about 0.12 and 0.88, output about (1.19, 8.81)."""
-        hint = "Which of scores, softmax and weighted sum gives another number than by hand? Which comes back first?"
-        with shown(hint, Q=Q, K=K, V=V):
+        with shown("Which of scores and softmax gives another number than by hand?", Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, WEIGHTS, "weights")
+        with shown("The weights are right. What is multiplied by them and summed?", Q=Q, K=K, V=V):
             close(output, OUTPUT, "output", within=1e-3)
 
     def test_three_queries(self, student):
@@ -61,6 +68,21 @@ class TestScaledDotProductAttention:
             close(weights, ALL_WEIGHTS, "weights")
             close(output, ALL_OUTPUTS, "output")
 
+    def test_two_batch_axes(self, student):
+        """Two batches of seven texts: each text as if it were alone."""
+        with shown(AXES, "exception", "shape"):
+            output, weights = self.attend(student, QUERIES[ORDER], KEYS[ORDER], VALUES[ORDER])
+            close(weights, ALL_WEIGHTS[ORDER], "weights")
+            close(output, ALL_OUTPUTS[ORDER], "output")
+
+    def test_long_texts(self, student):
+        """Seventy queries and 71 keys of width 100: key j scores log(j + 1), so its weight is (j + 1) / 2556."""
+        with shown(ANY_SIZE):
+            output, weights = self.attend(student, *LONG.values())
+            close(weights, LONG_WEIGHTS, "weights")
+            close(output, LONG_OUTPUT, "output")
+            expect.dtype(output, np.float64)
+
     def test_large_scores(self, student):
         """Queries a thousand times as large still give finite weights."""
         given = {"Q": 1000 * QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
@@ -71,3 +93,8 @@ class TestScaledDotProductAttention:
         """float32 gives float32, and what went in is as before."""
         with shown(STAYS, Q=Q, K=K, V=V):
             keeps(student.scaled_dot_product_attention, Q, K, V, names="Q K V")
+
+    def test_by_name(self, student):
+        """The arguments may come by name."""
+        with shown(NAMES, "exception", Q=Q, K=K, V=V):
+            expect.pair(student.scaled_dot_product_attention(V=V, K=K, Q=Q))

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import STAYS, WEIGHTS
+from ..shared_visible_tests import NAMES, STAYS, WEIGHTS
 
 
 @pytest.mark.exercise("softmax")
@@ -28,6 +28,27 @@ class TestSoftmax:
         with shown("Where do you use `axis`?", x=x, axis=0):
             close(expect.array(student.softmax(x, axis=0)), np.array([[0.1192, 0.5, 0.1192], [0.8808, 0.5, 0.8808]]))
 
+    def test_three_axes(self, student):
+        """Of three axes, axis=-2 is the middle one: along it the weights sum to 1."""
+        x = np.array([[[1.0, 7.0, 0.0], [3.0, 7.0, 2.0]]])
+        with shown("Which axis is -2 if there are three? Is any axis written as a number in your code?", x=x, axis=-2):
+            wanted = np.array([[[0.1192, 0.5, 0.1192], [0.8808, 0.5, 0.8808]]])
+            close(expect.array(student.softmax(x, axis=-2)), wanted)
+
+    def test_many_digits(self, student):
+        """Scores log 1, log 2 and log 4 give 1/7, 2/7 and 4/7 to eight digits, and a score of -30 next to nothing."""
+        x = np.array([*np.log([1.0, 2.0, 4.0]), -30.0])
+        with shown("Is anything rounded, cut off, or computed in fewer digits than those of x?", "dtype", x=x):
+            got = expect.array(student.softmax(x))
+            close(1e4 * got, np.array([1e4 / 7, 2e4 / 7, 4e4 / 7, 0.0]), "10,000 times the result")
+            expect.dtype(got, np.float64)
+
+    def test_long_rows(self, student):
+        """Seventy rows of 96 scores: where score j is log(j + 1), its weight is (j + 1) / 4656."""
+        place = np.arange(1.0, 97.0)
+        with shown("Small sizes come out right. Which of your numbers is a size?"):
+            close(expect.array(student.softmax(np.tile(np.log(place), (70, 1)))), np.tile(place / 4656, (70, 1)))
+
     def test_large_scores(self, student):
         """Scores 10001 and 10003 give the same weights as 1 and 3, and both rows may stand in one array."""
         x = np.array([[10001.0, 10003.0], [1.0, 3.0], [-10001.0, -9999.0]])
@@ -47,3 +68,9 @@ class TestSoftmax:
         x = np.array([[1.0, 3.0, 2.0], [7.0, 7.0, 5.0]])
         with shown(STAYS, x=x):
             keeps(student.softmax, x, names="x")
+
+    def test_by_name(self, student):
+        """The arguments may come by name."""
+        x = np.array([1.0, 3.0])
+        with shown(NAMES, "exception", x=x, axis=0):
+            expect.array(student.softmax(axis=0, x=x))
