@@ -8,13 +8,14 @@ import pytest
 
 from autograder.course.assignments import Assignment
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone
+from tests.helpers.selection import one_in
 from tests.helpers.wrong_code import WrongCode, telling, wrong_code_of
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 
 
 @pytest.mark.slow
-@each
+@pytest.mark.parametrize("assignment", one_in(4, ASSIGNMENTS), ids=lambda assignment: assignment.name)
 def test_they_are_never_named_wrongly(assignment):
     """A third of those whose words no known mistake has, so that nothing else asks what is said about them."""
     assert _named(assignment, [*telling(assignment)][::3])

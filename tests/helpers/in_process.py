@@ -41,8 +41,8 @@ def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """The same; and of mistakes in `LONG`, `make test` takes every sixth, of the others every third."""
-    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (6 if exercise in LONG else 3) else [])]
+    """The same; and of mistakes in `LONG`, `make test` takes every twelfth, of the others every sixth."""
+    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (12 if exercise in LONG else 6) else [])]
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
