@@ -53,7 +53,7 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
     """The exercise judged with the mistake in place of the reference, in this process."""
     names = dict(material.reference) | {mistake.exercise: mistake.code}
     exercises = [exercise for exercise in assignment.exercises if exercise.name == mistake.exercise]
-    return judge(material, Here(names), exercises)[0]
+    return judge(material, Here(names, of_course=True), exercises)[0]
 
 
 def keep(course: Course, everything: bool = False) -> Iterator[Path]:
@@ -108,7 +108,7 @@ def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
 
 def _visible_answers(material: Material, right: Mapping[str, Any], mistake: Mistake, which: Exercise) -> list[Answer]:
     """A mistake's answers to its visible tests, as `check` receives them; none if they are weak evidence."""
-    names = Here({**right, mistake.exercise: mistake.code})
+    names = Here({**right, mistake.exercise: mistake.code}, of_course=True)
     found = attempt(material, names, which, functools.partial(parameter_names, {}))
     calls = [(recorded.call, read(recorded.answer)) for recorded in found.calls]
     is_chance = found.non_deterministic or any(has_chance(call, answer) for call, answer in calls)

@@ -6,12 +6,16 @@ stubs, solutions and known mistakes are marked in the same way as a student's wo
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib.util
+import io
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import nbformat
 
@@ -19,7 +23,9 @@ from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_checks import Finding
-from autograder.course.assignments import Assignment, Course
+from autograder.course.assignments import Assignment, Course, Exercise
+from autograder.course.content import COURSE, settings_of
+from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
@@ -27,28 +33,37 @@ from autograder.judge.material import Material
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
+from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.example import example_in
-from autograder.testing.hidden_tests import Suite
-from autograder.testing.local import Here, answering
-from autograder.testing.plan import record
+from autograder.testing.expect import Mismatch
+from autograder.testing.hidden_tests import Outcome, Suite
+from autograder.testing.local import COURSE_SECONDS, Here, answering
 from autograder.testing.student import Student
+from autograder.testing.student_errors import StudentError
+from autograder.text import one_line
 from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
+from cellcage.protocol.calls import Failure, NoAnswer
 
-FIRST = "Mend this first."
+FIRST, UNCHECKED = "Mend this first.", "the rest could not be checked: "
 KNOWN_MARKS = {"exercise", "weight", "parametrize"}
+SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
 MISTAKES = 3  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
+SLIPS = ("NameError", "ImportError", "ModuleNotFoundError")  # of an author: no wrong answer
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One assignment's findings, with a summary in `about`."""
+    """One assignment's findings, with a summary in `about`. printed: the lines that the course's code printed, once"""
 
     name: str
     about: str
     findings: tuple[Finding, ...]
+    printed: tuple[str, ...] = ()
 
     @property
     def in_order(self) -> bool:
@@ -63,13 +78,31 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
         course.assignment(unknown[0])
     with one_worker(course) as worker:
         for name in names:
-            try:
-                assignment = course.assignment(name)
-                findings = tuple(dict.fromkeys(_all(assignment, worker)))
-                about = _about(assignment, findings)
-            except CourseError as error:
-                findings, about = (Finding(course.root / "source" / name, "", _reason(error), FIRST),), "1 to mend"
-            yield Checked(name, about, findings)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                try:
+                    assignment = course.assignment(name)
+                    findings = tuple(_once([*_modules(course), *_all(assignment, worker)]))
+                    about = _about(assignment, findings)
+                except CourseError as error:
+                    findings, about = (Finding(course.root / "source" / name, "", _reason(error), FIRST),), "1 to mend"
+            yield Checked(name, about, findings, tuple(dict.fromkeys(printed.getvalue().splitlines())))
+
+
+def _modules(course: Course) -> Iterator[Finding]:
+    """The modules in `course.toml` are installed."""
+    path = course.folder / COURSE
+    if not path.is_file():
+        return
+    if str(course.root) not in sys.path:
+        sys.path.append(str(course.root))  # one may be the course's own
+    settings = settings_of(course.folder)
+    for name, module in [*settings.names.items(), *(("early", module) for module in settings.early)]:
+        try:
+            is_there = importlib.util.find_spec(module) is not None
+        except (ImportError, ValueError):
+            is_there = False
+        if not is_there:
+            yield Finding(path, name, f"there is no module {module!r} here", "Is it a typo, or is it not installed?")
 
 
 def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
@@ -99,7 +132,16 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, worker)
     except (CourseError, MachineError) as error:
-        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {_reason(error)}", FIRST)
+        yield Finding(assignment.notebook.parent, "", f"{UNCHECKED}{_reason(error)}", FIRST)
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Each finding once; that the rest could not be checked only if no other finding gives the reason."""
+    for number, one in enumerate(findings):
+        before = findings[:number]
+        reason = one.what.removeprefix(UNCHECKED)
+        if one not in before and (reason == one.what or not any(reason in other.what for other in before)):
+            yield one
 
 
 def _reason(error: Exception) -> str:
@@ -138,7 +180,7 @@ def suite_covers(assignment: Assignment) -> Iterator[Finding]:
         for test, path in suite.path_of.items():
             for mark in sorted(suite.marks[test] - KNOWN_MARKS):
                 yield Finding(path, test.name, f"there is no mark {mark!r}", "Is it a typo?")
-            if test.weight <= 0:
+            if not test.weight > 0:
                 yield Finding(path, test.name, f"its weight is {test.weight:g}", "Give it some, or delete the test.")
 
     yield from _in_each(assignment.suites, check)
@@ -147,19 +189,32 @@ def suite_covers(assignment: Assignment) -> Iterator[Finding]:
 def visible_checks(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has visible tests in its folder, and the solution passes them."""
     exercises = {exercise.name: exercise for exercise in assignment.by_suite}
+    reference = vars(assignment.reference())
+
+    def solved(suite: Suite, exercise: Exercise) -> tuple[ExerciseResult, ...]:
+        return judge(Material(suite), Here(dict(reference), of_course=True), [exercise])
 
     def check(suite: Suite) -> Iterator[Finding]:
         yield from _in_their_folders(suite, "visible test")
         for path in suite.paths:
             name = path.parent.name
             if name in suite.exercises():
-                (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercises[name]])
-                yield from _lost(path, result, "the solution fails this visible test")
+                (result,) = _in_time(path, "it", functools.partial(solved, suite, exercises[name]))
+                yield from _with_text(suite, reference, _lost(path, result, "the solution fails this visible test"))
 
     for path in [path for path in assignment.visible if not path.is_file()]:
         what = "it has no visible test, so `check` cannot test it"
         yield Finding(path, path.parent.name, what, "Write one, or mark hidden cases as visible.", blocks=False)
     yield from _in_each([path for path in assignment.visible if path.is_file()], check)
+
+
+def _in_time(path: Path, what: str, make: Callable[[], Made]) -> Made:
+    """What `make` returns, which runs tests. Raises `CourseError` if that does not end in time."""
+    try:
+        return in_time(SUITE_SECONDS, make)
+    except TimeIsUp:
+        long = f"ran for more than {SUITE_SECONDS:g} seconds and was stopped; does a test wait for what never happens?"
+        raise CourseError(f"{path}: {what} {long}") from None
 
 
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
@@ -201,9 +256,9 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
             yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
         if mistake.exercise != exercise:
             yield Finding(path, mistake.name, f"it is of {mistake.exercise}, and not of {exercise}", "Is it a typo?")
-        elif exercise in suite.exercises() and _accepted(assignment, suite, mistake):
-            remedy = "Add a test to the hidden_tests.py beside it that it fails."
-            yield Finding(path, mistake.name, f"the hidden tests of {exercise} accept it", remedy)
+        elif exercise in suite.exercises():
+            tried = functools.partial(_tried, path, assignment, suite, mistake)
+            yield from _in_time(path, f"mistake {mistake.name!r}", tried)
     for made in catalogue.variants:
         try:
             _ = made.code
@@ -213,18 +268,43 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
             break
 
 
-def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
-    """True if every test passes. It stops at the first failure, and so takes a quarter of the time of judging."""
+def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -> list[Finding]:
+    """A mistake fails a test, by an answer and not by a slip of its own. A test that cannot judge it is found, too.
+
+    It stops at the first failure, and so takes a quarter of the time of judging.
+    """
     reference = vars(assignment.reference())
     names = functools.partial(parameter_names, reference)
     student = Student(answering(dict(reference) | {mistake.exercise: mistake.code}), names)
     right = Student(answering(reference), names)
     tests = [test for test in suite.tests if test.exercise == mistake.exercise]
-    if any(suite.run(test, student, right).error for test in tests):
-        return False
-    # Judging also repeats some calls, which shows mistakes that keep state between calls.
-    result = result_of(assignment, Material(suite, reference), mistake)
+    outcome = next((found for test in tests if (found := suite.run(test, student, right)).error), None)
+    answers = [one.answer for one in student.calls]
+    slow = next((one.call for one in student.calls if isinstance(one.answer, NoAnswer)), None)
+    if slow is not None:
+        what = f"it was stopped, because `{as_written(slow, names)}` did not end in {COURSE_SECONDS:g} seconds"
+        return [Finding(path, mistake.name, what, "Let it end, or grading cannot name it.", blocks=False)]
+    if answers and all(isinstance(one, Failure) and one.error in SLIPS for one in answers):
+        (text,) = {f"{one.error}: {one.text}" for one in answers[:1] if isinstance(one, Failure)}
+        return [Finding(path, mistake.name, f"it only raises {text}", "Correct it: no student's answer is like that.")]
+    if outcome and not isinstance(outcome.error, Mismatch | StudentError):
+        what = f"the test {outcome.test.name} could not judge this mistake ({_in_words(outcome)})"
+        return [Finding(path, mistake.name, what, "Mend the test.")]
+    if outcome is None and _accepted(assignment, suite, mistake):
+        remedy = "Add a test to the hidden_tests.py beside it that it fails."
+        return [Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)]
+    return []
+
+
+def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
+    """True if judging a mistake that passes all tests gives all points. It repeats calls, which may show kept state."""
+    result = result_of(assignment, Material(suite, vars(assignment.reference())), mistake)
     return result.score == result.max_score
+
+
+def _in_words(outcome: Outcome) -> str:
+    """The exception of a test that could not judge, with its text and line."""
+    return f"{type(outcome.error).__name__}: {one_line(str(outcome.error))}; {outcome.where}"
 
 
 def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worker: Worker) -> Iterator[Finding]:
@@ -233,18 +313,28 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
     for reason in filter(None, (stub.reason, solved.reason)):
         yield Finding(assignment.notebook, "", f"it cannot be graded: {reason.rstrip('.')}", FIRST)
     by_cell, found = assignment.assert_cells, False
+    broken = {one.name for one in solved.exercises if any(test.state != "passed" for test in one.tests)}
     for result in stub.exercises:
         if result.name in by_cell and result.score == result.max_score > 0:
             yield Finding(assignment.notebook, result.name, "untouched, it has all its points", "Let it ask for more.")
         elif result.started and result.name not in by_cell:
-            remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
-            yield Finding(assignment.notebook, result.name, "untouched, it does not count as not started", remedy)
+            passed = ", ".join(test.name for test in result.tests if test.state == "passed")
+            if result.name in broken and not passed:  # because of the test that is broken
+                continue
+            what = f"untouched, it passes {passed}" if passed else "untouched, it does not count as not started"
+            remedy = (
+                "Let that test also ask the student for something that is right."
+                if passed
+                else "Its cell should end in the stub: is there code outside the solution's markers?"
+            )
+            yield Finding(assignment.notebook, result.name, what, remedy)
     for result in solved.exercises:
         path = assignment.content / result.name / "hidden_tests.py"
         if result.name in by_cell:
             yield from _lost(assignment.notebook, result, "the solution does not get all points")
             continue
-        lost = list(_with_lines(assignment, _lost(path, result, "the solution fails this hidden test")))
+        what = "the solution fails this hidden test"
+        lost = list(_with_text(Suite(assignment.suites), vars(assignment.reference()), _lost(path, result, what)))
         found = found or bool(lost)
         yield from lost
         yield from _picture(assignment, result)
@@ -274,17 +364,25 @@ def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding
         yield Finding(path, result.name, "its wanted numbers are not what the solution gives", "Correct them.")
 
 
-def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings, each with the line of the suite where the reference fails, if it is known."""
+def _with_text(suite: Suite, reference: Mapping[str, Any], findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings on tests that the reference fails, each with the line of the test, and the text of its exception."""
     found = list(findings)
     if not found:
         return
-    suite = Suite(assignment.suites)
-    broken = record(suite, vars(assignment.reference())).broken
-    lines = {f"{test.exercise}, {test.name}": where for test, where, _ in broken}
+    names = functools.partial(parameter_names, reference)
+    outcomes = {
+        f"{test.exercise}, {test.name}": suite.run(test, Student(answer, names), Student(answer, names))
+        for answer in [answering(reference)]
+        for test in suite.tests
+    }
     for finding in found:
-        where = lines.get(finding.cell, "")
-        yield replace(finding, what=f"{finding.what[:-1]}; {where})") if where else finding
+        outcome = outcomes.get(finding.cell)
+        if outcome is None or outcome.error is None:
+            yield finding
+        elif isinstance(outcome.error, Mismatch | StudentError):
+            yield replace(finding, what=f"{finding.what[:-1]}; {outcome.where})") if outcome.where else finding
+        else:
+            yield replace(finding, what=f"{finding.what.partition(' (')[0]} ({_in_words(outcome)})")
 
 
 def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:

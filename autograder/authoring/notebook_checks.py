@@ -23,14 +23,14 @@ SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.D
 PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
 SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
-HINTS = ("nudge", "closer", "section", "paper", "link")
+HINTS = ("nudge", "closer", "section")
 OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file.
+    """A problem. `cell` is a cell of a notebook, a test, a mistake or an exercise; empty for a whole file.
 
     blocks: it must be mended before release; False for parts that are not written yet
     """
@@ -42,13 +42,22 @@ class Finding:
     blocks: bool = True
 
     def __str__(self) -> str:
-        place = f"{self.path}: cell '{self.cell}'" if self.cell else str(self.path)
+        kind = {".ipynb": "cell ", ".py": "mistake " if self.path.name == "mistakes.py" else ""}.get(
+            self.path.suffix, ""
+        )
+        place = f"{self.path}: {kind}'{self.cell}'" if self.cell else str(self.path)
         return f"{place}: {self.what}. {self.remedy}"
 
 
 def _named_cells(notebook: Any) -> Iterator[tuple[str, Any]]:
-    """Each cell with its grade_id, or else its number, from 1."""
-    return ((grade_id(cell) or f"number {number}", cell) for number, cell in enumerate(notebook.cells, start=1))
+    """Each cell with its grade_id, or else its first line and the heading above it: JupyterLab shows no numbers."""
+    heading = ""
+    for cell in notebook.cells:
+        lines = [line for line in cell.source.splitlines() if line.strip()] or ["(an empty cell)"]
+        headings = [line for line in lines if cell.cell_type == "markdown" and line.startswith("#")]
+        above, heading = heading, headings[-1] if headings else heading
+        is_heading = lines[0] in headings or not above
+        yield grade_id(cell) or (lines[0] if is_heading else f"{lines[0]}, below {above}"), cell
 
 
 def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
@@ -165,7 +174,7 @@ def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
 
 
 def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Each exercise has two hints, a reference to read on, and a heading. No hint contains the solution."""
+    """Each exercise has two hints and a heading. No hint contains the solution."""
     text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
     headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
     for path in assignment.files("hint.toml"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,24 @@ from rich.text import Text
 from typer import Argument, Exit, Option, Typer
 
 from autograder.cli.options import say, say_written
-from autograder.course.assignments import course_at, find_course
+from autograder.course.assignments import Course, course_at, find_course, is_around
+from autograder.errors import CourseError
 from autograder.text import printable
 
 dev = Typer(no_args_is_help=True, help="For those who edit the course.")
+TO_MEND, CAN_WAIT = "  To mend before students get it:", "  Can wait:"
+MAX_PRINTED = 20  # lines
+
+
+def _course() -> Course:
+    """The course at or above the working directory. Raises `CourseError` if there is none."""
+    course = find_course()
+    if not is_around(course):
+        raise CourseError(
+            f"no course here: {Path.cwd()} is not in a course's folder. Call this there, or begin a course with "
+            "`autograder dev new-course`"
+        )
+    return course
 
 
 @dev.command("check", epilog="Example: autograder dev check a1_first")
@@ -28,11 +43,15 @@ def dev_check(
     """
     from autograder.authoring.course_check import check_course
 
-    console, all_in_order = Console(), True
-    for checked in check_course(find_course(), assignments or []):
+    console, all_in_order, course = Console(), True, _course()
+    root = f"{os.path.relpath(course.root)}/".removeprefix("./")
+    for checked in check_course(course, assignments or []):
         console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
-        for finding in checked.findings:
-            say(console, f"  {finding}")
+        for heading, blocks in ((TO_MEND, True), (CAN_WAIT, False)):
+            found = [str(one).replace(f"{course.root}/", root) for one in checked.findings if one.blocks is blocks]
+            say(console, *([heading] if found else []), *(f"    {one}" for one in found))
+        for line in checked.printed[:MAX_PRINTED]:
+            say(console, f"  printed by the course's code: {printable(line)}")
         all_in_order = all_in_order and checked.in_order
     raise Exit(0 if all_in_order else 1)
 
@@ -58,7 +77,7 @@ def dist(
     """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
     from autograder.authoring.release import write_release
 
-    say_written(write_release(find_course(), folder, address))
+    say_written(write_release(_course(), folder, address))
 
 
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
@@ -85,7 +104,7 @@ def new_assignment(
     """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
     from autograder.authoring.skeletons import begin_assignment
 
-    say_written(begin_assignment(find_course(), assignment, exercise))
+    say_written(begin_assignment(_course(), assignment, exercise))
     print("Now: autograder dev check")
 
 
@@ -101,7 +120,7 @@ def new(
     """
     from autograder.authoring.skeletons import add_exercise
 
-    say_written(add_exercise(find_course(), assignment, exercise, minimal))
+    say_written(add_exercise(_course(), assignment, exercise, minimal))
     print("Now: autograder dev sync, then autograder dev check")
 
 
@@ -110,7 +129,7 @@ def sync() -> None:
     """After editing source/: write the paired script in solutions/ and the releases in assignments/."""
     from autograder.authoring import generated_files
 
-    if not say_written(generated_files.sync(find_course())):
+    if not say_written(generated_files.sync(_course())):
         print("solutions/ and assignments/ are in step with source/")
 
 
@@ -128,7 +147,7 @@ def catalogue(
     """
     from autograder.authoring import catalogue_page, visible_page
 
-    course = find_course()
+    course = _course()
     if pages is None:
         if not say_written(catalogue_page.keep(course, everything)):
             print("nothing has changed since then; --all does it again")

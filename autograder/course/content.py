@@ -38,6 +38,7 @@ import msgspec
 
 from autograder import __version__
 from autograder.course.owners import other_writer
+from autograder.course.time_limit import loaded_in_time
 from autograder.course.withdrawals import Withdrawal
 from autograder.errors import AutograderError, CourseError
 from autograder.reading import is_handed_in, read_toml
@@ -59,15 +60,15 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`hint.toml`: hints 1 (`nudge`), 2 (`closer`) and 3 (`example`), and where to read on. Never the solution.
 
     section: heading in the notebook
-    paper, link: section of a paper, and its address
+    paper, link: section of a paper, and its address; empty if there is none
     example: other numbers worked through by hand; empty if there is none
     """
 
     nudge: str
     closer: str
     section: str
-    paper: str
-    link: str
+    paper: str = ""
+    link: str = ""
     example: str = ""
 
 
@@ -286,7 +287,8 @@ def load(path: Path) -> ModuleType:
     if package not in sys.modules:
         sys.modules[package] = ModuleType(package)
         sys.modules[package].__path__ = [str(home)]
-    return importlib.import_module(".".join((package, *path.relative_to(home).with_suffix("").parts)))
+    name = ".".join((package, *path.relative_to(home).with_suffix("").parts))
+    return loaded_in_time(path, lambda: importlib.import_module(name))
 
 
 def forget(folder: Path) -> None:

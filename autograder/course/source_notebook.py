@@ -16,6 +16,7 @@ from typing import Annotated
 import msgspec
 
 from autograder.course import withdrawals
+from autograder.course.time_limit import loaded_in_time
 from autograder.errors import CourseError
 from autograder.reading import checked
 from cellcage.files import FOLDER, put
@@ -171,7 +172,10 @@ def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
     setattr(module, FOLDER, folder)
     try:
         with contextlib.chdir(folder) if folder else contextlib.nullcontext():
-            spec.loader.exec_module(module)
+            loader = spec.loader
+            loaded_in_time(path, lambda: loader.exec_module(module))
+    except CourseError:
+        raise
     except Exception as error:
         raise CourseError(f"{path}: the solution does not run ({type(error).__name__}: {error})") from error
     return module

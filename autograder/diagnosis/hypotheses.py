@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.diagnosis.fingerprints import Fingerprints, alike, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
-from autograder.testing.local import answering, quiet
+from autograder.testing.local import COURSE_SECONDS, TOO_SLOW, answering, quiet
 from autograder.testing.plan import RecordedCall
 from autograder.testing.student import Key, Recorded, has_chance
 from cellcage.calling.perform import perform
-from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
+from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, Why, answer_bytes, answer_of
 from cellcage.values.core.objects import Other
 
 FEW = 5  # planned calls on which each hypothesis is run if no fingerprints are saved
@@ -149,8 +150,12 @@ def _answer(names: Mapping[str, Any], call: Call) -> Answer:
     """What trusted names answer. They call functions and models among the arguments themselves, without a sandbox."""
     if not passes_functions(call):
         return answering(names)(call)
-    with quiet():
-        return _as_data(call, answer_of(answer_bytes(perform(dict(names), call.with_given(_copied)))))
+    try:
+        with quiet():
+            found = in_time(COURSE_SECONDS, lambda: perform(dict(names), call.with_given(_copied)))
+    except TimeIsUp:
+        return NoAnswer(Why.TOO_SLOW, TOO_SLOW.format(seconds=COURSE_SECONDS))
+    return _as_data(call, answer_of(answer_bytes(found)))
 
 
 def _as_data(call: Call, answer: Answer) -> Answer:

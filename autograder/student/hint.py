@@ -20,10 +20,9 @@ class Help:
 
     def __init__(self, exercise: str, level: int, visible: Visible) -> None:
         hint = visible.hint_for(exercise)
-        reading = (
-            f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell. "
-            f"The source is {hint.paper}: {hint.link}"
-        )
+        source = ": ".join(filter(None, (hint.paper, hint.link)))
+        reading = f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell."
+        reading += f" The source is {source}" if source else ""
         example = f"An example with other numbers. {hint.example} " if hint.example else ""
         self.lines = (hint.nudge, hint.closer, example + reading)[:level]
         self.title = f"{exercise}: hint {level} of {LEVELS}"

@@ -314,4 +314,6 @@ def _as_test(item: pytest.Function) -> Test:
     document = (item.function.__doc__ or "").strip()
     if not document:
         raise CourseError(f"{item.path}: {item.name}: no docstring; it is the sentence that a student reads")
+    if not isinstance(weight, int | float) or isinstance(weight, bool):
+        raise CourseError(f"{item.path}: {item.name}: its weight is {weight!r}; it should be a number, such as 2")
     return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight))

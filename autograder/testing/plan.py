@@ -18,9 +18,9 @@ from autograder.testing.callbacks import parameter_names, passes_arrays, passes_
 from autograder.testing.hidden_tests import Suite, Test
 from autograder.testing.local import answering
 from autograder.testing.student import Recorded, Student
-from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_bytes, answer_of
+from cellcage.protocol.calls import Answer, Call, NoAnswer, answer_bytes, answer_of
 
-Answering = Callable[[Call], Reply | Failure]
+Answering = Callable[[Call], Answer]
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -63,7 +63,7 @@ class Recording:
         """A function that answers as the reference does: from the recording, else by a call of its `names`."""
         live = answering(names)
 
-        def answer(call: Call) -> Reply | Failure:
+        def answer(call: Call) -> Answer:
             known = None if passes_functions(call) else self.right.get(call.as_bytes)
             return live(call) if known is None else answer_of(known)
 
@@ -82,7 +82,7 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
-        elif not any(passes_functions(recorded.call) for recorded in student.calls):
+        elif not any(passes_functions(one.call) or isinstance(one.answer, NoAnswer) for one in student.calls):
             calls_of[test] = tuple(_recorded(student.calls))
     return Recording(calls_of, frozenset(with_arrays), tuple(broken))
 

@@ -1,0 +1,172 @@
+"""What an author is told about slips in a course of their own: a function, with all slips in one course."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+import pytest
+
+from autograder.authoring import course_check
+from autograder.cli import signals
+from autograder.testing import local
+from tests.courses.own import IMPORTS, course_of, exercise
+from tests.helpers.small_course import command
+
+NAME = "a1_recursion"
+CHANGE = '''\
+def change(coins, amount):
+    """The fewest coins that add up to the amount; None if there is no way."""
+    ### BEGIN SOLUTION
+    best = [0] + [None] * amount
+    for total in range(1, amount + 1):
+        before = [best[total - coin] for coin in coins if coin <= total and best[total - coin] is not None]
+        best[total] = min(before) + 1 if before else None
+    return best[amount]
+    ### END SOLUTION
+'''
+HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.testing import cases, expect\n\n"
+TESTS = """
+@pytest.mark.exercise("change")
+class TestChange:
+    test_few = cases("Few coins.", [(([1, 7], 15), 3), (([5], 3), None)], "How many of 7?")
+    test_large = cases("A large amount.", [(([1, 7, 31, 90], 300), 9)], "What is computed twice?", weight=2)
+"""
+SLIPS = '''
+    def test_nothing(self, reference):
+        """It asks nothing of the student."""
+        print("read me once")
+        assert reference.change([1], 2) == 2
+
+    def test_almost(self, student):
+        """Nearly right."""
+        expect.almost(student.change([1], 2), 2)
+'''
+MISTAKES = """
+from autograder.testing import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake("greedy", hint="Is the largest coin always one of them?")
+def change(coins, amount):
+    count = 0
+    for coin in sorted(coins, reverse=True):
+        count, amount = count + amount // coin, amount % coin
+    return None if amount else count
+
+
+@mistake("no-memory", hint="How often is the same amount worked out?")
+def change(coins, amount):
+    def fewest(rest):
+        ways = [fewest(rest - coin) for coin in coins if coin <= rest]
+        return min((way + 1 for way in ways if way is not None), default=None) if rest else 0
+
+    return fewest(amount)
+
+
+@mistake("slip", hint="What?")
+def change(coins, amount):
+    return smallest(coins)
+"""
+VISIBLE = '''
+@pytest.mark.exercise("change")
+class TestChange:
+    def test_seven(self, student):
+        """Two of 7 and one of 1."""
+        expect.equals(student.change([1, 7], 15), 3)
+'''
+HINT = 'nudge = "What is the last coin?"\ncloser = "A table."\nsection = "1. `change`"\n'
+
+
+def course_with(root, **more):
+    cells = IMPORTS + "\n#% text\n## 1. `change`\n\n" + exercise("change", CHANGE)
+    return course_of(
+        root,
+        NAME,
+        cells,
+        {"change/hidden_tests.py": HEAD + TESTS, "change/mistakes.py": MISTAKES, "change/hint.toml": HINT} | more,
+    )
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What `dev check` says of a course with many slips, in lines."""
+    more = {"change/hidden_tests.py": HEAD + TESTS + SLIPS, "change/visible_tests.py": HEAD + VISIBLE}
+    course = course_with(tmp_path_factory.mktemp("slips") / "coins", **more)
+    settings = course.folder / "course.toml"
+    settings.write_text('[names]\nnp = "numppy"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local, "COURSE_SECONDS", 0.5)
+        patch.setattr(course_check, "COURSE_SECONDS", 0.5)
+        code, text = command(course, "dev", "check")
+    assert code == 1, text
+    assert str(course.root) not in text  # paths are relative
+    return text.splitlines()
+
+
+def line_with(said, *words):
+    (found,) = [line for line in said if all(word in line for word in words)]
+    return said.index(found), found
+
+
+@pytest.mark.slow
+def test_each_slip_of_an_author_is_told_with_its_place(said):
+    folder = "coins_course/a1_recursion/change"
+    mend, _ = line_with(said, "To mend before students get it:")
+    wait, _ = line_with(said, "Can wait:")
+    for words in (
+        ("coins_course/course.toml: 'np'", "there is no module 'numppy' here"),
+        (f"{folder}/mistakes.py: mistake 'slip'", "it only raises NameError: name 'smallest' is not defined"),
+        (f"{folder}/hidden_tests.py: 'change, test_almost'", "AttributeError: ", "'almost'", "hidden_tests.py, line"),
+        (f"{folder}/visible_tests.py: 'change, test_seven'", "AttributeError: ", "'equals'", "visible_tests.py, line"),
+        ("cell 'change'", "untouched, it passes test_nothing"),
+    ):
+        assert mend < line_with(said, *words)[0] < wait, words
+    place, slow = line_with(said, f"{folder}/mistakes.py: mistake 'no-memory'")
+    assert place > wait
+    assert "did not end in 0.5 seconds" in slow and "change(" in slow
+    assert sum("read me once" in line for line in said) == 1
+    assert not [line for line in said if "paper" in line or "in order" in line]
+
+
+def test_hidden_tests_take_two_fixtures_and_weights_are_numbers(tmp_path):
+    course = course_with(tmp_path / "coins")
+    path = course.assignment(NAME).content / "change" / "hidden_tests.py"
+    for tests, words in (
+        (SLIPS.replace("test_nothing(self, reference)", "test_nothing(self, tmp_path)"), "asks for `tmp_path`"),
+        (
+            SLIPS.replace("    def test_nothing", '    @pytest.mark.weight("3")\n    def test_nothing'),
+            "its weight is '3'; it should be a number",
+        ),
+    ):
+        path.write_text(HEAD + TESTS + tests)
+        (finding,) = course_check.suite_covers(course.assignment(NAME))
+        assert words in finding.what and finding.path == path
+
+
+def test_after_an_interruption_nothing_is_in_order(tmp_path):
+    """Neither Ctrl-C nor SIGTERM is an answer of the known mistake that runs at that moment."""
+    wait = "    import os, time\n    os.kill(os.getpid(), {number})\n    time.sleep(9)\n"
+    head, _, tail = MISTAKES.partition("    return smallest(coins)\n")
+    for number, kind in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)):
+        mistakes = head + wait.format(number=int(number)) + tail
+        course = course_with(tmp_path / number.name, **{"change/mistakes.py": mistakes})
+        before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+        with contextlib.ExitStack() as stack:
+            stack.callback(lambda before=before: [signal.signal(*pair) for pair in before.items()])
+            for one in before:
+                signal.signal(one, signals._raise)
+            with pytest.raises(kind):
+                list(course_check.known_mistakes(course.assignment(NAME)))
+
+
+def test_outside_a_course_it_says_so(tmp_path):
+    os.makedirs(tmp_path / "empty")
+    from autograder.course.assignments import Course
+
+    for words in (["check"], ["sync"], ["new", "a1_first", "mean"]):
+        code, said = command(Course(tmp_path / "empty"), "dev", *words)
+        assert code == 2
+        assert "no course here" in said and "dev new-course" in said
