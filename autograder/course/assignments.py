@@ -224,8 +224,9 @@ class Assignment:
             if not self.by_suite:
                 return ModuleType(self.name)  # no suite calls it
             raise CourseError(f"{self.solution}: no solution; `autograder dev sync` writes it from the source notebook")
-        if str(self.root) not in sys.path:
-            sys.path.append(str(self.root))  # the solution may import the course's package, as students do
+        if str(self.root) not in sys.path:  # the solution may import what lies there, and the course's package
+            sys.path.append(str(self.root))
+            sys.meta_path.insert(0, content.Package(self.course_folder))
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, data_folder(self.notebook))
 
     @property

@@ -27,8 +27,10 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -289,6 +291,20 @@ def load(path: Path) -> ModuleType:
         sys.modules[package].__path__ = [str(home)]
     name = ".".join((package, *path.relative_to(home).with_suffix("").parts))
     return loaded_in_time(path, lambda: importlib.import_module(name))
+
+
+class Package(MetaPathFinder):
+    """Finds the package in a course's folder by its name. A judge may read the folder, but not list the one around it,
+    which Python's own finder does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "__init__.py"
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """How to import the package; None for any other module."""
+        if name != self.file.parent.name or not self.file.is_file():
+            return None
+        return importlib.util.spec_from_file_location(name, self.file)
 
 
 def forget(folder: Path) -> None:

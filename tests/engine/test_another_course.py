@@ -100,7 +100,7 @@ def with_kit(kit, words, cwd):
 
 @pytest.fixture
 def elsewhere(kit, tmp_path):
-    """That kit, and another course beside it."""
+    """That kit, and another course beside it, whose solutions import the course's package."""
     course = tmp_path / "course"
     course.mkdir()
     (course / "nbgrader_config.py").write_text("")
@@ -108,12 +108,14 @@ def elsewhere(kit, tmp_path):
         stem = name.partition("_")[2]
         write_notebook(course / "source" / name / f"{stem}.ipynb", name, solved.__getitem__)
         (course / "solutions" / name).mkdir(parents=True)
-        text = "import numpy as np\n\n\n" + "\n\n\n".join(solved.values())
+        text = "import numpy as np\n\nfrom content.drawing import plot\n\n\n" + "\n\n\n".join(solved.values())
         (course / "solutions" / name / f"{stem}.py").write_text(text + "\n")
         for exercise in solved:
             folder = course / "content" / name / exercise
             folder.mkdir(parents=True)
             (folder / "hidden_tests.py").write_text(HEAD + SUITES[exercise])
+    (course / "content" / "__init__.py").touch()
+    (course / "content" / "drawing.py").write_text("plot = print\n")
     (course / "content" / "b1_sorting" / "shared_hidden_tests.py").write_text(
         'MIDDLE = "Which one is in the middle?"\n'
     )
