@@ -48,7 +48,7 @@ from autograder.worker.worker import Worker, one_worker
 from cellcage.protocol.calls import Failure, NoAnswer
 
 FIRST, UNCHECKED = "Mend this first.", "the rest could not be checked: "
-KNOWN_MARKS = {"exercise", "weight", "parametrize"}
+KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time"}
 SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
 MISTAKES = 3  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
 SLIPS = ("NameError", "ImportError", "ModuleNotFoundError")  # of an author: no wrong answer

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from autograder.testing.values.comparisons import compared
 from autograder.testing.values.core.comparing import float_of, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
 from cellcage.values.core.objects import Record
@@ -51,6 +53,14 @@ def fingerprint_of(answer: Answer) -> tuple[float, float]:
     with np.errstate(all="ignore"):
         rest = _of_value([answer.inputs, answer.gradients, answer.parameters]) + _of_text(shapes)
         return _of_value(answer.value), rest
+
+
+def as_compared(answer: Answer) -> Answer:
+    """The answer with its value in the form that tests compare: a table, however its columns are ordered."""
+    if not isinstance(answer, Reply):
+        return answer
+    value = compared(answer.value)
+    return answer if value is answer.value else replace(answer, value=value)
 
 
 def alike(first: np.ndarray, second: np.ndarray) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.course.time_limit import TimeIsUp, in_time
-from autograder.diagnosis.fingerprints import Fingerprints, alike, digest, fingerprint_of, on_any_machine
+from autograder.diagnosis.fingerprints import Fingerprints, alike, as_compared, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.local import COURSE_SECONDS, TOO_SLOW, answering, quiet
@@ -94,13 +94,13 @@ class Hypotheses:
                 answer = _as_data(one.call, one.answer)
             with_answer = Recorded(one.call, answer)
             found[with_answer.key] = with_answer
-        return list(found.values())
+        return [Recorded(one.call, as_compared(one.answer)) for one in found.values()]
 
     def answer(self, mistake: Mistake | None, one: Recorded) -> Answer:
         """What a hypothesis answers to a call, or the reference if `mistake` is None."""
         if (mistake, one.key) not in self._answers:
             names = self._names if mistake is None else {**self._names, mistake.exercise: mistake.code}
-            self._answers[mistake, one.key] = _answer(names, one.call)
+            self._answers[mistake, one.key] = as_compared(_answer(names, one.call))
         return self._answers[mistake, one.key]
 
     def _made_table(self, exercise: str) -> AnswerTable:
@@ -122,7 +122,7 @@ class Hypotheses:
         """The calls that the suite plans for an exercise, each once, with the reference's answers."""
         found: dict[Key, Recorded] = {}
         for recorded in self._planned.get(exercise, ()):
-            one = Recorded(recorded.call, answer_of(recorded.answer))
+            one = Recorded(recorded.call, as_compared(answer_of(recorded.answer)))
             found.setdefault(one.key, one)
         self._answers |= {(None, key): one.answer for key, one in found.items()}
         return list(found.values())
@@ -133,7 +133,7 @@ class Hypotheses:
         for row, mistake in enumerate(mistakes):
             answer = answering({**self._names, mistake.exercise: mistake.code})
             for column, one in enumerate(calls):
-                wrong[row, column] = fingerprint_of(answer(one.call))
+                wrong[row, column] = fingerprint_of(as_compared(answer(one.call)))
         return Fingerprints(_digest(calls, mistakes), _right(calls), wrong)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, arrays_in, fingerprint_of, stamp
+from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, arrays_in, as_compared, fingerprint_of, stamp
 from autograder.diagnosis.naming import Diagnosis
 from autograder.report import Cause
 from cellcage.protocol.calls import Answer
@@ -93,7 +93,7 @@ def is_fresh(folder: Path) -> bool:
 
 def _digests(exercise: str, answers: Sequence[Answer]) -> Iterator[tuple[bytes, bytes]]:
     """Place and key of some answers, for each rounding."""
-    found = np.array([fingerprint_of(answer) for answer in answers]).ravel()
+    found = np.array([fingerprint_of(as_compared(answer)) for answer in answers]).ravel()
     # Small numbers are compared by their difference, large ones by their ratio.
     even = np.sign(found) * np.log1p(np.abs(found) * OF_LARGE) / OF_LARGE
     for shift in ROUNDINGS:

@@ -31,7 +31,13 @@ Case = tuple[Any, ...]
 
 
 def cases(
-    sentence: str, table: Sequence[Case], hint: str = "", *, weight: float = 1.0, visible: bool = False
+    sentence: str,
+    table: Sequence[Case],
+    hint: str = "",
+    *,
+    weight: float = 1.0,
+    visible: bool = False,
+    about_time: bool = False,
 ) -> Callable[..., None]:
     """A test of all cases, each `(arguments, wanted)`, or `(arguments,)` for what the reference gives.
 
@@ -39,6 +45,7 @@ def cases(
     arguments: a tuple; anything else is one argument
     wanted: a value, or a type of exceptions
     visible: whether students get the table, too; `autograder dev sync` then writes it into `visible_tests.py`
+    about_time: whether a student whose code does not answer in time is asked `hint`
     """
 
     def test(self: Any, student: Student, reference: Student | None) -> None:
@@ -58,6 +65,7 @@ def cases(
 
     test.__doc__ = sentence
     test.table, test.hint, test.visible, test.weight = table, hint, visible, weight  # type: ignore[attr-defined]
+    test.about_time = hint if about_time else ""  # type: ignore[attr-defined]
     return test
 
 

@@ -5,6 +5,7 @@ A `hint` is the student's next step, in one sentence: a question, or a place to 
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -81,7 +82,10 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
 
 
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
-    """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype."""
+    """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype.
+
+    If a list of numbers is wanted, it is compared as an array is, and so is the answer, whichever of the two it is.
+    """
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, WITHIN if atol is None else atol)
         return
@@ -105,11 +109,11 @@ def _fail_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, 
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
-    """Same shape and exactly the same values. A text, bytes, a table or the like is compared as it is."""
+    """Same shape and exactly the same values. All else is compared as it is, such as None, a text or a table."""
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, 0.0)
         return
-    if type(wanted) in EXACT:
+    if wanted is None or type(wanted) in EXACT:
         if type(got) is not type(wanted):
             fail_for_kind(got, ", which is not asked for", hint)
         if not same_value(got, wanted):
@@ -123,9 +127,20 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
 
 
 def _as_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
-    """Both as arrays of numbers; complex numbers only if they are wanted."""
+    """Both as arrays of numbers; complex numbers and lists only if they are wanted."""
+    if isinstance(wanted, list | tuple):
+        wanted = np.asarray(wanted)
+        got = _listed(got) if isinstance(got, list | tuple) else got
     kinds = complex if isinstance(wanted, complex) else ()
     return [np.asarray(value if isinstance(value, kinds) else numbers(value)) for value in (got, wanted)]
+
+
+def _listed(value: Sequence[Any]) -> np.ndarray:
+    """A list of numbers, or of lists of as many, as an array; fails if it is something else."""
+    with contextlib.suppress(ValueError):
+        if (found := np.asarray(value)).dtype.kind in "biuf":
+            return found
+    fail_for_kind(value, ", where a list of numbers belongs")
 
 
 def same(

@@ -4,6 +4,7 @@ A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, an
 sentence a student reads). Tests take `student` and `reference`, and what `@pytest.mark.parametrize` gives them.
 
     @pytest.mark.weight(2)          the test's share of the exercise's points, 1 where not given
+    @pytest.mark.about_time("...")  what a student is asked whose code does not answer in time
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
 from autograder.testing.reproduce import Notes
 from autograder.testing.student import Student
-from autograder.testing.student_errors import Missing, NotStarted, StudentError
+from autograder.testing.student_errors import Missing, NotStarted, Stopped, StudentError
 from autograder.text import one_line
 from cellcage.protocol.kinds import Gives
 from cellcage.values.core.objects import NoField
@@ -44,7 +45,7 @@ MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message
 
 @dataclass(frozen=True)
 class Test:
-    """One test of a suite, as collected."""
+    """One test of a suite, as collected. about_time: what it asks if a call is too slow, if it asks anything"""
 
     __test__ = False
 
@@ -52,6 +53,7 @@ class Test:
     name: str
     sentence: str
     weight: float
+    about_time: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,8 @@ class Suite:
         where, in_suite = _where(error, self.folder)
         if isinstance(error, Missing) and student.calls and student.calls[-1].call.gives is Gives.NAME:
             error = Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
+        if isinstance(error, Stopped) and error.late and test.about_time:
+            error = Stopped(f"{error.late}. {test.about_time}", error.late)
         if isinstance(error, NoField):
             error = Mismatch(str(error))
         if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
@@ -316,4 +320,6 @@ def _as_test(item: pytest.Function) -> Test:
         raise CourseError(f"{item.path}: {item.name}: no docstring; it is the sentence that a student reads")
     if not isinstance(weight, int | float) or isinstance(weight, bool):
         raise CourseError(f"{item.path}: {item.name}: its weight is {weight!r}; it should be a number, such as 2")
-    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight))
+    late = item.get_closest_marker("about_time")
+    about_time = late.args[0] if late else getattr(item.function, "about_time", "")
+    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight), about_time)

@@ -255,7 +255,8 @@ def _holds(value: Any, got: Any) -> bool:
 def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
     """The exception that a suite gets for an answer that is no reply."""
     if isinstance(answer, NoAnswer):
-        return Stopped(STOPPED[answer.why].format(text=answer.text))
+        late = answer.text if answer.why is Why.TOO_SLOW else ""
+        return Stopped(STOPPED[answer.why].format(text=answer.text), late)
     if answer.kind is Kind.NOT_STARTED:
         return NotStarted("not started yet.", is_own_stub=len(answer.lines) == 1)
     if answer.kind is Kind.MISSING:

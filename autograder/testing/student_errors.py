@@ -49,7 +49,11 @@ class RaisedValueError(Raised, ValueError):
 
 
 class Stopped(StudentError):
-    """A call did not return in time, or ended its process."""
+    """A call did not return in time, or ended its process. late: the first half of the text, if it was the time"""
+
+    def __init__(self, text: str, late: str = "") -> None:
+        super().__init__(text)
+        self.late = late
 
 
 class HeldTooMuch(StudentError):

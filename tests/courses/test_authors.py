@@ -10,7 +10,10 @@ import pytest
 
 from autograder.authoring import course_check
 from autograder.cli import signals
+from autograder.judge.material import Material
 from autograder.testing import local
+from autograder.testing.catalogue import read_catalogue
+from autograder.testing.hidden_tests import Suite
 from tests.courses.own import IMPORTS, course_of, exercise
 from tests.helpers.small_course import command
 
@@ -31,7 +34,7 @@ TESTS = """
 @pytest.mark.exercise("change")
 class TestChange:
     test_few = cases("Few coins.", [(([1, 7], 15), 3), (([5], 3), None)], "How many of 7?")
-    test_large = cases("A large amount.", [(([1, 7, 31, 90], 300), 9)], "What is computed twice?", weight=2)
+    test_large = cases("A large amount.", [(([1, 7, 31, 90], 300), 9)], "What is computed twice?", about_time=True)
 """
 SLIPS = '''
     def test_nothing(self, reference):
@@ -129,6 +132,29 @@ def test_each_slip_of_an_author_is_told_with_its_place(said):
     assert "did not end in 0.5 seconds" in slow and "change(" in slow
     assert sum("read me once" in line for line in said) == 1
     assert not [line for line in said if "paper" in line or "in order" in line]
+
+
+def test_a_test_about_time_asks_its_own_question_when_a_call_is_stopped(tmp_path, monkeypatch):
+    """Also a method, by a mark; other tests ask whether a loop never ends."""
+    monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
+    marked = """
+    @pytest.mark.about_time("Does it end?")
+    def test_method(self, student):
+        \"\"\"It ends.\"\"\"
+        student.change([1, 3], 200)
+
+    def test_other(self, student):
+        \"\"\"It gives something.\"\"\"
+        student.change([1, 4], 200)
+"""
+    course = course_with(tmp_path / "coins", **{"change/hidden_tests.py": HEAD + TESTS + marked})
+    assignment = course.assignment(NAME)
+    wrong = next(one for one in read_catalogue(assignment.mistakes) if one.name == "no-memory")
+    result = course_check.result_of(assignment, Material(Suite(assignment.suites)), wrong)
+    said = {test.name: test.message for test in result.tests}
+    assert said["test_large"].endswith("no answer after 0.2 seconds. What is computed twice?")
+    assert said["test_method"].endswith("seconds. Does it end?")
+    assert said["test_other"].endswith("seconds. Does a loop never end, or is far more computed than the task needs?")
 
 
 def test_hidden_tests_take_two_fixtures_and_weights_are_numbers(tmp_path):

@@ -191,6 +191,33 @@ def test_equal():
     assert said(expect.equal, np.zeros(2), np.zeros(3)) == "the result has shape (2,), it should be (3,)."
 
 
+def test_equal_compares_all_that_cases_take():
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1, 2]})
+    for value in (None, (frame, 3), {"a": frame}, ["a", None], {1, 2}, True, b"a", [np.ones(2)]):
+        expect.equal(value, value)
+        with pytest.raises(expect.Mismatch):
+            expect.equal(3.5, value)
+    with pytest.raises(expect.Mismatch, match="is not right"):
+        expect.equal((frame + 1, 3), (frame, 3))
+    with pytest.raises(expect.Mismatch, match=r"gave back 3, which is not asked for|is not asked for"):
+        expect.equal(3, None)
+
+
+def test_close_takes_lists_of_numbers_where_a_list_is_wanted():
+    for got in ([1, 2.0], (1.0, 2.0), np.array([1.0, 2.0])):
+        expect.close(got, [1.0, 2.0])
+    expect.close([[1, 2], [3, 4]], [[1, 2], [3, 4 + 1e-9]])
+    with pytest.raises(expect.Mismatch, match=r"the result at \[1\] is 3, which is not right"):
+        expect.close([1, 3], [1.0, 2.0])
+    for odd in (["a", 2], [[1], [2, 3]], [None, 1]):
+        with pytest.raises(expect.Mismatch, match="where a list of numbers belongs"):
+            expect.close(odd, [1.0, 2.0])
+    with pytest.raises(expect.Mismatch, match="where an array belongs"):
+        expect.close([1.0, 2.0], np.array([1.0, 2.0]))
+
+
 def test_finite():
     expect.finite(np.ones(3))
     expect.finite(np.array([True]))

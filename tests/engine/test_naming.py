@@ -98,6 +98,25 @@ def told(catalogue, code, inputs):
     return found.cause.name if found else None
 
 
+def test_a_table_is_looked_up_in_the_form_that_tests_compare():
+    """Whatever the order of its columns, the name of its index, and the dtype of its numbers are."""
+    import pandas as pd
+
+    def table(b):
+        return pd.DataFrame({"a": [1.0, 2.0], "b": b}, index=pd.Index(["x", "y"], name="key"))
+
+    wrong = mistakes(first=lambda x: table([5, 7]))
+    catalogue = Hypotheses(wrong, {"f": lambda x: table([3, 4])}, {})
+
+    def told_by(code):
+        calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in (TABLE, OTHER))]
+        return diagnose(catalogue, "f", calls)
+
+    assert told_by(lambda x: table([5, 7])[["b", "a"]].rename_axis(None).astype(int)).cause.name == "first"
+    assert told_by(lambda x: table([3, 4])[["b", "a"]]) is None
+    assert told_by(lambda x: table([5, 8])[["b", "a"]]) is None
+
+
 def test_each_rule_has_a_case():
     assert [name for name, _ in RULES] == list(CASES)
 

@@ -41,6 +41,16 @@ def comparable(value: Any) -> tuple[Comparison, Any] | None:
     return None if found is None or found[0].is_array else found
 
 
+def compared(value: Any) -> Any:
+    """The value without what checks ignore by default; see `Comparison.compared`."""
+
+    def change(item: Any) -> Any:
+        found = comparable(item)
+        return item if found is None else found[0].compared(found[1])
+
+    return changed(value, change)
+
+
 def for_suite(value: Any) -> Any:
     """The value in native form wherever a type's package is imported here and accepts it."""
 

@@ -317,10 +317,23 @@ def row_keys(table: Table) -> list[Any]:
     return [*map(_key(table.parts), range(len(table)))]
 
 
+def _as_float(column: Column) -> Column:
+    is_number = column.numbers is not None and column.numbers.dtype.kind in "iuf"
+    return Column(column.values.astype(float), "float64") if is_number else column
+
+
 class TableComparison(Comparison):
     """Frames, series, indexes, timestamps and time spans of pandas."""
 
     imports: ClassVar = {"pd": "import pandas as pd", "datetime": "import datetime"}
+
+    def compared(self, value: Table) -> Table:
+        """Columns in order of their names, numbers of one dtype, an index without a name: see `expect.table`."""
+        order = sorted(range(len(value.parts)), key=lambda place: str(value.names[place]))
+        parts = [_as_float(value.parts[place]) for place in order]
+        labels = [_taken(level, order) for level in value.labels] if value.kind == FRAME else [Column.of([None])]
+        rows = None if value.rows is None else [*map(_as_float, value.rows)]
+        return Table(value.kind, labels, parts, rows, [None] * len(labels), [None] * len(value.row_names))
 
     def for_suite(self, value: Any, value_type: ValueType) -> Any:
         """The object of pandas, whose `attrs` say whether a message may show its names."""
