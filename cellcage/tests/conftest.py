@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 
 import pytest
+from sandboxes import BACKENDS, Sandbox, slowly
 
-from cellcage import machine
 from cellcage.errors import MachineError
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-@pytest.fixture(params=["bubblewrap", pytest.param("landlock", marks=pytest.mark.slow)])
-def kind(request):
-    """The name of a backend. One that does not work here is an error in CI, and a skip elsewhere."""
-    try:
-        machine.choose_backend(request.param)
-    except MachineError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
-    return request.param
+@pytest.fixture(scope="session")
+def sandbox_of():
+    """A sandbox by its name, one of each for the whole run. One that does not work is an error in CI, else a skip."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def opened(kind):
+            try:
+                return stack.enter_context(Sandbox(kind))
+            except MachineError as error:
+                if os.environ.get("CI"):
+                    raise
+                pytest.skip(str(error))
+
+        yield opened
+
+
+@pytest.fixture(params=slowly(*BACKENDS))
+def sandbox(request, sandbox_of):
+    return sandbox_of(request.param)

@@ -1,13 +1,12 @@
-"""A notebook that is opened with nothing but this package: its cells, its calls, and how they fail."""
+"""A notebook: its cells, its calls, and how they fail."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sandboxes import everywhere
 
-from cellcage import Limits, MachineError, choose_backend
 from cellcage.notebook import CallFailed
-from cellcage.opening import opened
 from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
 
 CELLS = [
@@ -17,25 +16,30 @@ CELLS = [
     "kept = []\ndef remembers(x):\n    kept.append(x)\n    return kept",
     "import os\nos._exit(1)",
     "def after(): return 'ran'",
+    "while True: pass",
+    "def g(: pass",
+    "print('x'); doubled(2)",
 ]
 
 
-def test_cells_and_calls(kind):
-    with opened(CELLS, Limits(cell_seconds=2), kind) as notebook:
-        ran, raised, _, _, ended, _ = notebook.results
+@everywhere
+def test_cells_and_calls(sandbox):
+    with sandbox.open(*CELLS, cell_seconds=0.5) as notebook:
+        ran, raised, _, _, ended, _, looped, wrong, last = notebook.results
         assert (ran.error, ran.stopped) == ("", None)
         assert (raised.printed, raised.error, raised.lines) == (
             "hello\n", "ZeroDivisionError", (("<module>", 1, "print('hello'); 1 / 0"),),
         )  # fmt: skip
         assert ended.stopped == "it ended the Python process"
+        assert (looped.error, wrong.error, last.printed) == ("KeyboardInterrupt", "SyntaxError", "x\n4\n")
         assert notebook.call("after") == "ran"
         assert notebook.call("doubled", np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
         assert notebook.call("doubled", x=[1]) == [1, 1]
         assert [notebook.call("remembers", 1) for _ in range(2)] == [[1], [1]]
 
 
-def test_failed_calls_say_why(kind):
-    with opened(CELLS, Limits(cell_seconds=2), kind) as notebook:
+def test_failed_calls_say_why(sandbox):
+    with sandbox.open(*CELLS[:3]) as notebook:
         with pytest.raises(CallFailed, match="TypeError: unsupported operand") as raised:
             notebook.call("doubled", None)
         assert isinstance(raised.value.answer, Failure)
@@ -47,8 +51,3 @@ def test_failed_calls_say_why(kind):
         assert isinstance(gone.value.answer, NoAnswer)
         assert gone.value.answer.why is Why.GONE
         assert notebook.call("doubled", 4) == 8
-
-
-def test_unknown_backend_is_refused():
-    with pytest.raises(MachineError, match="there is no sandbox 'moat'; there are bubblewrap, landlock, process"):
-        choose_backend("moat")

@@ -10,7 +10,6 @@ import pytest
 
 from autograder.judge.judging import judge
 from tests.helpers.accepted import CASES
-from tests.helpers.calls import define
 from tests.helpers.in_process import COURSE, exercise_of, material
 
 A8 = COURSE.assignment("a8_modern_attention")
@@ -44,7 +43,7 @@ WITHOUT = {
 
 def failed(sandbox, code):
     """Tests of the exercise that a notebook of this code alone fails."""
-    with define(sandbox, code) as notebook:
+    with sandbox.open([code]) as notebook:
         (result,) = judge(replace(material(A8), hypotheses=None), notebook, [exercise_of(A8, NAME)])
     return [test.name for test in result.tests if test.state != "passed"]
 
@@ -69,7 +68,7 @@ def test_a_table_is_not_taken_for_code_that_stops_at_a_size(sandbox):
         return scores @ V / scores.sum(-1, keepdims=True)
     """
     code = f"{BEGINS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"
-    with define(sandbox, code) as notebook:
+    with sandbox.open([code]) as notebook:
         (result,) = judge(material(A8), notebook, [exercise_of(A8, NAME)])
     assert [test.name for test in result.tests if test.state != "passed"] == ["test_no_table"]
     assert result.diagnosis != "right-up-to-a-size"

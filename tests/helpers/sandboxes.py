@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,11 @@ from autograder.course.content import sandbox_setting
 from autograder.judge.display_cells import DisplayCell
 from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
-from autograder.testing.callbacks import Questions
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 from cellcage.limits import Limits
-from cellcage.notebook_calls import read
 from cellcage.outside.fork_server_client import ForkServer, FreshChildren
-from cellcage.outside.zygote_client import Zygote
-from cellcage.protocol.calls import Answer, Call, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,23 +24,15 @@ class Sandbox:
     """Hosts that tests share: one for students, and one for judges for each course.
 
     beside: another sandbox of the same run, whose zygote and judges serve this one, too
-    bare: without judges and without what the course imports, of which PyTorch alone takes two seconds
     """
 
-    def __init__(
-        self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None, bare: bool = False
-    ) -> None:
-        self.backend, self.warning = choose_backend(kind)
-        self.limits, self.kind = limits or Limits(), kind
-        self._own, self.setting = beside is None, sandbox_setting()
-        if bare:
-            self._judges, self.zygote = {}, Zygote(self.backend, [])
-            self.setting |= {"names": {}}
-        else:
-            # As a run has it: the zygote sees the course, and what it forks for students must not.
-            self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
-            self.zygote = self._judges[ROOT].zygote
-        self.students = ForkServer(self.zygote, setting=self.setting)
+    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None) -> None:
+        self.backend, _ = choose_backend(kind)
+        self.limits, self._own = limits or Limits(), beside is None
+        # As a run has it: the zygote sees the course, and what it forks for students must not.
+        self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
+        self.zygote = self._judges[ROOT].zygote
+        self.students = ForkServer(self.zygote, setting=sandbox_setting())
 
     def __enter__(self) -> Sandbox:
         return self
@@ -98,22 +85,6 @@ class Opened(Notebook):
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
         self._children.close()
-
-
-def answered(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Answer:
-    """The answer to one call in a process of its own."""
-    exercise = notebook.begin(Questions({}), "a_call")
-    if seconds is not None:
-        exercise._patience = lambda: seconds
-    with contextlib.closing(exercise):
-        return read(next(exercise.ask([(Call(name, args), None)])))
-
-
-def value(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Any:
-    """The value that a call gives."""
-    answer = answered(notebook, name, *args, seconds=seconds)
-    assert isinstance(answer, Reply), answer
-    return answer.value
 
 
 class Marker:

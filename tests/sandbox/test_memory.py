@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 
 import numpy as np
 import pytest
@@ -11,13 +12,12 @@ from autograder.testing.callbacks import Questions
 from autograder.testing.student import Student
 from autograder.testing.student_errors import HeldTooMuch
 from cellcage.limits import Limits
-from cellcage.notebook_calls import MEASURED, read
-from tests.helpers.calls import define, everywhere
+from cellcage.notebook_calls import read
 
 ROWS, COLUMNS = np.linspace(0.0, 1.0, 250), np.linspace(0.0, 2.0, 32_000)  # a table of them takes 64 MB
 LIMIT = 24_000_000
 PATIENT = Limits(call_seconds=30)
-HIDES = """
+HIDES = textwrap.dedent("""
     import gc, os, time, tracemalloc
     import numpy as np, torch
 
@@ -49,13 +49,13 @@ HIDES = """
 
     def a_peak(size):
         np.ones(size)
-"""
+""")
+KEPT = "kept = np.ones(9_000_000); a_peak(12_000_000)"  # by cells: it does not count
 
 
-@everywhere
-def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
+def test_table_is_seen_by_a_count_that_student_code_cannot_change(sandbox):
     with (
-        define(sandbox, HIDES, PATIENT) as notebook,
+        sandbox.open([HIDES, KEPT], PATIENT) as notebook,
         contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
     ):
         student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
@@ -67,14 +67,3 @@ def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
             least = LIMIT if "child" in name else 6e7  # of what ends before the call does, the last look counts
             assert least < raised.value.held < 2.5e8, name
         assert student.by_table.within(200_000_000, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
-        assert LIMIT >= MEASURED
-
-
-def test_what_cells_have_held_does_not_count(sandbox):
-    code = HIDES + "\n    kept = np.ones(9_000_000); a_peak(12_000_000)\n"
-    with (
-        define(sandbox, code, PATIENT) as notebook,
-        contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
-    ):
-        student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
-        assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)

@@ -1,5 +1,5 @@
-"""A notebook's process in its namespaces, and with nothing else in its way: no filter of system calls, no
-Landlock, all rights of a user namespace of its own. What the kernel alone keeps from it shows here."""
+"""A notebook's process in its namespaces with nothing else in its way: no filter of system calls, no Landlock, all
+rights of a user namespace of its own. It shows what the kernel's mounts keep from it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 
 
 class Child:
-    """What a fork server keeps for its children."""
-
     def warm_up(self, setting: dict[str, Any]) -> None:
         """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
         isolation.drop_capabilities = lambda *kept: None

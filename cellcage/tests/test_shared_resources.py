@@ -1,17 +1,15 @@
 """What the kernel counts for a user or for the machine, and what it keeps for all: student code uses up none of it for
-anybody else, and leaves no word in it. docs/security.md has a row for each."""
+anybody else, and leaves no word in it."""
 
 from __future__ import annotations
 
 import errno
-import re
+import platform
 
 import pytest
 
-from cellcage.limits import Limits
+from cellcage import Limits
 from cellcage.linux import isolation
-from tests.conftest import ROOT
-from tests.helpers.calls import BACKENDS, ask, define, slowly
 
 CODE = """
 import ctypes, errno, fcntl, mmap, os, resource, select, signal, socket, struct, sys, time
@@ -150,23 +148,17 @@ def refused(found, *but):
     return all(one == ("allowed" if number in but else "EPERM") for number, one in enumerate(found))
 
 
-def of_processor(table):
-    import platform
-
-    return table[platform.machine()]
-
-
-# By the row of docs/security.md: what student code tries, with what, and what must come of it.
+# What code tries, with what, and what must come of it.
 ROWS = {
     "descriptors in flight": ("descriptors_in_flight", (), lambda found, _: refused(found, 2)),
     "inotify": ("inotify", (), lambda found, _: refused(found)),
-    "keys": ("keys", of_processor(KEYS), lambda found, _: refused(found)),
+    "keys": ("keys", KEYS[platform.machine()], lambda found, _: refused(found)),
     "processes": ("processes", (), lambda found, limits: 0 < found < limits.processes),
     "pending signals": ("pending_signals", (), lambda found, _: found <= isolation.SIGNALS_PENDING),
     "message queues": ("message_queues", (), lambda found, _: refused(found[:2]) and found[2] == 0),
     "pages of pipes": ("pipes", (), lambda found, _: found <= 65 * 2**20),
     "locked memory": ("locked_memory", (), lambda found, _: not {"allowed"} & set(found)),
-    "page cache": ("page_cache", of_processor(CACHE), lambda found, _: refused(found, 1)),
+    "page cache": ("page_cache", CACHE[platform.machine()], lambda found, _: refused(found, 1)),
     "semaphores and System V": ("semaphores", (), lambda found, _: refused(found)),
     "locks on files": ("file_locks", (), lambda found, _: refused(found)),
     "leases, notices and hints of files": ("leases_and_hints", (), lambda found, _: refused(found)),
@@ -175,35 +167,22 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module", params=slowly(*BACKENDS))
-def sandbox(request, sandbox_of):
-    """With each backend."""
-    return sandbox_of(request.param)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 def test_nothing_is_used_up_or_left_behind(sandbox, row):
     name, args, holds = ROWS[row]
-    with define(sandbox, CODE) as running:
-        found = ask(running, name, *args, seconds=10)
+    with sandbox.open(CODE) as notebook:
+        found = notebook.call(name, *args)
         assert holds(found, Limits()), found
 
 
 def test_names_of_sockets_are_its_own(sandbox):
     """A name that one has bound, another can bind, too, or nobody can."""
-    with define(sandbox, CODE) as one, define(sandbox, CODE) as other:
-        found = [ask(running, "names_of_sockets") for running in (one, other)]
+    with sandbox.open(CODE) as one, sandbox.open(CODE) as other:
+        found = [notebook.call("names_of_sockets") for notebook in (one, other)]
     assert found in (["bound"] * 2, [errno.errorcode[errno.EPERM]] * 2)
 
 
-def test_what_honest_code_does_with_files_and_sockets_goes_on(sandbox):
-    with define(sandbox, CODE) as running:
-        assert ask(running, "honest") == "x"
-
-
-def test_each_has_a_row_in_the_documentation():
-    text = (ROOT / "docs" / "security.md").read_text()
-    table = text.split("## What all submissions share")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| ([^|]+?) \|", table, flags=re.MULTILINE)
-    assert [row for row in rows if row not in ("resource", "---")] == [*ROWS, "names of sockets", "scratch", "memory"]
+def test_honest_code_uses_files_and_sockets(sandbox):
+    with sandbox.open(CODE) as notebook:
+        assert notebook.call("honest") == "x"

@@ -1,0 +1,62 @@
+"""Sandboxes for tests."""
+
+from __future__ import annotations
+
+import contextlib
+import textwrap
+
+import psutil
+import pytest
+
+from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage.notebook import Notebook
+
+BACKENDS = ("bubblewrap", "landlock")
+
+
+def slowly(*kinds):
+    """As parameters: bubblewrap is for every run, the others are marked `slow`."""
+    return [pytest.param(kind, marks=() if kind == "bubblewrap" else pytest.mark.slow, id=kind) for kind in kinds]
+
+
+# For what holds without a sandbox, too.
+everywhere = pytest.mark.parametrize("sandbox", slowly(*BACKENDS, "process"), indirect=True)
+
+
+class Sandbox:
+    """A zygote and a fork server, for any number of notebooks."""
+
+    def __init__(self, kind="bubblewrap"):
+        self.kind = kind
+        self.backend, self.warning = choose_backend(kind)
+        self.zygote = Zygote(self.backend)
+        self.server = ForkServer(self.zygote)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.server.end()
+        self.zygote.end()
+
+    @contextlib.contextmanager
+    def open(self, *cells, **limits):
+        """A notebook of these cells, whose code may be indented, with some limits changed."""
+        changed = Limits(**limits)
+        with (
+            FreshChildren(self.server, changed) as fresh,
+            Notebook([textwrap.dedent(cell) for cell in cells], changed, fresh) as notebook,
+        ):
+            yield notebook
+
+    def processes(self):
+        """All that run below the zygote."""
+        return psutil.Process(self.zygote._process.pid).children(recursive=True)
+
+
+def lives(pid):
+    """A process that has ended, and that the machine's first process has not yet waited for, does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,216 @@
+"""What the sandbox promises of calls and answers: what comes back, what it costs, and what is not there to be called.
+
+Each promise has a test of its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+
+import numpy as np
+import pytest
+from sandboxes import BACKENDS, everywhere
+
+from cellcage.calling.perform import perform
+from cellcage.notebook import CallFailed
+from cellcage.notebook_calls import NoQuestions, read
+from cellcage.protocol.calls import Call, Failure, Kind, Proxy, Reply
+from cellcage.values.core.objects import Form, Other, Record
+
+
+@everywhere
+def test_data_only(sandbox):
+    code = """
+        import numpy as np
+        class Liar(np.ndarray):
+            def __eq__(self, other): return True
+        def objects(): return np.array([object()])
+        def subclass(): return np.zeros(2).view(Liar)
+        def function(): return lambda: 1
+        def huge(): return np.zeros((1024, 1024, 32))
+        def many(): return [np.zeros(1024 * 1024)] * 8
+        def nested():
+            x = []
+            for _ in range(100): x = [x]
+            return x
+        from dataclasses import dataclass
+        @dataclass
+        class Point:
+            x: float
+            tags: set
+        class Twin(Point):
+            __class__ = float
+            def __eq__(self, other): return True
+        def point(): return Point(1.5, {"a", "b"})
+        def twin(): return Twin(1.5, {"a"})
+    """
+    with sandbox.open(code) as notebook:
+        point, twin = notebook.call("point"), notebook.call("twin")
+        assert (type(point), point.x, point.tags) == (Record, 1.5, {"a", "b"})
+        assert (type(twin), twin == point) == (Record, False)
+        assert type(notebook.call("subclass")) is np.ndarray  # its numbers, and nothing of its class
+        assert isinstance(notebook.call("objects"), Other)
+        assert isinstance(notebook.call("function"), Other)
+        huge = notebook.call("huge")
+        assert (huge.form, huge.type_name) == (Form.ARRAY, "256 MB")
+        with pytest.raises(CallFailed, match="size limit"):
+            notebook.call("many")
+        notebook.call("nested")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BACKENDS)
+def test_one_cause_one_loss(sandbox_of, kind):
+    code = """
+        import ctypes, os, signal, sys
+        def right(x): return x + 1
+        def loop():
+            while True: pass
+        def stubborn():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))
+            while True:
+                try:
+                    while True: pass
+                except BaseException: pass
+        def leave(): sys.exit(0)
+        def vanish(): os._exit(0)
+        def crash(): ctypes.string_at(0)
+        def signal_parent(number):
+            try: os.kill(os.getppid(), number)
+            except PermissionError: pass
+            return os.getppid()
+        def kill_all():
+            os.kill(-1, signal.SIGKILL)
+        def memory(): return len(bytearray(8 * 2**30))
+        def deep(): return deep()
+        def flood():
+            for _ in range(1000): os.write(1, b"x" * 10**6)
+            return 1
+        def bomb():
+            while True:
+                try: os.fork()
+                except OSError: pass
+    """
+    with sandbox_of(kind).open(code, call_seconds=0.4) as notebook:
+        for name in ("loop", "stubborn", "bomb", "vanish", "crash"):
+            with pytest.raises(CallFailed):
+                notebook.call(name)
+            assert notebook.call("right", 1) == 2, name
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            assert notebook.call("signal_parent", int(number)) == notebook.call("signal_parent", 0), "it lives on"
+        with contextlib.suppress(CallFailed):  # there is nobody else
+            notebook.call("kill_all")
+        for name, error in (("leave", "SystemExit"), ("memory", "MemoryError"), ("deep", "RecursionError")):
+            with pytest.raises(CallFailed, match=error):
+                notebook.call(name)
+        assert notebook.call("flood") == 1
+        assert notebook.call("right", 1) == 2
+
+
+@everywhere
+def test_no_state(sandbox):
+    code = """
+        import numpy as np
+        calls = []
+        def count():
+            calls.append(1)
+            np.exp = None
+            return len(calls)
+    """
+    with sandbox.open(code) as notebook:
+        assert [notebook.call("count") for _ in range(3)] == [1, 1, 1]
+
+
+@everywhere
+def test_size_of_what_comes_back(sandbox):
+    """Each message, all of them together, and what they become."""
+    code = """
+        import numpy as np
+        from cellcage.protocol import calls, frames
+        def big(): return np.zeros(2**20)
+        def many_small_things():
+            frames.framed = lambda answer: len(body).to_bytes(4, "big") + body
+            return 1
+        body = b"\\x81\\xa5reply\\xdd\\x00\\x98\\x96\\x80" + b"\\x90" * 10_000_000
+        def endless_axis():
+            calls.encode = lambda value, depth=0: ["array", "float64", [2**40, 0], [0, 1], False, b""]
+            return 1
+        def long_error(): raise ValueError("x" * 10**6)
+    """
+    with sandbox.open(code, replies=30 * 2**20) as notebook:
+        for name in ("many_small_things", "endless_axis"):
+            with pytest.raises(CallFailed, match="unreadable"):
+                notebook.call(name)
+        with pytest.raises(CallFailed) as raised:
+            notebook.call("long_error")
+        assert len(raised.value.answer.text) == 400
+        assert notebook.call("big").shape == notebook.call("big").shape == (2**20,)
+        with pytest.raises(CallFailed, match="size limit"):
+            notebook.call("big")
+
+
+@everywhere
+def test_nothing_ready_made(sandbox):
+    """A listed function is noticed by any name, and if its error is swallowed; a cell may call everything."""
+    code = """
+        import numpy as np
+        from numpy import convolve as other
+        print(np.convolve([1, 2], [1, 3]))
+        def plain(x): return np.convolve(x, x)
+        def renamed(x): return other(x, x)
+        def swallowed(x):
+            try: np.convolve(x, x)
+            finally: raise ValueError("nothing happened")
+        def none(x): return np.exp(x)
+    """
+    with sandbox.open(code) as notebook:
+        assert notebook.results[0].printed == "[1 5 6]\n"
+        for name in ("plain", "renamed", "swallowed", "none"):
+            with contextlib.closing(notebook.begin(ready_made=["numpy.convolve"])) as calls:
+                answer = read(next(calls.ask([(Call(name, [np.ones(3)]), None)])))
+            assert isinstance(answer, Reply) if name == "none" else answer == Failure(Kind.READY_MADE, "numpy.convolve")
+
+
+class Slow(NoQuestions):
+    """Answers each question after a tenth of a second."""
+
+    substituted = (Proxy("scale", False, ("x",)),)
+
+    def answer(self, question):
+        return perform({"scale": self.scale}, question)
+
+    def scale(self, x):
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            pass
+        return 2 * x
+
+
+@everywhere
+def test_questions_cost_little(sandbox):
+    """The time that answers take here counts as the call's."""
+    code = """
+        def scale(x): raise NotImplementedError
+        def ask(times): return [scale(1) for _ in range(times)]
+    """
+    with sandbox.open(code, call_seconds=0.5) as notebook:
+        for times in (2, 100):
+            with contextlib.closing(notebook.begin(Slow())) as calls:
+                answer = read(next(calls.ask([(Call("ask", [times]), None)])))
+            if times == 2:
+                assert answer.value == [2, 2]
+        assert answer.text == "no answer after 0.5 seconds of computing"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "process"])
+def test_deadlines_are_kept_by_the_trusted_side(sandbox_of, kind):
+    code = "def slow():\n    import time\n    time.sleep(60)"
+    with sandbox_of(kind).open(code, call_seconds=0.5, idle_seconds=0.5) as notebook:
+        start = time.monotonic()
+        with pytest.raises(CallFailed, match="waited"):
+            notebook.call("slow")
+        assert time.monotonic() - start < 10
