@@ -49,9 +49,9 @@ from attention_course import check, heatmap, hint
 # ## Bring your own
 #
 # You have built attention already. Copy your `output_projection` and your `multi_head_attention` from assignment 4 into
-# the two cells below; exercise 3 may call the first, and in section 4 the second is put to a test. These cells earn no
-# points, and they cost none: where what you bring has a mistake, or is missing, the exercises are judged as if it were
-# right.
+# the two cells below; exercise 3 may call the first, and in section 4 you test the second. These cells earn no
+# points, and they cost none: if what you bring has a mistake, or is missing, grading uses a right one in its place. The
+# check in the notebook needs yours, and tells you if it is the cause.
 
 # %% nbgrader={"grade": false, "grade_id": "bring-output_projection", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def output_projection(heads, W_O):
@@ -101,8 +101,9 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # %% tags=["active-ipynb"]
 # def brought():
 #     """Is there a multi_head_attention in the cell above? Section 4 looks at it; the checks do not need it."""
+#     ones = np.ones((2, 2))
 #     try:
-#         multi_head_attention(np.ones((2, 2)), *np.ones((4, 2, 2)), num_heads=1)
+#         multi_head_attention(ones, ones, ones, ones, ones, num_heads=1)
 #     except NotImplementedError:
 #         print("(attention is left out here: bring your multi_head_attention, at the top, to see it)")
 #         return False
@@ -211,8 +212,8 @@ def offset_attention(length, offset):
 #
 # The last term is the same for all keys, so the softmax does not see it. What is left is a dot product of two numbers
 # that the head has learnt, $-\alpha (1, -2 o)$, with two numbers that say how far the key is from the query,
-# $\big((m - i)^2, m - i\big)$. This is the paper's *quadratic encoding* (Lemma 2), in one dimension. The head's $\alpha$ is
-# one over a temperature. Turn it up:
+# $\big((m - i)^2, m - i\big)$. This is the paper's *quadratic encoding* (Lemma 2), in one dimension. The larger
+# $\alpha$ is, the sharper the head looks. Turn it up:
 
 # %% tags=["active-ipynb"]
 # place = np.arange(7)
@@ -246,7 +247,9 @@ def offset_attention(length, offset):
 # $$W_V^{(j)}\, W_O^{(j)} = K_j \qquad \text{for every tap } j.$$
 #
 # **You choose** $d_v$ and how to share the work between the two. There are many right ways, and every one counts: put all
-# of $K_j$ into the one and let the other hand on what it gets, or share in any other way. Only the product matters.
+# of $K_j$ into the one and let the other hand on what it gets, or share in any other way. Only the product matters. But
+# $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$, because the product cannot have a larger rank than $d_v$.
+# The heads may come in any order, if `offsets` has the same order.
 
 # %% [markdown]
 # By hand: the filter $(-1, 0, 1)$ on a signal of width 1 is a kernel of shape `(3, 1, 1)`. With $d_v = 1$:
@@ -307,7 +310,7 @@ def convolution_heads(kernel):
 # %% [markdown]
 # How narrow may a head be? $W_V^{(j)} W_O^{(j)}$ goes through $d_v$ numbers, so its rank is at most $d_v$. A tap's matrix can
 # have any rank up to the smaller of $d_{in}$ and $d_{out}$, so $d_v$ of that size is enough for every kernel, and less is
-# not. That is why the paper's theorem speaks of $\min(d_v, d_{out})$ output channels.
+# not.
 
 # %% [markdown]
 # ## 3. `convolution_by_attention`
@@ -319,12 +322,11 @@ def convolution_heads(kernel):
 # 3. all heads, concatenated, times $W_O$: `output_projection` does that.
 #
 # Nothing else: no scores and no softmax, because these heads know where to look. As everywhere in this course, an attention
-# function gives back `(output, weights)`: here the weights of all heads, so that everybody can see that it is heads who
-# do the work.
+# function returns `(output, weights)`: here the weights of all heads, $(k, L, L)$. They show that heads do the work.
 #
 # You may call `offset_attention`, `convolution_heads` and `output_projection`. If one of them still has a mistake, this
-# exercise is judged as if it had none. Please make the convolution out of heads: one of PyTorch's, NumPy's or SciPy's
-# earns nothing inside this exercise. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64
+# exercise is judged as if it had none. Please build the convolution from heads: a ready-made one of PyTorch, NumPy or
+# SciPy earns nothing inside this exercise. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64
 # is a float64.
 
 # %% nbgrader={"grade": false, "grade_id": "convolution_by_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -463,7 +465,8 @@ def convolution_by_attention(X, kernel):
 # - **The borders.** Near the ends a layer with zero padding meets zeros; after moving, other rows meet them. That is no
 #   fault of the layer. So rows closer than `margin` to either end are not compared: both $i$ and $i + s$ must lie between
 #   `margin` and `L - 1 - margin`. For a kernel of `k` taps `margin = k // 2` is enough.
-# - **Rounding.** Two ways to the same number may differ in the last digits. Of numbers around 1, a difference below a millionth is none, and a hundredth is one.
+# - **Rounding.** Two ways to the same number may differ in the last digits. For numbers around 1, a difference below a
+#   millionth is rounding, and one of a hundredth or more is a real difference. What lies between is not graded.
 
 # %% [markdown]
 # By hand: a layer that triples, $f(X) = 3 X$, on $X = (1, 5, 2, 7)$ and $s = 1$. $X' = (7, 1, 5, 2)$, so $f(X) = (3, 15, 6, 21)$ and
@@ -484,7 +487,8 @@ def translation_test(layer, X, shift, margin):
 
     Returns True where the output for X at row i equals the output for the moved X at row i
     + shift, in all columns, for every i where both rows lie in margin .. L - 1 - margin;
-    else False. A difference below 1e-6 is rounding. X stays as it is.
+    else False. A difference below 1e-6 is rounding, one of 0.01 or more is not. X stays as
+    it is.
     """
     ### BEGIN SOLUTION
     L = len(X)
@@ -528,7 +532,8 @@ def translation_test(layer, X, shift, margin):
 #     scores = np.stack([-2.0 * (distance - offset) ** 2 for offset in (-1, 0, 1)])
 #     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)      # (3, 24, 24): depends on distance alone
 #     return (weights @ (X @ kernel)).sum(axis=0)
-#
+
+# %% tags=["active-ipynb"]
 # print("shift                           ", *(f"{shift:>5d}" for shift in (-3, -1, 0, 1, 6)))
 # layers = {"convolution": convolution, "attention": attention,
 #           "attention with positions added": attention_with_positions, "soft taps": soft_taps}

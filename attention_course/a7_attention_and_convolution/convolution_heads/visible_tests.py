@@ -53,6 +53,17 @@ class TestConvolutionHeads:
         with shown("Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS):
             self.judge(student, TAPS, [-1, 0, 1, 2])
 
+    def test_one_tap(self, student):
+        """A single tap listens to the place itself, and its product is the kernel."""
+        with shown("Where does the middle one of one tap listen?", kernel=TAPS[:1]):
+            self.judge(student, TAPS[:1], [0])
+
+    def test_many_taps(self, student):
+        """Seventeen taps from width one to width forty: the offsets go from -8 to 8."""
+        kernel = np.arange(680.0).reshape(17, 1, 40)
+        with shown("Small kernels come out right? Then which of your numbers is a size?", "exception", "shape"):
+            self.judge(student, kernel, [*range(-8, 9)])
+
     def test_float32(self, student):
         """float32 gives float32, and the kernel is as before."""
         kernel = TAPS.astype(np.float32)

@@ -32,8 +32,18 @@ def add_to_odd_rows(X):
     return X + 10 * (np.arange(len(X)) % 2)[:, None]
 
 
+def add_to_the_first_row(X):
+    """A layer that is the same everywhere but in row 0."""
+    return X + (np.arange(len(X)) == 0)[:, None]
+
+
+def add_to_row_two(X):
+    """A layer that is the same everywhere but in row 2."""
+    return X + (np.arange(len(X)) == 2)[:, None]
+
+
 def add_to_the_last_row(X):
-    """A layer that is the same everywhere but in one row."""
+    """A layer that is the same everywhere but in the last row."""
     return X + (np.arange(len(X)) == len(X) - 1)[:, None]
 
 
@@ -60,75 +70,107 @@ def add_a_hundredth(X):
 @pytest.mark.exercise("translation_test")
 class TestTranslationTest:
     X = np.array([[1.0], [5.0], [2.0], [7.0]])
+    EIGHT = np.array([[3.0], [1.0], [4.0], [1.0], [5.0], [9.0], [2.0], [6.0]])
     WIDE = np.array([[1.0, 4.0], [5.0, 3.0], [2.0, 8.0], [7.0, 6.0], [9.0, 0.0]])
+    TWICE = np.concatenate([X, X])  # its rows repeat after four
 
-    def judge(self, student, wanted, question, layer, X, shift, margin):
-        told = f"{layer.__name__}: {layer.__doc__}"
-        with shown(question, layer=told, X=X, shift=shift, margin=margin):
+    def judge(self, student, question, *cases):
+        """Each case is the right verdict, a layer, X, shift and margin. All calls are made before one is judged."""
+        found = [self.verdict(student, question, *case) for _, *case in cases]
+        for (wanted, *case), verdict in zip(cases, found, strict=True):
+            if verdict != wanted:
+                self.verdict(student, question, *case)  # once more, so that the message is about this call
+            with self.told(question, *case):
+                equal(verdict, wanted, "the verdict")
+
+    def verdict(self, student, question, layer, X, shift, margin):
+        with self.told(question, layer, X, shift, margin):
             got = student.translation_test(layer, X, shift, margin)
             if not isinstance(got, bool | np.bool_):
-                expect.fail(f"gave back {expect.kind_of(got)}, not True or False.")
-            equal(bool(got), wanted, "the verdict")
+                expect.fail(f"gave back {expect.kind_of(got)}, not True or False.", symptom="kind")
+            return bool(got)
+
+    def told(self, question, layer, X, shift, margin):
+        return shown(question, layer=f"{layer.__name__}: {layer.__doc__}", X=X, shift=shift, margin=margin)
 
     def test_tripled(self, student):
         """The example by hand: a layer that triples passes."""
-        self.judge(student, True, "Which row of the second output belongs to row 0 of the first?", triple, self.X, 1, 0)
+        question = "Which row of the second output belongs to row 0 of the first?"
+        self.judge(student, question, (True, triple, self.X, 1, 0))
 
     def test_row_numbers(self, student):
         """The example by hand: a layer that adds each row's number does not pass."""
-        self.judge(student, False, "What do you compare: the outputs, both of them?", add_row_number, self.X, 1, 0)
+        question = "What do you compare: the outputs, both of them?"
+        self.judge(student, question, (False, add_row_number, self.X, 1, 0))
 
-    def test_borders(self, student):
-        """A filter of three taps passes with a margin of 1, also to the left."""
-        X = np.array([[3.0], [1.0], [4.0], [1.0], [5.0], [9.0], [2.0], [6.0]])
-        self.judge(student, True, "Which rows hear something else only because the border is near?", smooth, X, -2, 1)
+    def test_repeated_rows(self, student):
+        """Rows that repeat after four, moved by two and by four: tripling passes, and adding row numbers does not."""
+        layers = ((True, triple), (False, add_row_number))
+        cases = [(wanted, layer, self.TWICE, shift, 0) for wanted, layer in layers for shift in (2, 4)]
+        self.judge(student, "Which row of the second output belongs to row 0 of the first?", *cases)
 
     def test_two_columns(self, student):
-        """Rows of two numbers move as rows: tripling passes, to the right, to the left and not at all."""
-        for shift in (1, -2, 0):
-            self.judge(student, True, "Row i becomes row i + shift: as a whole?", triple, self.WIDE, shift, 0)
+        """Rows of two numbers move as rows: tripling passes."""
+        question = "Row i becomes row i + shift: as a whole?"
+        self.judge(student, question, (True, triple, self.WIDE, 1, 0), (False, add_row_number, self.WIDE, 1, 0))
+
+    def test_to_the_left(self, student):
+        """A negative shift moves to the left."""
+        question = "With a negative shift, for which i do both i and i + shift lie inside the margins?"
+        layers = ((True, triple), (False, add_row_number), (False, add_to_the_first_row))
+        self.judge(student, question, *((wanted, layer, self.WIDE, -2, 0) for wanted, layer in layers))
+
+    def test_no_shift(self, student):
+        """A shift of 0: every layer passes."""
+        question = "With a shift of 0, how many rows does your slice hold?"
+        self.judge(student, question, *((True, layer, self.WIDE, 0, 0) for layer in (triple, add_row_number)))
+
+    def test_borders(self, student):
+        """With a margin of 1, the first and the last row are not compared, in either output."""
+        question = "Which rows are closer to an end than the margin: of the one output, of the other, at both ends?"
+        layers = (add_to_the_first_row, add_to_the_last_row, smooth)
+        cases = [(True, layer, self.EIGHT, shift, 1) for layer in layers for shift in (2, -2)]
+        self.judge(student, question, *cases, (False, add_to_row_two, self.EIGHT, 2, 1))
+
+    def test_wide_margin(self, student):
+        """A margin of 3 and a shift of -1: rows 3 and 4 are compared, with rows 3 and 4."""
+        question = "For which i do both i and i + shift lie inside the margins?"
+        layers = (add_to_the_first_row, add_to_row_two, add_to_the_last_row)
+        self.judge(student, question, *((True, layer, self.EIGHT, -1, 3) for layer in layers))
 
     def test_every_row_and_column(self, student):
-        """A layer that differs in the last row alone, or in the last column alone, does not pass."""
-        for layer in (add_to_the_last_row, add_to_the_last_column):
-            self.judge(student, False, "Which rows and columns do you compare: all of them?", layer, self.WIDE, 1, 0)
+        """A layer that differs in one row only, or in the last column only, does not pass."""
+        question = "Which rows and columns do you compare: all of them?"
+        layers = (add_to_the_first_row, add_to_row_two, add_to_the_last_row, add_to_the_last_column)
+        self.judge(student, question, *((False, layer, self.WIDE, 1, 0) for layer in layers))
+
+    def test_long_text(self, student):
+        """Of ninety rows, a single one that differs is enough: the layer does not pass."""
+        X = np.arange(180.0).reshape(90, 2) % 7
+        question = "Is there a size in your code, or does a large share of equal rows count as all?"
+        layers = ((False, add_to_the_last_row), (False, add_to_row_two), (True, triple))
+        self.judge(student, question, *((wanted, layer, X, 20, 0) for wanted, layer in layers))
 
     def test_round_in_a_circle(self, student):
         """What goes out at one end comes in at the other, so a layer that looks at all rows passes."""
         question = "Does the layer see the same rows after you moved them?"
-        self.judge(student, True, question, away_from_the_mean, self.WIDE, 2, 0)
+        self.judge(student, question, (True, away_from_the_mean, self.WIDE, 2, 0))
 
     def test_by_shift(self, student):
         """A layer that treats every second row in another way passes for a shift of 2, and not for 1."""
         X = np.concatenate([self.WIDE, self.WIDE[:1] + 2])
-        self.judge(
-            student,
-            True,
-            "Where does the shift come in, when X is moved and when rows are compared?",
-            add_to_odd_rows,
-            X,
-            2,
-            0,
-        )
-        self.judge(
-            student,
-            False,
-            "Where does the shift come in, when X is moved and when rows are compared?",
-            add_to_odd_rows,
-            X,
-            1,
-            0,
-        )
+        question = "Where does the shift come in, when X is moved and when rows are compared?"
+        self.judge(student, question, (True, add_to_odd_rows, X, 2, 0), (False, add_to_odd_rows, X, 1, 0))
 
     def test_this_input(self, student):
         """The layer is given these rows and no others."""
-        self.judge(student, True, "What do you hand to the layer?", add_below_zero, self.WIDE, 1, 0)
+        self.judge(student, "What do you hand to the layer?", (True, add_below_zero, self.WIDE, 1, 0))
 
     def test_rounding(self, student):
         """A difference of a billionth is rounding, one of a hundredth is not."""
         question = "From which difference on are two outputs not the same?"
-        self.judge(student, True, question, add_a_billionth, self.WIDE, 1, 0)
-        self.judge(student, False, question, add_a_hundredth, self.WIDE, 1, 0)
+        cases = ((True, add_a_billionth, self.WIDE, 1, 0), (False, add_a_hundredth, self.WIDE, 1, 0))
+        self.judge(student, question, *cases)
 
     def test_left_alone(self, student):
         """X is as before."""
