@@ -46,6 +46,20 @@ class TestInductionScore:
         with shown("The weights add up to 1.5. By how many are they divided?", weights=weights, period=3):
             close(expect.array(student.induction_score(weights[np.newaxis], 3)), [0.5])
 
+    def test_a_third(self, student):
+        """`a b a`: the last word has a third of its weight on `b`."""
+        weights = np.array([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 1 / 3, 5 / 12]]])
+        with shown("How many digits does each of your steps keep?", weights=weights, period=2):
+            close(expect.array(student.induction_score(weights, 2)), [1 / 3], within=1e-5)
+
+    def test_long_text(self, student):
+        """A hundred words, the period is 60; with 0.01, 0.02, ... 0.4 on the words to be copied the score is 0.205."""
+        weights = np.zeros((1, 100, 100))
+        weights[0, range(60, 100), range(1, 41)] = np.arange(1, 41) / 100
+        weights[0, :, 0] = 1 - weights[0].sum(axis=-1)
+        with shown("Short texts come out right? Then which of your numbers is a size?", "exception", period=60):
+            close(expect.array(student.induction_score(weights, 60)), [0.205])
+
     def test_float32(self, student):
         """float32 gives float32, and the weights are as before."""
         with shown("Which dtype has an array that you make yourself?"):

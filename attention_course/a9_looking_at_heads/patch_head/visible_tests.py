@@ -37,6 +37,31 @@ class TestPatchHead:
         with shown(question, head=1, place=0):
             close(expect.array(student.patch_head(times * HERE, times * THERE, 1, 0)), wanted)
 
+    def test_two_batch_axes(self, student):
+        """The same for two times one texts: two batch axes."""
+        times = np.array([1.0, -3.0]).reshape(2, 1, 1, 1, 1)
+        wanted = times * HERE
+        wanted[:, 0, 1, 0] = times[:, 0, 0, 0] * np.array([116.0, 123.0, 105.0, 112.0])
+        question = "How many axes may stand in front? Which axis are the heads, counted from the end?"
+        with shown(question, "exception", head=1, place=0):
+            close(expect.array(student.patch_head(times * HERE, times * THERE, 1, 0)), wanted)
+
+    def test_as_many_heads_as_places(self, student):
+        """Three heads at three places: head 2 at place 0 found 12 and 13 here, and 32 and 33 there."""
+        found = np.arange(18.0).reshape(3, 3, 2)
+        wanted = found.copy()
+        wanted[2, 0] = [32.0, 33.0]
+        with shown("Which axis are the heads, and which the places?", found=found, head=2, place=0):
+            close(expect.array(student.patch_head(found, found + 20, 2, 0)), wanted)
+
+    def test_many_heads(self, student):
+        """Twelve heads at ninety places: head 11 at place 80 found 1070 here, and -1070 there."""
+        found = np.arange(1080.0).reshape(12, 90, 1)
+        wanted = found.copy()
+        wanted[11, 80] = -1070.0
+        with shown("Small sizes come out right? Then which of your numbers is a size?", "exception"):
+            close(expect.array(student.patch_head(found, -found, 11, 80)), wanted)
+
     def test_float32(self, student):
         """float32 gives float32, and both runs are as before."""
         with shown("Is it a copy that you write into, and of which dtype?"):

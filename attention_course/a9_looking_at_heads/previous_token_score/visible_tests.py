@@ -34,6 +34,19 @@ class TestPreviousTokenScore:
         with shown("The weights add up to 1.4. By how many are they divided?", weights=weights):
             close(expect.array(student.previous_token_score(weights[np.newaxis])), [0.35])
 
+    def test_a_third(self, student):
+        """Two words, and a third of the weight on the word before."""
+        weights = np.array([[[1.0, 0.0], [1 / 3, 2 / 3]]])
+        with shown("How many digits does each of your steps keep?", weights=weights):
+            close(expect.array(student.previous_token_score(weights)), [1 / 3], within=1e-5)
+
+    def test_long_text(self, student):
+        """A hundred and one words, with 0.001, 0.002, ... 0.1 on the word before: the score is 0.0505."""
+        before = np.arange(101) / 1000
+        weights = np.diag(1 - before) + np.diag(before[1:], -1)
+        with shown("Short texts come out right? Then which of your numbers is a size?", "exception"):
+            close(expect.array(student.previous_token_score(weights[np.newaxis])), [0.0505])
+
     def test_float32(self, student):
         """float32 gives float32, and the weights are as before."""
         with shown("Which dtype has an array that you make yourself?"):
