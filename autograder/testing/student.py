@@ -149,6 +149,7 @@ class Student:
         return self._reply(Call(name, gives=Gives.NAME)).value
 
     def _reply(self, call: Call) -> Reply:
+        _refuse_trainable(call)
         call = call.with_given(portable)
         self.calls.last = call
         answer = self._answer(call)
@@ -159,6 +160,17 @@ class Student:
         if isinstance(answer, Failure) and answer.kind is Kind.MISSING and call.gives is Gives.NAME:
             raise Missing(NO_VALUE.format(name=call.name))
         raise as_exception(call.name, answer)
+
+
+def _refuse_trainable(call: Call) -> None:
+    """Raises `TypeError` for a module that could be trained: only its outputs would cross to the student's code."""
+    for value in call.given():
+        if hasattr(value, "named_parameters") and any(weight.requires_grad for weight in value.parameters()):
+            raise TypeError(
+                f"{call.name} gets a {type(value).__name__} with trainable weights, and training does not cross to the "
+                "student's code; pass its state_dict() and let the notebook make the module, or, if it is only "
+                "called, pass it after requires_grad_(False)"
+            )
 
 
 class Function:

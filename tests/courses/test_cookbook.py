@@ -9,6 +9,7 @@ import shutil
 import nbformat
 import pytest
 
+from autograder.authoring import course_check
 from autograder.authoring.sample_class import model_answers
 from autograder.course.assignments import Course
 from autograder.nbgrader import api
@@ -17,15 +18,17 @@ from tests.conftest import ROOT
 from tests.courses.own import IMPORTS, course_of, exercise, graded, told
 from tests.helpers.small_course import said_by
 
-RECIPES = ("Classes with state", "Tables", "Variables and prints")
-HEAD = f"{IMPORTS}import pandas as pd\n"
+PAGES = {
+    "cookbook": (("Classes with state", "Tables", "Variables and prints"), "import pandas as pd\n"),
+    "cookbook-pytorch": (("A module", "A training step"), "import torch\nfrom torch import nn\n"),
+}
 NAME = "a1_first"
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(recipe):
+def blocks(recipe, page="cookbook"):
     """Language, title and text of each block below a heading."""
-    page = (ROOT / "docs" / "cookbook.md").read_text()
+    page = (ROOT / "docs" / f"{page}.md").read_text()
     return BLOCK.findall(page.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0])
 
 
@@ -37,27 +40,27 @@ def wrong_answers(found):
             yield code, said.strip().splitlines()
 
 
-def cells_of(found):
-    cells = HEAD
+def cells_of(found, page="cookbook"):
+    cells = IMPORTS + PAGES[page][1]
     for _, title, text in found:
         kind, _, name = title.partition(" ")
         if kind == "cell":
             cells += exercise(name, text)
-        elif kind == "written":
-            cells += f"\n#% written {name}\n{text}"
+        elif kind in ("written", "given"):
+            cells += f"\n#% {kind} {name}\n{text}"
     return cells
 
 
-def course_with(found, root):
+def course_with(found, root, page="cookbook"):
     files = {title: text for _, title, text in found if title.endswith((".py", ".toml"))}
-    return course_of(root, NAME, cells_of(found), files)
+    return course_of(root, NAME, cells_of(found, page), files)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_recipe_is_graded_as_the_page_says(recipe, sandbox, tmp_path):
-    found = blocks(recipe)
-    course = course_with(found, tmp_path / "economics")
+@pytest.mark.parametrize(("page", "recipe"), [(page, one) for page, (recipes, _) in PAGES.items() for one in recipes])
+def test_recipe_is_graded_as_the_page_says(page, recipe, sandbox, tmp_path):
+    found = blocks(recipe, page)
+    course = course_with(found, tmp_path / "economics", page)
     (name,) = (one.name for one in course.assignment(NAME).by_suite)
     score, message = told(graded(sandbox, course, NAME, {name: model_answers(course.assignment(NAME))[name]}))[name]
     assert score == 2, message
@@ -65,6 +68,8 @@ def test_recipe_is_graded_as_the_page_says(recipe, sandbox, tmp_path):
         score, message = told(graded(sandbox, course, NAME, {name: code}))[name]
         assert score < 2
         assert not [one for one in words if one not in message], message
+    assert not [one for one in course_check.known_mistakes(course.assignment(NAME)) if one.blocks]
+    assert not [*course_check.visible_checks(course.assignment(NAME))] or recipe != "A module"
 
 
 @pytest.mark.slow

@@ -267,6 +267,9 @@ def test_a_function_of_the_suites_is_an_argument(student):
 def test_a_model_of_the_suites_is_an_argument(student):
     model = nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 7))
     ids = [1, 5, 2]
+    with pytest.raises(TypeError, match=r"word gets a Sequential with trainable weights.* pass its state_dict\(\)"):
+        student.word(model, ids)
+    model.requires_grad_(False)
     wanted = int(model(torch.tensor([ids]))[0, -1].argmax())
     assert student.word(model, ids) == wanted
     assert student.count(model) == sum(p.numel() for p in model.parameters())
@@ -275,13 +278,14 @@ def test_a_model_of_the_suites_is_an_argument(student):
 def test_an_earlier_exercise_is_asked_about_a_model_of_the_suites(student, transport):
     # More than a product of sizes may be: ids are no sizes.
     model, ids = nn.Sequential(nn.Embedding(90, 4), nn.Linear(4, 90)), [81, 75, 82, 69, 77]
+    model.requires_grad_(False)
     first = first_word(model, ids)
     assert student.second_word(model, ids) == first_word(model, [*ids, first])
     assert transport.questions.asked == {"first_word"}
 
 
 def test_an_error_in_a_function_of_the_suites_is_an_error_of_the_call(student):
-    model = nn.Embedding(7, 4)
+    model = nn.Embedding(7, 4).requires_grad_(False)
     with pytest.raises(Exception, match="IndexError"):
         student.word(model, [9])
 
