@@ -25,6 +25,7 @@ SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section")
 OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
+IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)  # modules that a notebook imports
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
 
 
@@ -160,8 +161,12 @@ def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Fin
     for name, cell in _named_cells(release):
         for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_leaked(source, cell.source)]:
             yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
-    for path in sorted(assignment.notebook.parent.rglob("*")):
-        if (path.suffix == ".py" or path.name == MODEL) and path.is_file():
+    code = "\n".join(cell.source for cell in release.cells if cell.cell_type == "code")
+    imported = set(IMPORTED.findall(code))
+    folder = assignment.notebook.parent
+    for path in sorted(folder.rglob("*")):
+        is_private = path.suffix == ".py" and path.relative_to(folder).with_suffix("").parts[0] not in imported
+        if (is_private or path.name == MODEL) and path.is_file():
             yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
 
 

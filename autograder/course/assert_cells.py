@@ -60,6 +60,12 @@ class AssertCell:
         return hidden_lines(self.source)
 
     @functools.cached_property
+    def sentence(self) -> str:
+        """Its first line if that is a comment, which students have, too; else empty."""
+        first = next((line.strip() for line in released(self.source).splitlines() if line.strip()), "")
+        return first.lstrip("# ") if first.startswith("#") and not first.startswith(("#!", "#%")) else ""
+
+    @functools.cached_property
     def _lines(self) -> list[str]:
         return [line.strip() for line in self.source.splitlines()]
 

@@ -353,7 +353,14 @@ def _in_folder(root: Path, name: str, course_folder: Path) -> Assignment | None:
 
 
 def _not_one(folder: Path) -> str:
-    return f"{folder}: an assignment has one notebook, this folder has {len(_notebooks(folder))}"
+    names = [path.stem for path in _notebooks(folder)]
+    if not names:
+        return f"{folder}: an assignment has one notebook, this folder has none"
+    own = ", ".join(f"{folder.name}_{name}" for name in names[:2])
+    return (
+        f"{folder}: an assignment has one notebook, this folder has {len(names)} ({', '.join(names[:4])}). "
+        f"Give each a folder of its own, such as {own}; each is then released, collected and graded by itself"
+    )
 
 
 def _notebooks(folder: Path) -> list[Path]:

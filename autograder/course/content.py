@@ -40,6 +40,7 @@ import msgspec
 
 from autograder import __version__
 from autograder.course.owners import other_writer
+from autograder.course.source_notebook import modules_beside
 from autograder.course.time_limit import loaded_in_time
 from autograder.course.withdrawals import Withdrawal
 from autograder.errors import AutograderError, CourseError
@@ -289,8 +290,9 @@ def load(path: Path) -> ModuleType:
     if package not in sys.modules:
         sys.modules[package] = ModuleType(package)
         sys.modules[package].__path__ = [str(home)]
-    name = ".".join((package, *path.relative_to(home).with_suffix("").parts))
-    return loaded_in_time(path, lambda: importlib.import_module(name))
+    parts = path.relative_to(home).with_suffix("").parts
+    with modules_beside(home.parent / "source" / parts[0]):
+        return loaded_in_time(path, lambda: importlib.import_module(".".join((package, *parts))))
 
 
 class Package(MetaPathFinder):

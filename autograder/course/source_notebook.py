@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import atexit
 import contextlib
 import functools
 import importlib.util
+import inspect
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated
@@ -158,6 +162,33 @@ def _copied(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
     return str(folder)
 
 
+@contextlib.contextmanager
+def modules_beside(folder: Path) -> Iterator[None]:
+    """In the block, modules in a notebook's folder can be imported, as students' code can.
+
+    They are forgotten afterwards, since another assignment may have others of the same names.
+    """
+    before, writes = set(sys.modules), sys.dont_write_bytecode
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        sys.dont_write_bytecode = writes
+        for name in sys.modules.keys() - before:
+            if (file := getattr(sys.modules[name], "__file__", None)) and Path(file).is_relative_to(folder):
+                del sys.modules[name]
+
+
+def _run(path: Path, module: ModuleType) -> None:
+    """Run a script in a module's names. As in a notebook, it may use `await` outside functions."""
+    code = compile(path.read_bytes(), str(path), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    awaited = eval(code, vars(module))  # noqa: S307
+    if inspect.iscoroutine(awaited):
+        asyncio.run(awaited)
+
+
 @functools.lru_cache
 def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
     """A paired script as a module, run in `folder` unless that is empty. Raises `CourseError`.
@@ -166,14 +197,16 @@ def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
     """
     name = f"solutions.{path.parent.name}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path.absolute())
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     setattr(module, FOLDER, folder)
     try:
-        with contextlib.chdir(folder) if folder else contextlib.nullcontext():
-            loader = spec.loader
-            loaded_in_time(path, lambda: loader.exec_module(module))
+        with (
+            contextlib.chdir(folder) if folder else contextlib.nullcontext(),
+            modules_beside(Path(folder)) if folder else contextlib.nullcontext(),
+        ):
+            loaded_in_time(path, lambda: _run(path, module))
     except CourseError:
         raise
     except Exception as error:

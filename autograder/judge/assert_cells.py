@@ -26,7 +26,7 @@ from cellcage.limits import Limits
 from cellcage.notebook import Fresh
 from cellcage.protocol import frames, messages
 
-SENTENCE = "The asserts of this cell hold. (They run beside the code that they test.)"
+SENTENCE = "The asserts of this cell hold."
 STUB = "NotImplementedError"
 WARNED = "It wrote to standard error, such as a warning; nbgrader counts that as 0."
 NOT_RUN = "The notebook did not get as far as this cell."
@@ -120,7 +120,7 @@ def _result(
     else:
         score = credit(output.shown, exercise.points)
     state: State = "passed" if score == exercise.points else "failed" if started else "not known"
-    test = TestResult("asserts", SENTENCE, state, score, exercise.points, message, stopped)
+    test = TestResult("asserts", cell.sentence or SENTENCE, state, score, exercise.points, message, stopped)
     return ExerciseResult(exercise.name, (test,), exercise.points, started)
 
 

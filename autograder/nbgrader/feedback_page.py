@@ -1,4 +1,4 @@
-"""Edits of nbgrader's feedback page: due date, open grades, lost points first, and what it lacks of WCAG 2.1 AA.
+"""Edits of nbgrader's feedback page: due date, open grades, and what it lacks of WCAG 2.1 AA.
 
 See `docs/accessibility.md` for the last.
 """
@@ -51,10 +51,6 @@ _EDITS = (
 )
 # Beside each heading of the course's own texts. A screen reader says “link, pilcrow”. The link's target stays.
 _PILCROW = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
-_LIST = re.compile(r'(<div id="toc">\s*<ol>)(.*?)(</ol>)', re.DOTALL)
-_ITEM = re.compile(r"<li\b.*?</li>", re.DOTALL)
-_SCORE = re.compile(r"\(Score: ([\d.]+) / ([\d.]+)\)")
-LOST, WAITS, FULL, PENALTY = range(4)
 LOOKED_AT_AGAIN = "for an earlier answer, waits for another look"
 
 
@@ -70,7 +66,7 @@ def feedback_page(page: str, info: Mapping[str, str]) -> str:
             waiting, again, line = [], [], ""
         else:
             waiting, again, line = _waiting(notebook), to_look_at_again(notebook), _due_line(notebook.assignment)
-    page = with_lost_points_first(with_waiting(page, waiting, again))
+    page = with_waiting(page, waiting, again)
     if line:
         page = page.replace('<div id="toc">', f'<p>{line}</p><div id="toc">', 1)
     for found, replacement in _EDITS:
@@ -126,37 +122,3 @@ def _due_line(submission: Any) -> str:
     extended = ", with your extension" if submission.extension else ""
     came = f" Handed in: {shown(submission.timestamp)}." if submission.timestamp else ""
     return f"Due: {shown(submission.duedate)}{extended}.{came}"
-
-
-def with_lost_points_first(page: str) -> str:
-    """The page with its list of cells sorted: first those that lost points, then those that wait for a person."""
-    return _LIST.sub(lambda found: f"{found[1]}{''.join(_ordered(found[2]))}{found[3]}", page, count=1)
-
-
-def _ordered(items: str) -> list[str]:
-    entries: list[str] = []
-    comment = ""  # on the answer whose tests come next
-    found = _ITEM.findall(items)
-    for item, following in zip(found, [*found[1:], ""], strict=True):
-        is_comment = 'href="#comment-' in item
-        if is_comment and _text(following).startswith(_text(item).removeprefix("Comment on ") + " ("):
-            comment = item
-        elif is_comment and entries:
-            entries[-1] += item
-        else:
-            entries.append(comment + item)
-            comment = ""
-    return sorted(entries, key=_rank)
-
-
-def _text(item: str) -> str:
-    return " ".join(re.sub(r"<[^>]*>", "", item).split())
-
-
-def _rank(entry: str) -> int:
-    if 'class="late-penalty"' in entry:
-        return PENALTY
-    score = _SCORE.search(entry)
-    if score is None:
-        return WAITS
-    return LOST if float(score[1]) < float(score[2]) else FULL

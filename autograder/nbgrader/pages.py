@@ -10,9 +10,10 @@ import contextlib
 import copy
 import html
 import re
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, tostring
 
@@ -50,6 +51,8 @@ _LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # pasted pictures
 # MathJax's commands that make links, styles and classes; a formula needs none of them.
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
+MAX_FORMULA = 300  # characters of a student's formula that is drawn; longer ones stand there as text
+_MARK = re.compile(r"formula[0-9a-f]{32}")
 MAX_RENDERED = 8_000  # characters of Markdown that is shown as such; the worst known of this length takes 0.3 s
 MAX_COLOURED = 10_000  # characters of code that is shown in colours; an exercise has 2,000
 # Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
@@ -122,6 +125,9 @@ class Renderer(IPythonRenderer):
             return f"[{text}: this picture is not in the notebook, or is shown above]"
 
 
+Kind = TypeVar("Kind", bound=Renderer)
+
+
 class OwnRenderer(Renderer):
     """For the course's own texts: a browser draws their formulas without a network."""
 
@@ -138,6 +144,27 @@ class UntrustedRenderer(Renderer):
     """For students' texts: no short text takes long, or becomes a long page."""
 
     attachments: dict[str, dict[str, str]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.formulas: dict[str, str] = {}  # MathML by what stands for it until the page is sanitised
+
+    def inline_math(self, body: str) -> str:
+        """A formula within a line."""
+        return self._formula(body, block=False) or str(super().inline_math(body))
+
+    def block_math(self, body: str) -> str:
+        """A formula on a line of its own."""
+        return self._formula(body, block=True) or str(super().block_math(body))
+
+    def _formula(self, tex: str, block: bool) -> str:
+        """What stands for a formula; empty if it is too long to convert, or cannot be converted."""
+        formula = as_mathml(tex, block) if len(tex) <= MAX_FORMULA else None
+        if formula is None:
+            return ""
+        mark = f"formula{secrets.token_hex(16)}"
+        self.formulas[mark] = formula
+        return mark
 
     def block_code(self, code: str, info: str | None = None) -> str:
         """A block of code, in colours if it is Python."""
@@ -218,24 +245,25 @@ class Page(HTMLExporter):
         """A cell's text, or a grader's comment on it, as HTML."""
         cell = context.get("cell", {})
         if source in self.own:
-            return self._rendered(source, cell, OwnRenderer, escape=False)
+            return str(MarkdownWithMath(renderer=self._renderer(cell, OwnRenderer, escape=False)).render(source))
         if len(source) > MAX_RENDERED or _LONG_RUN.search(source):
             return _as_text(source, cell)
         try:
-            return cleaned(self._rendered(source, cell, UntrustedRenderer, escape=source == cell.get("source")))
+            renderer = self._renderer(cell, UntrustedRenderer, escape=source == cell.get("source"))
+            shown = cleaned(MarkdownWithMath(renderer=renderer).render(source))
+            return _MARK.sub(lambda found: renderer.formulas.get(found[0], found[0]), shown)
         except Exception as error:  # such as brackets nested without end; this must not cost the whole page
             self.log.warning("Shown as text, since it cannot be shown as Markdown: %s", error)
             return _as_text(source, cell)
 
-    def _rendered(self, source: str, cell: Any, kind: type[Renderer], escape: bool) -> str:
-        renderer = kind(
+    def _renderer(self, cell: Any, kind: type[Kind], escape: bool) -> Kind:
+        return kind(
             escape=escape,
             attachments=cell.get("attachments", {}),
             anchor_link_text=self.anchor_link_text,
             exclude_anchor_links=self.exclude_anchor_links or escape,  # they need an id
             **self.lexer_options,
         )
-        return str(MarkdownWithMath(renderer=renderer).render(source))
 
 
 def _add_repairs(notebook: Any) -> None:

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import nbformat
 import pytest
 
-from autograder.nbgrader.pages import as_mathml
+from autograder.nbgrader.pages import Page, as_mathml
 from tests.helpers.in_process import ASSIGNMENTS
 
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -72,3 +72,14 @@ def test_a_quote_in_an_attribute_ends_no_attribute():
 )
 def test_what_is_not_known_is_left_to_mathjax(odd):
     assert as_mathml(odd, block=False) is None
+
+
+def test_a_students_formulas_are_drawn_and_nothing_else_of_theirs_is_markup():
+    def shown(source):
+        return Page().markdown2html({"cell": {"source": source}}, source)
+
+    page = shown(r"It is $\frac{n(n+1)}{6}$, and $$a < b$$ so <b>bold</b>.")
+    assert page.count("<math") == 2 and "<mfrac>" in page and "<b>" not in page and "a &lt; b" not in page
+    odd = shown(r"$\href{javascript:alert(1)}{x}$ formula0123456789abcdef0123456789abcdef")
+    assert "<math" not in odd and "<a" not in odd and "formula0123456789abcdef0123456789abcdef" in odd
+    assert "<math" not in shown(f"${'x+' * 200}x$")  # too long to convert

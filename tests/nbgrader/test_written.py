@@ -12,7 +12,7 @@ import pytest
 from autograder.authoring.notebook_checks import rubrics
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
-from autograder.nbgrader.feedback_page import with_lost_points_first, with_waiting
+from autograder.nbgrader.feedback_page import with_waiting
 from autograder.nbgrader.pages import Page
 from autograder.reports.written import MAX_TEXT, Answer, grouped
 from tests.helpers.in_process import COURSE
@@ -81,24 +81,6 @@ def test_words_of_a_student_are_no_heading_of_a_cell():
     found = with_waiting(page, ["w"])
     assert found.count("Score: 0.0 / 4.0") == 1
     assert found.endswith("Not graded yet, of 4.0")
-
-
-def test_what_lost_points_comes_first_and_a_comment_stays_with_it():
-    def item(name, score):
-        return f'<li><a href="#test-{name}">{name}</a> {score}</li>'
-
-    comment = '<li><a href="#comment-test-c">Comment</a></li>'
-    waits, penalty = item("b", "(not graded yet, of 4.0)"), '<li class="late-penalty">(Score: -1.0)</li>'
-    items = [
-        item("a", "(Score: 3.0 / 3.0)"),
-        waits,
-        item("c", "(Score: 2.5 / 3.0)"),
-        comment,
-        item("d", "(Score: 0.0 / 1.0)"),
-    ]
-    page = f'<div id="toc"> <ol> {" ".join([*items, penalty])} </ol></div><ol><li>z</li></ol>'
-    wanted = [items[2], comment, items[4], waits, items[0], penalty]
-    assert with_lost_points_first(page) == f'<div id="toc"> <ol>{"".join(wanted)}</ol></div><ol><li>z</li></ol>'
 
 
 @pytest.mark.slow

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
+import functools
 import gc
 import importlib
+import inspect
+import os
 import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import quote
 
 from cellcage.calling import chance
 from cellcage.calling.bounded_output import Bounded
@@ -20,6 +25,7 @@ from cellcage.files import put
 from cellcage.protocol.messages import Setting
 
 TEST_CELL = "<test cell>"  # file name of its code; its text is not stored, so that no later cell can find it
+AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 SHOWN = 100  # characters of a test cell's last value; a number takes a few
 
 
@@ -33,6 +39,9 @@ def prepared_shell(setting: Setting) -> Any:
     if torch := sys.modules.get("torch"):
         # There is no compiler in the sandbox.
         vars(torch)["compile"], torch.nn.Module.compile = _run_eagerly, _do_not_compile
+    with contextlib.suppress(ImportError):  # Python may have been built without it
+        sqlite3 = importlib.import_module("sqlite3")
+        vars(sqlite3)["connect"] = vars(sqlite3.dbapi2)["connect"] = _without_locks(sqlite3.connect)
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
     chance.begin(0)  # every fork starts from the same random state, so the same notebook gives the same answers
@@ -48,6 +57,21 @@ def _run_eagerly(model: Any = None, **options: Any) -> Any:
 
 def _do_not_compile(module: Any, *args: Any, **kwargs: Any) -> None:
     """`Module.compile`: the module stays as it is."""
+
+
+def _without_locks(connect: Callable[..., Any]) -> Callable[..., Any]:
+    """`sqlite3.connect` without locks on files, which the sandbox refuses. Nobody else has these files open."""
+
+    @functools.wraps(connect)
+    def connected(database: Any, *args: Any, **kwargs: Any) -> Any:
+        path = os.fsdecode(database)
+        if path in ("", ":memory:"):
+            return connect(database, *args, **kwargs)
+        if not (kwargs.get("uri") and path.startswith("file:")):
+            path = f"file:{quote(path)}"
+        return connect(f"{path}{'&' if '?' in path else '?'}nolock=1", *args, **kwargs | {"uri": True})
+
+    return connected
 
 
 def run_cell(shell: Any, source: str) -> None:
@@ -87,17 +111,31 @@ def run_test(shell: Any, source: str) -> tuple[str, bool]:
     Returns its last value as a notebook shows it, and whether it wrote to standard error.
     """
     try:
-        tree = ast.parse(source)
+        tree = _parsed(source)
     except SyntaxError:
-        tree = ast.parse(shell.transform_cell(source))  # it has magics
+        tree = _parsed(shell.transform_cell(source))  # it has magics
     last: Any = tree.body.pop() if _shows_last(tree, source) else None
     text, errors = "", Bounded(1)
     with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(Bounded(0)):
-        exec(compile(tree, TEST_CELL, "exec"), shell.user_ns)  # noqa: S102
-        value = eval(compile(ast.Expression(last.value), TEST_CELL, "eval"), shell.user_ns) if last else None  # noqa: S307
+        _finished(eval(compile(tree, TEST_CELL, "exec", AWAITS, dont_inherit=True), shell.user_ns))  # noqa: S307
+        code = compile(ast.Expression(last.value), TEST_CELL, "eval", AWAITS, dont_inherit=True) if last else None
+        value = _finished(eval(code, shell.user_ns)) if code else None  # noqa: S307
         if value is not None:
             text = str(shell.display_formatter.formatters["text/plain"](value))[:SHOWN]
     return text, errors.left < errors.size
+
+
+def _parsed(source: str) -> ast.Module:
+    """The tree of a cell, which may use `await` outside functions."""
+    tree: ast.Module = compile(source, TEST_CELL, "exec", AWAITS | ast.PyCF_ONLY_AST, dont_inherit=True)
+    return tree
+
+
+def _finished(value: Any) -> Any:
+    """What the code gave; if it awaits something, what that ends in."""
+    if not inspect.iscoroutine(value):
+        return value
+    return asyncio.run(value)
 
 
 def line_of(error: BaseException | None) -> int:

@@ -1,0 +1,133 @@
+"""What authors of classic nbgrader notebooks are used to, in a course with a helper beside its notebook."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from autograder.authoring import course_check
+from autograder.course.assignments import Course
+from autograder.errors import CourseError
+from tests.courses.own import IMPORTS, course_of, exercise, graded, told
+
+NAME = "ps1"
+CELLS = (
+    IMPORTS
+    + """
+#% code
+import sqlite3
+
+from helper import twice
+
+#% solution squares
+def squares(n):
+    ### BEGIN SOLUTION
+    return [k * k for k in range(1, n + 1)]
+    ### END SOLUTION
+
+#% tests squares-right 2
+# Check that squares gives the right list
+assert squares(3) == [1, 4, 9], "Which one is last?"
+
+#% solution later
+async def later(n):
+    ### BEGIN SOLUTION
+    return n + 1
+    ### END SOLUTION
+
+#% tests later-right 1
+assert await later(2) == 3
+await later(1)
+
+#% solution names
+def names(path):
+    ### BEGIN SOLUTION
+    with sqlite3.connect(path) as book:
+        book.execute("CREATE TABLE people (name TEXT)")
+        book.execute("INSERT INTO people VALUES ('Ada')")
+        book.commit()
+        return [name for name, in book.execute("SELECT name FROM people")]
+    ### END SOLUTION
+
+#% tests names-right 1
+assert names("school.db") == ["Ada"]
+"""
+)
+FOUR = '''\
+def fourfold(n):
+    """Twice of twice."""
+    ### BEGIN SOLUTION
+    return twice(twice(n))
+    ### END SOLUTION
+'''
+TESTS = """
+import pytest
+
+from autograder.testing import cases
+
+
+@pytest.mark.exercise("fourfold")
+class TestFourfold:
+    test_some = cases("Four times.", [(3, 12), (0, 0)], "How often is it doubled?")
+"""
+MISTAKES = """
+from helper import twice
+
+from autograder.testing import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake("once", hint="How often is it doubled?")
+def fourfold(n):
+    return twice(n)
+"""
+HELPER = "def twice(n):\n    return 2 * n\n"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    files = {"fourfold/hidden_tests.py": TESTS, "fourfold/mistakes.py": MISTAKES}
+    cells = CELLS + exercise("fourfold", FOUR)
+    return course_of(tmp_path_factory.mktemp("habits") / "school", NAME, cells, files, {"helper.py": HELPER.encode()})
+
+
+@pytest.mark.slow
+def test_await_a_database_and_a_helper_work_in_the_sandbox(course, sandbox):
+    """And the sentence for a test is the first comment of its cell."""
+    answers = {
+        "squares": "def squares(n):\n    return [k * k for k in range(n)]",
+        "later": "import asyncio\nasync def later(n):\n    await asyncio.sleep(0.01)\n    return n + 1",
+        "names": CELLS.partition("#% solution names\n")[2].partition("#% tests")[0],
+        "fourfold": "def fourfold(n):\n    return twice(n)",
+    }
+    report = graded(sandbox, course, NAME, answers)
+    marks = told(report)
+    assert {name: score for name, (score, _) in marks.items()} == {
+        "squares-right": 0, "later-right": 1, "names-right": 1, "fourfold": 0,
+    }, marks  # fmt: skip
+    (first, *_) = report.exercises
+    assert first.tests[0].sentence == "Check that squares gives the right list"
+    assert report.exercises[-1].diagnosis == "once"
+
+
+def test_the_solution_and_known_mistakes_import_the_helper(course):
+    """And students may have it, since the notebook imports it."""
+    assignment = course.assignment(NAME)
+    assert assignment.reference().fourfold(2) == 8
+    assert not [one for one in course_check.known_mistakes(assignment) if one.blocks]
+    release = nbformat.read(assignment.released, as_version=4)
+    source = nbformat.read(assignment.notebook, as_version=4)
+    assert [*course_check.notebook_checks.no_secret(assignment, source, release)] == []
+    assert not (assignment.notebook.parent / "__pycache__").exists()
+
+
+def test_several_notebooks_in_one_assignment_are_refused_with_a_remedy(tmp_path):
+    course = course_of(tmp_path / "two", NAME, CELLS, {}, {"helper.py": HELPER.encode()})
+    notebook = course.assignment(NAME).notebook
+    notebook.rename(notebook.with_name("problem1.ipynb"))
+    notebook.with_name("problem2.ipynb").write_bytes(notebook.with_name("problem1.ipynb").read_bytes())
+    with pytest.raises(CourseError) as error:
+        Course(course.root).assignment(NAME)
+    assert "one notebook, this folder has 2 (problem1, problem2)" in str(error.value)
+    assert "Give each a folder of its own, such as ps1_problem1, ps1_problem2" in str(error.value)
