@@ -233,7 +233,7 @@ def _judge_tests(
             else:
                 _judge_by_values(run, right, deductions, partial(execute, run))
         runs.append(run)
-    _deduct_container_slip(runs, execute)
+    _deduct_container_slip(runs, right, execute)
     return runs
 
 
@@ -248,11 +248,13 @@ def _judge_by_values(run: _TestRun, right: Answering, deductions: Deductions, ex
 
 
 def _deduct_container_slip(
-    runs: Sequence[_TestRun], execute: Callable[[_TestRun, Answering], tuple[Outcome, list[Recorded]]]
+    runs: Sequence[_TestRun],
+    right: Answering,
+    execute: Callable[[_TestRun, Answering], tuple[Outcome, list[Recorded]]],
 ) -> None:
     """A slip costs something if a test does not accept it. Then it costs the same share of all tests that met it."""
     slipped = [(run, run.slip) for run in runs if run.slip is not None and run.outcome.error is None]
-    if any(execute(run, run.answer)[0].error is not None for run, _ in slipped):
+    if any(execute(run, InRightContainers(run.answer, right).as_they_came)[0].error is not None for run, _ in slipped):
         for run, slip in slipped:
             run.outcome = with_cost(run.outcome, slip)
 

@@ -5,6 +5,9 @@ array alike. Then each test whose calls have such an answer, and that passes in 
 four fifths of its points. So a slip in every answer costs about a fifth of the exercise, whatever its tests look at,
 and whatever else is wrong costs its own share. A fifth is more than fine print such as a dtype, because other code
 could not use the answer as it is. It is less than a mistake about the subject, because the numbers are right.
+
+Several answers in place of one are not corrected, since the grader chooses none. If a suite takes one of them, such as
+the output of a module that also gives back its weights, that is a container slip, too.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from msgspec import structs
 
 from autograder.judge.format_errors import Answering
 from autograder.testing.callbacks import passes_functions
-from autograder.testing.containers import NUMBER, in_containers_of, order_in, slip_in
+from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
 from autograder.testing.hidden_tests import Outcome
 from autograder.testing.student import Recorded
@@ -28,7 +31,7 @@ CAUSE = "container"
 
 @dataclass(frozen=True)
 class Slip:
-    """A container slip in words, and its value in the right container."""
+    """A container slip in words, and its value in the right container, or as it came if there are several values."""
 
     text: str
     value: object
@@ -59,12 +62,23 @@ class InRightContainers:
             return answer
         value = in_containers_of(expected.value, answer.value)
         if value is answer.value:
+            if self.slip is None and are_several(value, expected.value):
+                self.slip = Slip(in_place_of(value, expected.value), value)
             return answer
         if call.seeds is not None:
             answer = self._with_gradients(call, answer, expected)
         if self.slip is None:
             self.slip = Slip(slip_in(answer.value, expected.value), value)
         return structs.replace(answer, value=value)
+
+    def as_they_came(self, call: Call) -> Answer:
+        """The answer to a call in its own containers. It is None if there are several answers in place of one."""
+        answer = self._answers(call)
+        if not isinstance(answer, Reply) or call.build or call.gives is not Gives.VALUE:
+            return answer
+        expected = self._right(call)
+        several = isinstance(expected, Reply) and are_several(answer.value, expected.value)
+        return structs.replace(answer, value=None) if several else answer
 
     def _with_gradients(self, call: Call, answer: Reply, expected: Reply) -> Reply:
         """The reply with each seed at the value that it is for. In a dict, the values may stand in another order."""

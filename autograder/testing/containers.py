@@ -48,6 +48,17 @@ def slip_in(actual: Any, expected: Any) -> str:
         return next(filter(None, map(slip_in, actual, expected)), "")
     if isinstance(actual, dict) and isinstance(expected, dict):
         return next(filter(None, (slip_in(actual[key], expected[key]) for key in actual if key in expected)), "")
+    return in_place_of(actual, expected)
+
+
+def are_several(actual: Any, expected: Any) -> bool:
+    """True for several answers in place of one array."""
+    several = len(_parts(actual)) > 1 and any(map(_is_array, _parts(actual)))
+    return several and _is_array(expected) and in_containers_of(expected, actual) is actual
+
+
+def in_place_of(actual: Any, expected: Any) -> str:
+    """Say which container came where another belongs."""
     return f"{kind_of(actual)}, where {_named(expected)} belongs"
 
 

@@ -158,6 +158,19 @@ def test_several_answers_are_no_right_answer(name, form):
     assert result.score <= 0.5 * result.max_score
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DecoderBlock",
+        *(pytest.param(name, marks=CATALOGUE) for name in ("TransformerDecoder", "ModernDecoderBlock")),
+        pytest.param("online_softmax_attention", marks=CATALOGUE),
+    ],
+)
+def test_second_value_costs_as_a_container_does_if_the_suite_takes_the_first(name):
+    result, _ = result_of(name, "second value")
+    loses_one_fifth(result)
+
+
 @pytest.mark.slow
 def test_both_orders_of_a_product_are_no_right_answer(sandbox):
     """In the sandbox, too, where two answers in one tuple once earned 4.75 of 5 points."""

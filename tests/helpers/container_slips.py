@@ -55,6 +55,7 @@ def _put(v, leaves, form):
 """
 FORMS = {name: (True, form) for name, form in LEAVES.items()} | {name: (False, form) for name, form in WHOLE.items()}
 AS_GOOD = {name: (True, form) for name, form in ACCEPTED.items()}
+SECOND = {"second value": (False, "(v, v)")}  # beside the right one
 
 
 def slipped(code: Any, name: str) -> Any:
@@ -71,7 +72,7 @@ def slipped(code: Any, name: str) -> Any:
 
 def cell(code: Any, name: str) -> str:
     """The cell that does so below the cell of the exercise `code`. What it uses can be seen in its text."""
-    leaves, form = (FORMS | AS_GOOD)[name]
+    leaves, form = (FORMS | AS_GOOD | SECOND)[name]
     exercise, own = code.__name__, f"_own_{code.__name__}"
     if not isinstance(code, type):
         body = f"def {exercise}(*args, **kwargs):\n    return _put({own}(*args, **kwargs), {leaves}, {form!r})"
