@@ -20,4 +20,14 @@ QUERIES = np.array(
     ]
 )
 
+# Two batches of seven texts, each of them one of the two: `QUERIES[ORDER]` has shape (2, 7, 3, 5).
+ORDER = np.array([[0, 1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1, 0]])
+# Seventy words of width 100. Key j scores log(j + 1) with any query.
+PLACE = np.arange(1.0, 71.0)
+LONG = {"Q": np.full((70, 100), 0.1), "K": np.outer(np.log(PLACE), np.ones(100)), "V": np.outer(PLACE, [1, 10, 100])}
+
+ANY_SIZE = "Small sizes come out right. Which of your numbers is a size?"
+AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
+NAMES = "What are the arguments called in the first line that you were given?"
+FIRST_NAN = "Where is the first NaN? What are 0 times infinity, and infinity minus infinity?"
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -59,10 +60,11 @@ def test_nine_in_ten_are_caught_by_the_checks_alone():
 @pytest.mark.slow
 def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
     assignment = ASSIGNMENTS[1]
-    page = visible_page.page(rows_of(assignment))
+    first, *others = rows_of(assignment)
+    page = visible_page.page([replace(first, reason="A size: an example by hand stays small."), *others])
     for mistake in read_catalogue(assignment.mistakes):
         assert f"| {mistake.name} |" in page
-    assert "Not shown by visible tests: stops-at-a-length: A size: an example by hand" in page
+    assert f"Not shown by visible tests: {first.mistake.name}: A size: an example by hand" in page
 
 
 @pytest.mark.parametrize(

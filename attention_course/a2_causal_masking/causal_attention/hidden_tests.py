@@ -64,8 +64,8 @@ class TestCausalAttention(AttentionTests):
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """A text of seventy words of width 96, and eight heads in a batch of two."""
-        for seed, sizes, (d, d_v) in ((121, (70,), (96, 64)), (127, (2, 8, 17), (11, 5))):
+        """A text of seventy words of width 96, one of 270 words, and eight heads in a batch of two."""
+        for seed, sizes, (d, d_v) in ((121, (70,), (96, 64)), (127, (2, 8, 17), (11, 5)), (124, (270,), (1, 1))):
             arrays = normal(seed, *sizes, d), normal(seed + 1, *sizes, d), normal(seed + 2, *sizes, d_v)
             self.same(self.attend(student, *arrays), reference.causal_attention(*arrays), ANY_SIZE)
 
@@ -103,6 +103,11 @@ class TestCausalAttention(AttentionTests):
             alone = self.attend(student, *(array[item, :length] for array in self.BATCH))
             got = [part[item, :length, : single.shape[-1]] for part, single in zip(before, alone, strict=False)]
             self.same(got, alone, hint, f" of the real words of item {item}")
+        front = self.attend(student, *self.BATCH, table("00011", "01111")[:, None, :])
+        for item, first in enumerate((3, 1)):
+            alone = self.attend(student, *(array[item, first:] for array in self.BATCH))
+            got = [part[item, first:, -single.shape[-1] :] for part, single in zip(front, alone, strict=False)]
+            self.same(got, alone, hint, f" of the words of item {item} with padding in front")
         hint = "The padded keys and values were replaced by huge ones. In which row do they still take part?"
         self.same(self.attend(student, *self.with_hidden(self.LENGTHS), self.PADDING), before, hint)
         for weights in before[1:]:

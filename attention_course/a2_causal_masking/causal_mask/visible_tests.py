@@ -5,7 +5,7 @@ import pytest
 
 from autograder.testing import close, expect, shown
 
-from ..shared_visible_tests import CAUSAL
+from ..shared_visible_tests import CAUSAL, NAMES
 
 
 @pytest.mark.exercise("causal_mask")
@@ -19,3 +19,16 @@ class TestCausalMask:
         """The mask holds truth values: its dtype is bool."""
         with shown("What kind of value does a comparison give?", length=3):
             expect.dtype(expect.array(student.causal_mask(3)), np.bool_)
+
+    def test_many_words(self, student):
+        """For 300 words: row i has i + 1 True, and column j has 300 - j."""
+        with shown("Right for three words. Which of your numbers is a size, and how far can each count?", length=300):
+            mask = expect.array(student.causal_mask(300))
+            expect.shape(mask, (300, 300))
+            close(mask.sum(axis=1), np.arange(1, 301), "how many True each row has")
+            close(mask.sum(axis=0), np.arange(300, 0, -1), "how many True each column has")
+
+    def test_by_name(self, student):
+        """The length may come by name."""
+        with shown(NAMES, "exception", length=3):
+            expect.array(student.causal_mask(length=3))

@@ -77,9 +77,10 @@ class TestMaskedSoftmax:
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """Seventy queries with 71 keys, and eight heads in a batch of two texts of 16 words."""
+        """Seventy queries with 71 keys, two with 4200, and eight heads in a batch of two texts of 16 words."""
         heads = normal(14, 2, 8, 17, 16), np.arange(16) < np.array([16, 11])[:, None, None, None]
-        for scores, mask in ((normal(13, 70, 71), any_mask(15, 70, 71)), heads):
+        long = normal(16, 2, 4200), any_mask(17, 2, 4200)
+        for scores, mask in ((normal(13, 70, 71), any_mask(15, 70, 71)), heads, long):
             expect.close(self.weigh(student, scores, mask), reference.masked_softmax(scores, mask), ANY_SIZE)
 
     @pytest.mark.weight(0.65)

@@ -5,6 +5,8 @@ import pytest
 
 from autograder.testing import close, expect, shown
 
+from ..shared_visible_tests import NAMES
+
 
 @pytest.mark.exercise("padding_mask")
 class TestPaddingMask:
@@ -38,3 +40,25 @@ class TestPaddingMask:
             max_length=4,
         ):
             close(expect.array(student.padding_mask([0, 4], 4)), np.array([[[0, 0, 0, 0]], [[1, 1, 1, 1]]]) == 1)
+
+    def test_nothing_real(self, student):
+        """Where no text has a word, nothing is real."""
+        with shown("Does a text's row depend on the other texts?", lengths=[0, 0], max_length=3):
+            close(expect.array(student.padding_mask([0, 0], 3)), np.zeros((2, 1, 3)))
+
+    def test_long_texts(self, student):
+        """Thirty texts with 20 to 600 words, and places for 600: each row has as many True as its text has words."""
+        lengths = np.arange(20, 620, 20)
+        with shown("Which of your numbers is a size, and how far can each count?", lengths=lengths, max_length=600):
+            mask = expect.array(student.padding_mask(lengths, 600))
+            expect.shape(mask, (30, 1, 600))
+            close(mask.sum(axis=2)[:, 0], lengths, "how many True each row has")
+            close(mask[:, 0, 19], np.ones(30), "the twentieth place")
+
+    def test_call(self, student):
+        """The arguments may come by name, and `lengths` stays as it is."""
+        lengths = np.array([4, 2, 3])
+        with shown(NAMES, "exception", lengths=lengths, max_length=5):
+            expect.array(student.padding_mask(max_length=5, lengths=lengths))
+        with shown("Which line writes into lengths?", lengths=lengths, max_length=5):
+            expect.unchanged(student.padding_mask.inputs_after(lengths, 5)[:1], [lengths], ["lengths"])

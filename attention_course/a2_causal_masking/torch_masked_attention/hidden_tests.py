@@ -88,7 +88,8 @@ class TestTorchMaskedAttention(AttentionTests):
 
     @pytest.mark.weight(0.48)
     def test_without_mask(self, student, reference):
-        """No mask, or `mask=None`, is attention in which every query sees all keys."""
+        """No mask, or `mask=None`, is attention in which every query sees all keys, whatever mask came before."""
+        getattr(student, self.NAME)(*map(tensor, self.SMALL))
         arrays, *wanted = self.right(reference, 115, np.ones((4, 6), dtype=bool), 5, 3)
         hint = "What does your code do with the mask when there is none?"
         self.same(self.attend(student, *arrays[:3]), wanted, hint)
@@ -97,9 +98,10 @@ class TestTorchMaskedAttention(AttentionTests):
 
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
-        """Seventy queries of width 96 with 71 keys, and eight heads in a batch of two texts of 16 words."""
+        """Seventy queries of width 96 with 71 keys, two with 4200, and eight heads in a batch of two texts."""
         padding = np.arange(16) < np.array([16, 11])[:, None, None, None]
-        cases = (121, (), (70, 71, 96, 64), any_mask(127, 70, 71)), (124, (2, 8), (17, 16, 11, 5), padding)
+        long = 128, (), (2, 4200, 1, 1), any_mask(131, 2, 4200)
+        cases = (121, (), (70, 71, 96, 64), any_mask(127, 70, 71)), (124, (2, 8), (17, 16, 11, 5), padding), long
         for seed, batch, (length, keys, d_k, d_v), mask in cases:
             Q, K = normal(seed, *batch, length, d_k), normal(seed + 1, *batch, keys, d_k)
             arrays = Q, K, normal(seed + 2, *batch, keys, d_v), mask
