@@ -100,8 +100,8 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 
 # %% [markdown]
 # **What to notice.** In layer 0, head 2 has a dark line right beside the diagonal: each word looks at the word before.
-# In layer 1, head 1 has a dark line as well, but in the lower half alone, where words come again, and further from the
-# diagonal. Above it rests on the first word, and so do others. Head 3 of layer 0 has two faint lines: it looks at the
+# In layer 1, head 1 has a dark line as well, further from the diagonal, but only in the lower half, where words come
+# again. In the upper half it rests on the first word, and so do other heads. Head 3 of layer 0 has two faint lines: it looks at the
 # word itself, and at the same word where it stood before. The rest look at a bit of everything. Pictures of one text
 # are a beginning. Now put numbers to it.
 
@@ -130,9 +130,9 @@ def previous_token_score(weights):
     weights: where h heads look on L words, (h, L, L); row i is query i, it sums to 1. L is
         2 or more.
 
-    Returns one number a head, (h,), in the dtype of the weights: the mean weight that a
-    word puts on the word before it, over all words that have one. The weights stay as they
-    are.
+    Returns one number for each head, (h,), in the dtype of the weights: the mean weight
+    that a word puts on the word before it, over all words that have one. The weights
+    stay as they are.
     """
     ### BEGIN SOLUTION
     before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)   # (h, L - 1): query i on key i - 1, from i = 1 on
@@ -148,8 +148,8 @@ def previous_token_score(weights):
 
 # %% [markdown]
 # **What to notice.** The scores of all eight heads. Two others stand beside them, which are as easy: how much a word
-# looks at itself, and at the first word of the text. A word looked at for lack of anything better is common in large
-# models, too ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)).
+# looks at itself, and at the first word of the text. Large models, too, often have a word that heads look at if
+# they find nothing better ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)).
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -183,7 +183,8 @@ def previous_token_score(weights):
 # | looks for | | | | place **1** | place **2** |
 #
 # With weights of 0.7 in row 3, column 1, and 0.5 in row 4, column 2, the score is 0.6. Words of the first round do not
-# count: nobody can look up what has not been met.
+# count: nobody can look up what has not been met. If the text goes on with the second *c* at place 5, that word looks
+# for place **3**: after the first *c* stood the second *a*.
 
 # %% nbgrader={"grade": false, "grade_id": "induction_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def induction_score(weights, period):
@@ -193,9 +194,10 @@ def induction_score(weights, period):
     period: the text is so many different words, 2 or more, and then the same words again,
         all of them or the first few: period < L <= 2 * period
 
-    Returns one number a head, (h,), in the dtype of the weights: over all words of the
-    second round the mean weight on the word after the same word in the first round; for the
-    last of the first round that is the word at place period. The weights stay as they are.
+    Returns one number for each head, (h,), in the dtype of the weights: over all words
+    of the second round, the mean weight on the word that came after the same word the
+    first time. The word at place period - 1 ended the first round, so there it is the
+    word at place period, the first of the second round. The weights stay as they are.
     """
     ### BEGIN SOLUTION
     query = np.arange(period, weights.shape[-1])      # the second round
@@ -249,8 +251,8 @@ def mean_ablate(found, head):
     head: which of them is taken away, an int, counted from 0
 
     Returns an array like found, in its dtype: what that head found is replaced, at each
-    place, by the mean over all B texts at that place. All other heads are as before, and
-    found stays as it is.
+    place, by the mean over all B texts at that place, each of the d_v numbers on its
+    own. All other heads are as before, and found stays as it is.
     """
     ### BEGIN SOLUTION
     without = found.copy()
@@ -312,8 +314,9 @@ def patch_head(found, other, head, place):
     other: the same of another run, in the same shape and dtype
     head, place: which one is replaced, ints, both counted from 0
 
-    Returns an array like found, in its dtype: the vector of that head at that place comes
-    from other, everything else from found. Both stay as they are.
+    Returns an array like found, in its dtype: the vector of that head at that place
+    comes from other, everything else from found. `...` is any number of batch axes,
+    also none: the same head and place in every text. Both arrays stay as they are.
     """
     ### BEGIN SOLUTION
     patched = found.copy()
@@ -375,11 +378,16 @@ def patch_head(found, other, head, place):
 #         display(heatmap(effect.round(2) + 0, rows=NAMES, columns=words, title=title))
 
 # %% [markdown]
-# **What to notice.** Other *who*: it is head 2 of layer 0 that carries it, at the places of *lima* and of *cairo*, and
-# nowhere else. There it has noted **who stood before me**, and each of the two notes moves the answer by half of the
-# way. Other *where*: those notes do not depend on the word they are written on, so no head of layer 0 moves the
-# answer by a tenth of the way there. Head 1 of layer 1 carries the answer in both, and at the last place alone: it has found a note that says
-# *hugo*, and it carries **the word on which the note stands**. So one head tells *who*, the other *where*.
+# **What to notice.**
+#
+# - Other *who*: head 2 of layer 0 carries it, at the places of *lima* and of *cairo*, and nowhere else. There it has
+#   noted **who stood before me**, and each of the two notes moves the answer half of the way.
+# - Other *where*: the notes do not depend on the word they are written on. So no head of layer 0 moves the answer by even
+#   a tenth of the way.
+# - Head 1 of layer 1 carries the answer in both pictures, but only at the last place. It has found a note that says
+#   *hugo*, and it carries **the word on which the note stands**.
+#
+# So one head tells *who*, the other *where*.
 
 # %% [markdown]
 # ## 5. `qk_circuit`
@@ -391,7 +399,7 @@ def patch_head(found, other, head, place):
 #
 # and everything that the head has learned about **whom to look for** stands in one matrix $M$,
 # $(d_{model}, d_{model})$: who looks on the left, who is looked at on the right. Each head has its own columns of $W_Q$
-# and $W_K$, the head $i$ from $i \cdot d_k$ to $(i + 1) \cdot d_k$, so each has its own $M$. (The division by
+# and $W_K$, head $i$ those from $i \cdot d_k$ to $(i + 1) \cdot d_k$, so each has its own $M$. (The division by
 # $\sqrt{d_k}$ stays outside.)
 #
 # **By hand**, $d_{model} = 2$, two heads of width 1:
@@ -402,7 +410,7 @@ def patch_head(found, other, head, place):
 
 # %% [markdown]
 # **Bring your `per_head_weights`** from assignment 3: it cuts a wide matrix into those of each head, for this exercise and the next. Copy it into the
-# cell below. It earns no points and costs none: where it has a mistake, or is missing, the exercises are judged as if it were right.
+# cell below. It earns no points and costs none: if it has a mistake, or is missing, grading uses a right one in its place. The check in the notebook needs yours.
 
 # %% nbgrader={"grade": false, "grade_id": "bring-per_head_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def per_head_weights(W, num_heads):
@@ -425,9 +433,9 @@ def qk_circuit(W_Q, W_K, num_heads):
     W_Q, W_K: (d_model, h * d_k); head i has the columns i * d_k to (i + 1) * d_k
     num_heads: h, an int
 
-    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_i @
-    M @ x_j is the dot product of that head's query of x_i and its key of x_j, not divided
-    by anything. W_Q and W_K stay as they are.
+    Returns one matrix M for each head, (h, d_model, d_model), also for one head, in the
+    dtype of the matrices: x_i @ M @ x_j is the dot product of that head's query of x_i
+    and its key of x_j, not divided by anything. W_Q and W_K stay as they are.
     """
     ### BEGIN SOLUTION
     d_model = W_Q.shape[0]
@@ -458,7 +466,7 @@ def qk_circuit(W_Q, W_K, num_heads):
 #     display(heatmap(shown / np.abs(shown).max(), title="layer 0: which place looks for which"))
 
 # %% [markdown]
-# **What to notice.** Head 2 has a blue line right beside the diagonal: place 5 looks for place 4, place 6 for place 5,
+# **What to notice.** Head 2 has a line right beside the diagonal, blue and with numbers above zero: place 5 looks for place 4, place 6 for place 5,
 # whatever word stands there. The other heads have next to nothing: they hardly care for places. It is no clean drawing
 # (orange is below zero), for nobody made it; and the words themselves have a say in the score as well.
 
@@ -468,7 +476,7 @@ def qk_circuit(W_Q, W_K, num_heads):
 # And what does a head *do* with a word when it has found it? The word goes through the head's columns of $W_V$ and then
 # through the head's rows of $W_O$, and is added to the word that looked:
 #
-# $$\text{what head } i \text{ adds} = \sum_j A_{ij}\, x_j \underbrace{W_V W_O}_{M}$$
+# $$\text{what a head adds to word } i = \sum_j A_{ij}\, x_j \underbrace{W_V W_O}_{M}$$
 #
 # So **what is copied** is one matrix as well, and it does not depend on where the head looks. All heads of a layer
 # together are the sum of such parts, and nothing more:
@@ -491,8 +499,9 @@ def ov_circuit(W_V, W_O, num_heads):
     W_O: (h * d_v, d_model); head i has the rows i * d_v to (i + 1) * d_v
     num_heads: h, an int
 
-    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_j @
-    M is what that head adds where all its weight is on x_j. W_V and W_O stay as they are.
+    Returns one matrix M for each head, (h, d_model, d_model), also for one head, in the
+    dtype of the matrices: x_j @ M is what that head adds if all its weight is on x_j.
+    W_V and W_O stay as they are.
     """
     ### BEGIN SOLUTION
     d_model = W_V.shape[0]
@@ -533,11 +542,22 @@ def ov_circuit(W_V, W_O, num_heads):
 #     display(heatmap(says / np.abs(says).max(), rows=words, columns=words, title=title))
 
 # %% [markdown]
-# **What to notice.** Head 1, the induction head, has a blue diagonal: whatever it finds, it says **that word**. It
-# copies. Head 0 has an orange one, and head 3 a faint one: whatever they find, they say **not that word again**. In the
+# **What to notice.** Head 1, the induction head, has a blue diagonal, above zero: whatever it finds, it says **that
+# word**. It copies. Head 0 has an orange one, below zero, and head 3 a faint one: whatever they find, they say **not that
+# word again**. In the
 # first round that is clever, for no word comes twice. In the second round it would be wrong, but there the induction
-# head is louder. Now you know why the model without it was worse than one that knows nothing. (Without heads 0 and 3,
-# too, its loss is 3.45: it knows nothing, and is no longer misled.)
+# head is louder. Now you know why the model without it was worse than one that knows nothing. And if you take away the
+# heads that mislead it, too? Its loss is 3.45: it knows nothing, and is no longer misled.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     def without_three(at, found):
+#         """Layer 1 without its heads 0, 1 and 3."""
+#         for head in (0, 1, 3) if at == 1 else ():
+#             found = mean_ablate(found, head)
+#         return found
+#
+#     print(f"without heads 0, 1 and 3 of layer 1  {again(without_three):.2f}")
 
 # %% [markdown]
 # ### The two together
@@ -695,10 +715,15 @@ def ov_circuit(W_V, W_O, num_heads):
 # %% [markdown]
 # ## 8. In your own words
 #
-# Explain to somebody who knows attention how this model finds the next word of the second round: which head does what,
-# and why one layer alone could not do it. Back each claim with a number or a picture from above: a score, an ablation,
-# a patch or a circuit. Which of these four shows that a head is *needed*, and which only where it *looks*? And in the
-# training: why did the loss stay where it was for so long, and then fall so fast? Six sentences are enough.
+# Explain to somebody who knows attention how this model finds the next word of the second round:
+#
+# - Which head does what? Back each claim with a number or a picture from above: a score, an ablation, a patch or a
+#   circuit.
+# - Why could one layer alone not do it?
+# - Which of these four shows that a head is *needed*, and which only where it *looks*?
+# - In the training, why did the loss stay where it was for so long, and then fall so fast?
+#
+# Six sentences are enough.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-looking-at-heads", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # The model looks up: at the second *juno* it finds the word that came after the first, and says it. Head 2 of layer 0

@@ -67,10 +67,17 @@ class TestMeanAblate:
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """Two texts of 71 words in eight heads, the last head; 33 texts, 64 words, and one of everything."""
+        """Two texts of 71 words in eight heads, the last head; 300 texts, 520 words, and one of everything."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values, lambda student, _: self.test_other_heads(student))
-        cases = ((2, 8, 71, 12), 7), ((33, 2, 2, 1), 0), ((1, 1, 64, 33), 0), ((16, 9, 1, 16), 8), ((1, 2, 1, 2), 1)
+        cases = (
+            ((2, 8, 71, 12), 7),
+            ((300, 2, 2, 1), 0),
+            ((1, 1, 64, 33), 0),
+            ((2, 1, 520, 1), 0),
+            ((16, 9, 1, 16), 8),
+            ((1, 2, 1, 2), 1),
+        )
         for number, (shape, head) in enumerate(cases):
             found = normal(1700 + number, *shape)
             wanted, got = reference.mean_ablate(found, head), self.loosely(student, found, head)

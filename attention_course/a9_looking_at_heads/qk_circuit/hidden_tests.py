@@ -41,7 +41,7 @@ class TestQkCircuit(Circuits):
 
     @pytest.mark.weight(0.35)
     def test_real_sizes(self, student, reference):
-        """Eight heads of width 12, d_model 96; nine heads of width 1, one head, d_model 1, 2, 8 and 33."""
+        """Eight heads of width 12, d_model 96; 300 heads of width 1, one head, d_model 1, 2, 8 and 33."""
         self.at_sizes(student, reference, self.test_values)
 
     @pytest.mark.weight(0.15)
