@@ -23,23 +23,6 @@ CODE = textwrap.dedent("""
     def scores(q, k):
         return scale(q @ k.swapaxes(-2, -1), q.shape[-1])
 
-    def numpy_in_torch(q):
-        return torch.from_numpy(double(q.detach().numpy()))
-
-    def tensors_to_numpys(q):
-        return double(q)
-
-    def numbers_in_a_queue(q):
-        from collections import deque
-        return torch.tensor(double(deque(q.tolist())))
-
-    def twice(q):
-        return 0 * q
-    def double(x):
-        return np.zeros_like(x)
-    def use_twice(q):
-        return twice(x=q)
-
     def apply(f, x):
         return f(x)
     def word(model, ids):
@@ -110,14 +93,6 @@ class Inner(nn.Module):
         return self.layer(x)
 
 
-def twice(x):
-    return 2 * x
-
-
-def double(x):
-    return np.exp(x) + x
-
-
 def scale(x, d):
     if d == 0:
         raise ValueError("nothing to divide by")
@@ -154,27 +129,16 @@ def calculated(text):
 
 
 OF_ANY_VALUE = {one.__name__: one for one in (priced, kinds, swap, fill, calculated)}
-REFERENCE = SimpleNamespace(
-    first_word=first_word, Inner=Inner, twice=twice, double=double, scale=scale, absent=absent, **OF_ANY_VALUE
-)
+REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, scale=scale, absent=absent, **OF_ANY_VALUE)
 ALL = tuple(vars(REFERENCE))
 
 
 class Asked:
-    """Somebody's names and a function that begins with the reference behind some of them."""
+    """A notebook's names, with the reference behind some of them."""
 
     def __init__(self, names):
-        self.names, self.exercise = names, None
-        self.begin(ALL)
-
-    def close(self):
-        if self.exercise is not None:
-            self.exercise.close()
-
-    def begin(self, sandbox_of):
-        self.close()
-        self.questions = Questions(vars(REFERENCE), sandbox_of)
-        self.exercise = self.names.begin(self.questions)
+        self.questions = Questions(vars(REFERENCE), ALL)
+        self.exercise = names.begin(self.questions)
 
     def __call__(self, call):
         return read(next(self.exercise.ask([(call, None)])))
@@ -190,7 +154,7 @@ def transport(request, sandbox):
         with sandbox.open([CODE]) as running:
             asked = Asked(running)
             yield asked
-            asked.close()
+            asked.exercise.close()
 
 
 @pytest.fixture
@@ -217,21 +181,6 @@ def test_a_module_behind_a_name_has_its_parameters_and_its_gradients(student, tr
     assert transport.questions.asked == {"Inner"}
 
 
-def test_a_function_in_pytorch_is_answered_for_with_gradients_also_by_keyword(student):
-    q = torch.randn(2, 3)
-    got = student.use_twice.gradients(q, seeds=[torch.ones(2, 3)])
-    torch.testing.assert_close(got.value, 2 * q)
-    torch.testing.assert_close(got.inputs[0], torch.full((2, 3), 2.0))
-
-
-@pytest.mark.parametrize("handing_on", ["numpy_in_torch", "tensors_to_numpys", "numbers_in_a_queue"])
-def test_numpys_reference_does_no_exercise_in_pytorch(student, transport, handing_on):
-    """Else handing tensors on to NumPy would earn the marks of an exercise in PyTorch."""
-    got = getattr(student, handing_on)(torch.ones(2))
-    assert not np.any(np.asarray(got))
-    assert transport.questions.asked == set()
-
-
 def test_an_error_of_the_references_reaches_student_code(student):
     with pytest.raises(ValueError, match="nothing to divide by"):
         student.ask_for(0)
@@ -244,11 +193,8 @@ def test_what_a_question_costs_is_limited(student, transport):
             call()
 
 
-def test_a_name_that_was_not_brought_is_there_all_the_same(student, transport):
+def test_a_name_that_was_not_brought_is_there_all_the_same(student):
     assert student.use_absent(3) == 9
-    transport.begin(())
-    with pytest.raises(Exception, match="NameError"):
-        student.use_absent(3)
 
 
 def test_a_function_of_the_suites_is_an_argument(student):
@@ -284,12 +230,6 @@ def test_an_earlier_exercise_is_asked_about_a_model_of_the_suites(student, trans
     assert transport.questions.asked == {"first_word"}
 
 
-def test_an_error_in_a_function_of_the_suites_is_an_error_of_the_call(student):
-    model = nn.Embedding(7, 4).requires_grad_(False)
-    with pytest.raises(Exception, match="IndexError"):
-        student.word(model, [9])
-
-
 # ---------------------------------------------------------------- values of other subjects
 
 ORDERS = pd.DataFrame({"city": ["Rome", None, "Oslo"], "price": [2.5, 1000.0, 4.0], "amount": [4, 1, 9000]})
@@ -306,15 +246,9 @@ def test_a_question_may_be_about_text_and_other_values(student):
     assert student.many(values) == {key: type(value).__name__ for key, value in values.items()}
 
 
-@pytest.mark.parametrize("value", ["word " * 100, 513, 10**400, {"a": "b" * 200}, {"a": [10**6]}])
-def test_a_value_that_may_be_a_size_or_is_long_is_not_asked_about(student, value):
-    assert student.many({"a": value}) == "own"
-
-
-def test_a_large_table_is_not_asked_about(student):
-    assert student.many({"a": pd.DataFrame({"a": np.zeros(5_000)})}) == {"a": "DataFrame"}
-    assert student.many({"a": pd.DataFrame({"a": np.zeros(70_000)})}) == "own"
-    assert student.many({"a": pd.DataFrame({"a": ["b" * 200]})}) == "own"
+def test_a_value_that_may_be_a_size_or_is_long_is_not_asked_about(student):
+    for value in ("word " * 100, 513, 10**400, {"a": "b" * 200}, {"a": [10**6]}, pd.DataFrame({"a": np.zeros(70_000)})):
+        assert student.many({"a": value}) == "own"
 
 
 def test_what_the_reference_writes_into_its_arguments_is_written(student):
@@ -323,13 +257,10 @@ def test_what_the_reference_writes_into_its_arguments_is_written(student):
     assert row == [7, 7] and grid == [[7, 7], [7]]
 
 
-@pytest.mark.parametrize("value", ["1 + 1", "[c for c in ().__class__.__base__.__subclasses__()]"])
-def test_no_text_of_a_question_becomes_a_program(student, value):
-    assert student.number_of(value) == "own"
+def test_no_text_of_a_question_becomes_a_program(student):
+    for value in ("1 + 1", "[c for c in ().__class__.__base__.__subclasses__()]"):
+        assert student.number_of(value) == "own"
     assert eval("1 + 1") == 2  # afterwards, and here
-
-
-def test_pandas_runs_no_text_of_a_question(transport):
     with refusing_text_as_code(["price > 3"]), pytest.raises(RuntimeError, match="may not become a program"):
         ORDERS.query("price > 3")
     with refusing_text_as_code([ORDERS["price"].to_numpy(), 3]):

@@ -15,7 +15,6 @@ from autograder.systems.bundle import write_gradescope
 from tests.conftest import ROOT
 from tests.helpers.places import ORDINARY, Machine
 from tests.helpers.releases import filled
-from tests.helpers.selection import one_in
 
 pytestmark = [
     pytest.mark.slow,
@@ -81,23 +80,15 @@ def both_have_all_marks(done):
     assert [(report["student"], report["score"]) for report in reports] == [("curious", 20), ("other", 20)], reports
 
 
-@pytest.fixture(scope="module")
-def gradescope(machine):
-    """/autograder as Gradescope lays it out, with an environment that is there already."""
-    root = machine.folder / "autograder"
-    root.mkdir()
-    write_gradescope(Course(ROOT).assignment(A1), root / "a1.zip")
-    with zipfile.ZipFile(root / "a1.zip") as bundle:
-        bundle.extractall(root / "source")
-    (root / "source" / "run_autograder").rename(root / "run_autograder")
-    (root / "venv").symlink_to(machine.environment)
-    (root / "results").mkdir()
-    return root
-
-
-def test_on_gradescope_results_and_suites_are_out_of_reach(machine, gradescope):
+def test_on_gradescope_results_and_suites_are_out_of_reach(machine):
     """As Docker starts it, as root; the submission tries to write its own marks, and to read everything else."""
-    assignment = Course(ROOT).assignment(A1)
+    assignment, gradescope = Course(ROOT).assignment(A1), machine.folder / "autograder"
+    write_gradescope(assignment, machine.folder / "a1.zip")
+    with zipfile.ZipFile(machine.folder / "a1.zip") as bundle:
+        bundle.extractall(gradescope / "source")
+    (gradescope / "source" / "run_autograder").rename(gradescope / "run_autograder")
+    (gradescope / "venv").symlink_to(machine.environment)
+    (gradescope / "results").mkdir()
     answers = model_answers(assignment)
     curious = CURIOUS.format(kit=str(gradescope / "source"), a1=A1) + FORGED.format(root=str(gradescope))
     answers |= {"softmax": curious + answers["softmax"], "attention_scores": "def attention_scores(Q, K): return Q"}
@@ -120,13 +111,12 @@ def the_class(machine, kind, **how):
     return machine.run("grade", "class", "--json", "-", "--sandbox", kind, **how)
 
 
-@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
-def test_an_ordinary_user_can_grade(machine, kind):
+def test_ordinary_user_can_grade(machine):
     """A user who owns nothing here, with an interpreter that user can reach."""
-    both_have_all_marks(the_class(machine, kind, user=ORDINARY))
+    both_have_all_marks(the_class(machine, "bubblewrap", user=ORDINARY))
 
 
-@pytest.mark.parametrize("user", [0, ORDINARY])
+@pytest.mark.parametrize("user", [0, pytest.param(ORDINARY, marks=pytest.mark.catalogue)])
 def test_in_a_container_the_class_is_graded_behind_landlock(machine, user):
     """Docker's default profile and capabilities, a read-only root, no control group of one's own."""
     done = the_class(machine, "auto", user=user, container=True)
@@ -143,30 +133,6 @@ def test_in_a_container_the_doctor_says_what_there_is(machine):
     refused = the_class(machine, "bubblewrap", user=ORDINARY, container=True)
     assert refused.returncode == 2
     assert "bubblewrap does not work here" in refused.stderr
-
-
-@pytest.mark.catalogue
-@pytest.mark.parametrize("mode", one_in(2, [0o700, 0o755]))
-def test_the_doctor_and_the_marks_agree_where_root_alone_can_reach_python(machine, mode, tmp_path_factory, monkeypatch):
-    """In Docker root has no right to pass over what others may not look up that it could hand on to another user."""
-    scratch = tmp_path_factory.mktemp("scratch")
-    scratch.chmod(0o755)
-    monkeypatch.setattr(machine, "scratch", scratch)
-    assignment = Course(ROOT).assignment(A1)
-    answers = model_answers(assignment)
-    answers["softmax"] = f"import decimal, fractions, random, statistics\n{answers['softmax']}"
-    hand_in(filled(assignment, answers), machine.kit / "imports", "ada", assignment)
-    machine.folder.chmod(mode)
-    try:
-        graded = machine.run("grade", "imports", "--json", "-", container=True)
-        done = machine.run("doctor", container=True)
-    finally:
-        machine.folder.chmod(0o755)
-    (report,) = json.loads(graded.stdout)
-    is_right = (report["status"], report["score"]) == ("graded", 20)
-    assert is_right or mode == 0o700, graded.stderr
-    assert done.returncode == (0 if is_right else 1), done.stdout + done.stderr
-    assert ("right answers that import them lose marks" in " ".join(done.stdout.split())) == (not is_right)
 
 
 def test_root_without_user_namespaces_grades_behind_landlock(machine):

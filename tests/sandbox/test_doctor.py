@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import doctor_trial
-from autograder.cli.doctor import GOOD, UNSAFE
+from autograder.cli.doctor import UNSAFE
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course.assignments import Course, course_at
@@ -19,7 +19,6 @@ from cellcage.backends import landlock as landlock_backend
 from cellcage.backends import places
 from cellcage.linux import landlock_rules
 from cellcage.machine import backend
-from cellcage.outside import cgroup, zygote_client
 from cellcage.protocol import frames
 from tests.conftest import ROOT
 
@@ -27,30 +26,19 @@ BUBBLEWRAP = backend("bubblewrap")
 LANDLOCK = backend("landlock")
 
 
+def doctor(*words):
+    """What it says, in one line, and its exit code."""
+    done = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["doctor", *words])
+    return " ".join(done.output.split()), done.exit_code
+
+
 @pytest.fixture
-def doctor(monkeypatch):
-    """What it says about this machine as it is patched, in one line; and its exit code. Nothing is tried."""
+def untried(monkeypatch):
+    """Nothing is tried."""
     monkeypatch.setattr(doctor_trial, "trial", lambda course: iter(()))
-    return ask_as_it_is(monkeypatch)
 
 
-@pytest.fixture
-def whole_doctor(monkeypatch):
-    """The same, and it tries what it would say is safe."""
-    return ask_as_it_is(monkeypatch)
-
-
-def ask_as_it_is(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "400")
-
-    def ask(*words):
-        done = CliRunner().invoke(app, ["doctor", *words])
-        return " ".join(done.output.split()), done.exit_code
-
-    return ask
-
-
-def test_two_walls_are_safe(doctor, monkeypatch):
+def test_two_walls_are_safe(untried, monkeypatch):
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: None)
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
     monkeypatch.setattr(landlock_rules, "abi", lambda: 7)
@@ -59,7 +47,7 @@ def test_two_walls_are_safe(doctor, monkeypatch):
     assert "bubblewrap, and Landlock inside it" in said and said.endswith("Grading is safe here.")
 
 
-def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monkeypatch):
+def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(untried, monkeypatch):
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
     monkeypatch.setattr(landlock_rules, "abi", lambda: 4)
@@ -68,7 +56,7 @@ def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monk
     assert "Landlock and seccomp" in said and "signals" in said and "a kernel from 6.12 on" in said
 
 
-def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
+def test_no_wall_is_not_safe_and_names_the_remedy(untried, monkeypatch):
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")
     said, code = doctor()
@@ -77,7 +65,7 @@ def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
     assert said.endswith("Grading is not safe here (sandbox: none).")
 
 
-def test_a_course_among_the_libraries_is_not_safe(doctor, monkeypatch):
+def test_a_course_among_the_libraries_is_not_safe(untried, monkeypatch):
     monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
     said, code = doctor("--course", str(ROOT))
     assert code == 1
@@ -93,7 +81,7 @@ def test_grading_warns_of_a_course_among_the_libraries_and_points_to_the_doctor(
     assert "student code can read the course" in said and "`autograder doctor`" in said
 
 
-def test_a_limit_that_is_too_low_is_not_safe(doctor, monkeypatch):
+def test_a_limit_that_is_too_low_is_not_safe(untried, monkeypatch):
     real = resource.getrlimit
     monkeypatch.setattr(resource, "getrlimit", lambda one: (16, 16) if one == resource.RLIMIT_NOFILE else real(one))
     said, code = doctor()
@@ -107,13 +95,8 @@ def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(m
     assert "ordinary user" in landlock_backend.Landlock.why_not.__wrapped__(LANDLOCK)
 
 
-def test_no_control_group_is_said(doctor, monkeypatch):
-    monkeypatch.setattr(cgroup, "create", lambda: None)
-    assert "memory is limited for each process" in doctor()[0]
-
-
 @pytest.mark.slow
-def test_without_a_course_it_says_how_to_ask_about_one(doctor, monkeypatch, tmp_path):
+def test_without_a_course_it_says_how_to_ask_about_one(untried, monkeypatch, tmp_path):
     with monkeypatch.context() as elsewhere:
         elsewhere.chdir(tmp_path)
         elsewhere.setattr("autograder.cli.main.find_course", lambda: course_at(tmp_path))
@@ -123,9 +106,9 @@ def test_without_a_course_it_says_how_to_ask_about_one(doctor, monkeypatch, tmp_
 
 
 @pytest.mark.slow
-def test_where_grading_works_a_trial_says_so_in_seconds(whole_doctor):
+def test_where_grading_works_a_trial_says_so_in_seconds():
     started = time.monotonic()
-    said, code = whole_doctor("--course", str(ROOT))
+    said, code = doctor("--course", str(ROOT))
     assert code == 0, said
     assert "student code finds what it imports" in said
     assert "20 of 20 points in a1_scaled_dot_product" in said and said.endswith("Grading is safe here.")
@@ -133,14 +116,7 @@ def test_where_grading_works_a_trial_says_so_in_seconds(whole_doctor):
 
 
 @pytest.mark.slow
-def test_without_a_course_a_call_is_tried():
-    assert [(one.what, one.state) for one in doctor_trial.trial(None)] == [
-        ("imports", GOOD), ("endless loop", GOOD), ("answer", GOOD),
-    ]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, own_course):
+def test_a_trial_that_fails_is_not_safe_and_says_why(monkeypatch, own_course):
     """A module that student code does not find, a loop that ends by itself, a solution that loses marks."""
     monkeypatch.setattr(doctor_trial, "IMPORTED", ("random", "no_such_module"))
     monkeypatch.setattr(doctor_trial, "LOOP", "pass")
@@ -149,7 +125,7 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, 
     (cell,) = (one for one in data["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") == "softmax")
     cell["source"] = "def softmax(x, axis=-1):\n    return x"
     notebook.write_text(json.dumps(data))
-    said, code = whole_doctor("--course", str(own_course.root))
+    said, code = doctor("--course", str(own_course.root))
     assert code == 1
     assert "no_such_module cannot be imported (ModuleNotFoundError: No module named 'no_such_module')" in said
     assert "endless loop it came to an end" in said
@@ -159,9 +135,9 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", ["pair", "send", "send_with_descriptors"])
+@pytest.mark.parametrize("asked", ["pair", "send"])
 def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
-    """Whatever it is that finds no room: starting the sandbox, talking to it, or passing a socket on."""
+    """Whatever it is that finds no room: starting the sandbox, or talking to it."""
 
     def no_room(*args, **kwargs):
         raise frames.Exhausted("Too many open files (errno 24)")
@@ -170,10 +146,3 @@ def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
     (one,) = doctor_trial.trial(None)
     assert (one.what, one.state) == ("trial", UNSAFE)
     assert one.found == "Too many open files (errno 24)"
-
-
-def test_a_trial_that_cannot_begin_is_not_safe(monkeypatch):
-    monkeypatch.setattr(zygote_client, "PROGRAM", "raise SystemExit('no Python here')")
-    (one,) = doctor_trial.trial(None)
-    assert (one.what, one.state) == ("trial", UNSAFE)
-    assert "no Python here" in one.found

@@ -15,10 +15,9 @@ happen, the line `# expect:` says what must (JSON):
     seconds      the whole may take so long, 30 where not given
     behind_landlock   what differs if Landlock is the whole sandbox
 
-What a judge reads or notices is the same behind every backend, so behind Landlock `make catalogue`
-alone tries it; `make test` tries there what the sandbox itself must stop.
 With each backend all of them run in one run, one group after another, and innocent submissions before and after each
-group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
+group; their reports must not change by a byte. What a judge reads or notices is the same behind every backend, so
+behind Landlock `make test` tries only the first group: what the sandbox itself must stop.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
 from autograder.course.assignments import Course
-from autograder.submission import ModelFile
 from cellcage.limits import MIB, Limits
 from cellcage.linux import landlock_rules
 from cellcage.notebook import CUT
@@ -45,14 +43,10 @@ from tests.helpers.sandboxes import Marker, Sandbox
 
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
-GROUP = 32  # what harms others harms the attack that follows, too; and an innocent at each worker after them
-# How the names of those begin that try what the kernel must stop, for the sandbox has asked it to; but these end their
-# own process alone, or write to the trusted side, or keep something in Python.
-OF_THE_SANDBOX = ("harm", "leaves", "sees")
-ELSEWHERE = ("harm_crash", "harm_exit", "harm_hard_exit", "harm_recursion", "harm_printed")
-DOING = [path for path in ATTACKS if path.stem.startswith(OF_THE_SANDBOX) and not path.stem.startswith(ELSEWHERE)]
-SAYING = [path for path in ATTACKS if path not in DOING]
-GROUPS = [kind[start:][:GROUP] for kind in (DOING, SAYING) for start in range(0, len(kind), GROUP)]
+FIRST = [path for path in ATTACKS if path.stem.startswith(("leaves", "sees", "harm_every", "harm_open"))]
+REST = [path for path in ATTACKS if path not in FIRST]
+GROUP = 32  # what harms others harms the attack that follows, too
+GROUPS = [FIRST, *(REST[start:][:GROUP] for start in range(0, len(REST), GROUP))]
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
 SHORT = Limits(
     cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, total_seconds=10,
@@ -136,42 +130,30 @@ def untouched(run):
 
 @pytest.fixture(scope="module")
 def after(run, untouched):
-    """By sandbox and number of a group: outcomes of its attacks, and those among them that have harmed an innocent."""
+    """By sandbox and number of a group: outcomes of its attacks, and whether the innocents' reports are as before."""
 
     def found(kind, number):
-        paths = GROUPS[number]
-        outcomes = run(kind).tried(paths)
-        return outcomes, set() if run(kind).innocents() == untouched else blamed(kind, paths, untouched)
+        outcomes = run(kind).tried(GROUPS[number])
+        return outcomes, run(kind).innocents() == untouched
 
     return functools.cache(found)
-
-
-def blamed(kind, paths, untouched):
-    """Attacks that harm an innocent, each of them alone in a run of its own; all, if none does."""
-    found = set()
-    for path in paths:
-        with Run(kind) as alone:
-            alone.tried([path])
-            if alone.innocents() != untouched:
-                found.add(path)
-    return found or set(paths)
 
 
 def cases():
     for backend in ("bubblewrap", "landlock"):
         for number, group in enumerate(GROUPS):
+            marks = [pytest.mark.catalogue] if backend == "landlock" and number else []
             for path in group:
-                marks = [pytest.mark.catalogue] if backend == "landlock" and path in SAYING else []
                 yield pytest.param(path, number, backend, marks=marks, id=f"{backend}-{path.stem}")
 
 
-@pytest.mark.parametrize(("path", "group", "backend"), [*cases()])
+@pytest.mark.parametrize(("path", "group", "backend"), list(cases()))
 def test_attack(path, group, backend, after):
     if backend == "landlock" and not landlock_rules.abi():
         pytest.skip("this kernel has no Landlock")
-    outcomes, harmful = after(backend, group)
+    outcomes, unharmed = after(backend, group)
     must_have_failed(path, *outcomes[path], backend)
-    assert path not in harmful, "an innocent submission's report is another one after it"
+    assert unharmed, "an innocent submission's report is another one after this group of attacks"
 
 
 def tried(path, markers):
@@ -214,13 +196,6 @@ def must_have_failed(path, report, results, seconds, backend):
     assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
 
 
-def test_there_are_enough_of_them():
-    assert len(ATTACKS) >= 100
-    for path in ATTACKS:
-        assert path.read_text().startswith(("# Tries ", "# Does ")), path
-        assert "Must " in path.read_text().split("# expect:")[0], path
-
-
 def test_five_thousand_cells_that_print_and_fail(run):
     """What they say together is more than a verdict may hold; the submission is judged all the same."""
     marker = run("bubblewrap").workers[0]("a1_scaled_dot_product")
@@ -230,25 +205,3 @@ def test_five_thousand_cells_that_print_and_fail(run):
     assert report.status == "graded", report.reason
     assert report.score == report.max_score
     assert len(results) == len(cells) and results[4].error == "ZeroDivisionError"
-
-
-HEADERS = {
-    "endless": b"\xff" * 8,
-    "of nothing": bytes(8),
-    "that lies": (2**20).to_bytes(8, "little") + b"{}",
-    "nested": (200_000).to_bytes(8, "little") + b"[" * 100_000 + b"]" * 100_000,
-    "of gigabytes": b'{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}',
-    "of shapes that make nothing": b'{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}',
-    "of names that turn": '{"\u202e<b>\x1b[2J":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'.encode(),
-}
-
-
-@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
-def test_a_hostile_saved_model_costs_nothing(run, header):
-    """It is parsed in the judge, beside an honest notebook."""
-    marker = run("bubblewrap").workers[0]("a6_transformer_summarizer")
-    if header.startswith(b"{"):
-        header = len(header).to_bytes(8, "little") + header + bytes(4)
-    report, _ = marker.mark_cells("mallory", ["x = 1"], model=ModelFile(header))
-    assert report.status == "graded", report.reason
-    assert report.extra.isprintable() and "could not be used" in report.extra
