@@ -10,22 +10,17 @@ import numpy as np
 import pytest
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.testing.expect import kind_of
 from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here, answering
-from autograder.testing.redaction import without_words
 from autograder.testing.student import Student
 from autograder.testing.values.comparisons import for_suite
 from autograder.testing.values.core.comparing import same_value
-from cellcage.calling.perform import perform
-from cellcage.protocol.calls import Call, Reply
+from cellcage.protocol.calls import Call
 from cellcage.values import codec as values
-from cellcage.values.core.objects import Record
 from cellcage.values.core.scalars_codec import MAX_GENERATED, Generated
-from cellcage.values.tables.pandas_tables import table_from
 
 
 def over(value):
@@ -33,21 +28,11 @@ def over(value):
     return values.decode(values.encode(value))
 
 
-def test_set_has_the_same_fingerprint_however_it_was_made():
-    one, other = (Reply(over(set(order))) for order in ("abcdef", "fedcba"))
-    assert fingerprint_of(one) == fingerprint_of(other)
-
-
 def test_objects_are_the_same_if_their_data_nearly_is():
     point = over(SimpleNamespace(x=1.5, y=np.ones(2)))
     assert kind_of(point) == "something of type SimpleNamespace"
     assert same_value(point, over(SimpleNamespace(x=1.5, y=np.ones(2) + 1e-9)))
     assert not same_value(point, over(SimpleNamespace(x=1.5, y=np.ones(2) + 1)))
-
-
-def test_names_of_classes_are_dropped_once_the_reference_has_answered():
-    record = without_words(Reply(Record("Read31415", {"inner": Record("Pair", {})})), ["class Pair: ..."]).value
-    assert (record.type_name, record.inner.type_name) == ("object", "object")
 
 
 def test_generator_is_read_up_to_a_stated_number_of_items():
@@ -126,18 +111,6 @@ def test_a_function_gets_pandas_own_and_whatever_is_in_lists():
     got = student.f([pandas.DataFrame({"w": ["a", "b", "a"], "x": [1.0, 2.0, 4.0]})], by="w")
     assert got.to_dict() == {"a": 5.0, "b": 2.0}
     assert student.calls.that_gave(got) is student.calls.last
-
-
-def test_each_call_gets_a_frame_of_its_own():
-    pandas = pytest.importorskip("pandas")
-
-    def write(frame, function):
-        frame["n"] = function(1)
-        return frame.attrs
-
-    call = Call("f", [table_from(pandas.DataFrame({"n": [5]})), abs])
-    assert perform({"f": write}, call).value == {}
-    assert perform({"f": lambda frame, _: frame["n"].tolist() * 2}, Call("f", [call.args[0], -1])).value == [5, 5]
 
 
 # ---------------------------------------------------------------- in a suite
