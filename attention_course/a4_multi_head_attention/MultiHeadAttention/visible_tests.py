@@ -6,10 +6,8 @@ import pytest
 from autograder.testing import arrives, close, expect, shown
 
 from ..shared_visible_tests import (
-    BY_HAND,
     CAUSAL,
     CAUSAL_WEIGHTS,
-    OUTPUT,
     PADDING,
     SURE,
     TEXTS,
@@ -18,7 +16,10 @@ from ..shared_visible_tests import (
     WIDE_Q,
     WIDE_V,
     WIDE_WEIGHTS,
-    X,
+    drawn,
+    each_head,
+    keeps_float64,
+    with_holes,
 )
 
 # The module has one width for keys and values, here 5.
@@ -44,10 +45,10 @@ LAYER_PADDED = np.array(
     [
         [[8.8875, 1.3592, 21.5666], [3.5818, 9.7752, 8.0952], [9.1692, -7.6848, 12.2951], [8.2444, 5.1194, 9.9336]],
         [
-            [23.8419, 7.0678, 37.6612],
-            [-13.9232, 16.5872, -14.8997],
-            [-13.9232, 16.5872, -14.8997],
-            [0.7946, 12.1794, 8.5542],
+            [0.0088, -5.9959, -3.747],
+            [-12.9956, 13.9548, -14.572],
+            [-12.9956, 13.9548, -14.572],
+            [-4.8407, 1.6399, -2.8057],
         ],
         [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
     ]
@@ -93,15 +94,16 @@ class TestMultiHeadAttentionModule:
             close(weights, WIDE_WEIGHTS[:1], "weights")
             close(output, ONE_HEAD_OUTPUT, "output")
 
-    def test_output(self, student):
-        """The example by hand, d_model = 3 with d_head = 3, in a batch or alone: the same numbers as in NumPy."""
-        by_hand = {name: W for name, W in BY_HAND.items() if name != "X"}
+    def test_two_heads(self, student):
+        """Four words, two heads of width five, in a batch of one or without a batch axis."""
         question = "One head alone is right if the check above passes. Which columns does each of the two own?"
-        with shown(question, x=X, **by_hand):
-            output, weights = self.attend(student, (3, 2, 3), X[np.newaxis], by_hand)  # a batch of one
-            expect.shape(weights, (1, 2, 2, 2), what="weights")
-            close(output, OUTPUT[np.newaxis], "output")
-            close(self.attend(student, (3, 2, 3), X, by_hand)[0], OUTPUT, "without a batch axis the output")
+        with shown(question, x=TEXTS[0], **LAYER):
+            output, weights = self.attend(student, (3, 2, 5), TEXTS[:1], LAYER)
+            close(weights, WIDE_WEIGHTS[np.newaxis], "weights")
+            close(output, LAYER_OUTPUTS[:1], "output")
+            close(
+                self.attend(student, (3, 2, 5), TEXTS[0], LAYER)[0], LAYER_OUTPUTS[0], "without a batch axis the output"
+            )
 
     def test_three_texts(self, student):
         """Three texts of four words of width three, two heads of width five."""
@@ -113,8 +115,19 @@ class TestMultiHeadAttentionModule:
 
     def test_mask(self, student):
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
+        with shown(
+            "Each row has keys that may be seen. Where does the first NaN arise? What is 0 times inf?",
+            x=TEXTS[0],
+            mask=CAUSAL,
+            **LAYER,
+        ):
+            weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1]
+            expect.finite(weights, what="weights")
         with shown("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
-            close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
+            close(weights, CAUSAL_WEIGHTS, "weights")
+        with shown("In eval(), which of your lines still knows of the mask?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+            weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL, training=False)[1]
+            close(weights, CAUSAL_WEIGHTS, "weights in eval()")
 
     def test_mask_of_another_call(self, student):
         """A call without a mask is the same after one with a mask: a layer keeps nothing of a call."""
@@ -125,12 +138,50 @@ class TestMultiHeadAttentionModule:
             close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
 
     def test_padding(self, student):
-        """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
-        hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"
-        with shown(hint, x=TEXTS, mask=PADDING, **LAYER):
-            output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER, mask=PADDING)
-            close(output, LAYER_PADDED, "output")
-            close(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
+        """A mask (2, 1, 1, 4) hides each text's padding, at the end of the first one and in front in the second."""
+        question, mask = "Which axis of the mask meets which axis of the scores?", PADDING[:2]
+        with shown(question, "exception", "shape", x=TEXTS[:2], mask=mask, **LAYER):
+            output, _ = self.attend(student, (3, 2, 5), TEXTS[:2], LAYER, mask=mask)
+            close(output, LAYER_PADDED[:2], "output")
+
+    def test_nothing_to_attend_to(self, student):
+        """A text of padding only gets weights 0 and output 0, alone and in a batch with others."""
+        question, mask = "What does a softmax over nothing divide by?", PADDING[2:]
+        with shown(question, x=TEXTS[2:], mask=mask, **LAYER):
+            output, weights = self.attend(student, (3, 2, 5), TEXTS[2:], LAYER, mask=mask)
+            close(weights, np.zeros((1, 2, 4, 4)), "weights")
+            close(output, np.zeros((1, 4, 3)), "output")
+        with shown(question, x=TEXTS, mask=PADDING, **LAYER):
+            close(self.attend(student, (3, 2, 5), TEXTS, LAYER, mask=PADDING)[0], LAYER_PADDED, "output")
+
+    def test_mask_for_each_head(self, student):
+        """A mask (2, 4, 4), one table for each head; and two batch axes, (1, 3), with padding."""
+        each = np.stack([CAUSAL, CAUSAL[::-1]])
+        question = "Is the mask used as it comes, or given other axes?"
+        with shown(question, "exception", "shape", x=TEXTS[0], mask=each, **LAYER):
+            weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=each)[1]
+            for i in range(2):
+                own = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=each[i])[1]
+                close(weights[i], own[i], f"head {i}'s weights")
+        x, mask = TEXTS[np.newaxis], PADDING[np.newaxis]
+        with shown("How many axes may stand before (L, d_model)?", "exception", "shape", x=x, mask=mask, **LAYER):
+            close(self.attend(student, (3, 2, 5), x, LAYER, mask=mask)[0], LAYER_PADDED[np.newaxis], "output")
+
+    def test_eight_heads(self, student):
+        """Eight heads without a given width, seventy words, a mask with holes: each head attends as if alone."""
+        x, mask = drawn(1, 70, 24), with_holes(70)
+        matrices = {name: drawn(seed, 24, 24) / 5 for seed, name in enumerate(("W_Q", "W_K", "W_V", "W_O"), 2)}
+        question = "Is the number of heads, a width or a length written into your code?"
+        with shown(question, "exception", "shape", num_heads=8):
+            output, weights = self.attend(student, (24, 8), x, matrices, mask=mask)
+            close((weights > 0) * 1, np.stack([mask] * 8) * 1, "1 where a weight is above 0")
+            own = [each_head(matrices[name], 8, axis) for name, axis in zip(matrices, (1, 1, 1, 0), strict=True)]
+            alone = [
+                self.attend(student, (24, 1, 3), x, dict(zip(matrices, blocks, strict=True)), mask=mask)
+                for blocks in zip(*own, strict=True)
+            ]
+            close(weights, np.concatenate([part for _, part in alone]), "weights", within=1e-3)
+            close(output, sum(part for part, _ in alone), "output", within=1e-3)
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
@@ -170,7 +221,7 @@ class TestMultiHeadAttentionModule:
         with shown("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
             got = self.run(student, (3, 2, 5), TEXTS, LAYER, "float64", mask=PADDING)
             for part, what in zip(expect.pair(got.value), ("output", "weights"), strict=True):
-                expect.dtype(part, np.float64, what=what)
+                keeps_float64(expect.tensor(part), what)
             import torch
 
             before = [torch.tensor(TEXTS), torch.tensor(PADDING)]

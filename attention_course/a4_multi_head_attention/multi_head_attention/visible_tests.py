@@ -14,11 +14,16 @@ from ..shared_visible_tests import (
     STAYS,
     SURE,
     TEXTS,
+    WEIGHTS,
     WIDE_K,
     WIDE_O,
     WIDE_Q,
     WIDE_V,
     WIDE_WEIGHTS,
+    drawn,
+    each_head,
+    keeps_float64,
+    with_holes,
 )
 
 WIDE = (WIDE_Q, WIDE_K, WIDE_V, WIDE_O)
@@ -38,10 +43,10 @@ PADDED_OUTPUTS = np.array(
     [
         [[17.043, -2.3886, 15.8749], [11.8059, 8.3212, 3.1209], [7.1991, 2.1995, 15.6732], [14.521, -8.3939, 2.5136]],
         [
-            [37.7741, 8.9322, 29.6612],
-            [-15.4669, 16.2895, -13.965],
-            [-15.4669, 16.2895, -13.965],
-            [5.3564, 15.8873, 6.9424],
+            [-5.8532, 0.7281, 1.115],
+            [-15.3041, 13.5719, -13.2635],
+            [-15.3041, 13.5719, -13.2635],
+            [-7.8097, 2.5779, -0.8367],
         ],
         [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
     ]
@@ -65,11 +70,12 @@ class TestMultiHeadAttention:
             num_heads=2,
         ):
             _, weights = self.attend(student, *BY_HAND.values(), 2)
-            close(weights, np.array([[[0.8497, 0.1503], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]), "weights")
+            close(weights, WEIGHTS, "weights")
 
     def test_output(self, student):
-        """The example by hand: the first word becomes (1.35, 0.65, 3.35), the second (1, 1, 3)."""
-        with shown("Which comes first, each head's blend of its values, or W_O?", **BY_HAND, num_heads=2):
+        """The example by hand: the first word becomes (4.75, 6.56, 2.94, 3.28)."""
+        hint = "If the check above passes, the weights are right. What do they blend? Which rows of W_O meet head 1?"
+        with shown(hint, **BY_HAND, num_heads=2):
             close(self.attend(student, *BY_HAND.values(), 2)[0], OUTPUT, "output")
 
     def test_four_words(self, student):
@@ -90,22 +96,40 @@ class TestMultiHeadAttention:
 
     def test_mask(self, student):
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
-        with shown(
-            "True means: may attend. Who takes part in the sum of a row?",
-            **self.wide(TEXTS[0]),
-            num_heads=2,
-            mask=CAUSAL,
-        ):
-            close(self.attend(student, TEXTS[0], *WIDE, 2, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
+        given = self.wide(TEXTS[0]) | {"num_heads": 2, "mask": CAUSAL}
+        with shown("Each row has keys that may be seen. Where does the first NaN arise? What is 0 times inf?", **given):
+            weights = self.attend(student, TEXTS[0], *WIDE, 2, mask=CAUSAL)[1]
+            expect.finite(weights, what="weights")
+        with shown("True means: may attend. Who takes part in the sum of a row?", **given):
+            close(weights, CAUSAL_WEIGHTS, "weights")
 
     def test_padding(self, student):
-        """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
-        hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"
-        with shown(hint, **self.wide(TEXTS), num_heads=2, mask=PADDING):
-            output, weights = self.attend(student, TEXTS, *WIDE, 2, mask=PADDING)
-            expect.shape(weights, (3, 2, 4, 4), what="weights")
-            close(output, PADDED_OUTPUTS, "output")
-            close(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
+        """A mask (2, 1, 1, 4) hides each text's padding, at the end of the first one and in front in the second."""
+        given = self.wide(TEXTS[:2]) | {"num_heads": 2, "mask": PADDING[:2]}
+        with shown("Which axis of the mask meets which axis of the scores?", "exception", "shape", **given):
+            output, weights = self.attend(student, TEXTS[:2], *WIDE, 2, mask=PADDING[:2])
+            expect.shape(weights, (2, 2, 4, 4), what="weights")
+            close(output, PADDED_OUTPUTS[:2], "output")
+
+    def test_nothing_to_attend_to(self, student):
+        """A text of padding only gets weights 0 and output 0, alone and in a batch with others."""
+        alone = self.wide(TEXTS[2]) | {"num_heads": 2, "mask": PADDING[2, 0]}
+        with shown("What does a softmax over nothing divide by?", **alone):
+            output, weights = self.attend(student, TEXTS[2], *WIDE, 2, mask=PADDING[2, 0])
+            close(weights, np.zeros((2, 4, 4)), "weights")
+            close(output, np.zeros((4, 3)), "output")
+        with shown("What does a softmax over nothing divide by?", **self.wide(TEXTS), num_heads=2, mask=PADDING):
+            close(self.attend(student, TEXTS, *WIDE, 2, mask=PADDING)[0], PADDED_OUTPUTS, "output")
+
+    def test_mask_for_each_head(self, student):
+        """A mask (2, 4, 4), one table for each head: each head gets what it gets with its own table for both."""
+        each = np.stack([CAUSAL, CAUSAL[::-1]])
+        given = self.wide(TEXTS[0]) | {"num_heads": 2, "mask": each}
+        with shown("Is the mask used as it comes, or given other axes?", "exception", "shape", **given):
+            weights = self.attend(student, TEXTS[0], *WIDE, 2, mask=each)[1]
+            expect.shape(weights, (2, 4, 4), what="weights")
+            for i in range(2):
+                close(weights[i], self.attend(student, TEXTS[0], *WIDE, 2, mask=each[i])[1][i], f"head {i}'s weights")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
@@ -115,7 +139,51 @@ class TestMultiHeadAttention:
         ):
             close(self.attend(student, X, *WIDE, 2, mask=CAUSAL)[1], SURE, "weights")
 
+    def test_two_batch_axes(self, student):
+        """Two batch axes, (1, 3), and padding: the same numbers."""
+        X, mask = TEXTS[np.newaxis], PADDING[np.newaxis]
+        with shown("How many axes may stand before (L, d_model)?", "exception", "shape", **self.wide(X), mask=mask):
+            output, weights = self.attend(student, X, *WIDE, 2, mask=mask)
+            expect.shape(weights, (1, 3, 2, 4, 4), what="weights")
+            close(output, PADDED_OUTPUTS[np.newaxis], "output")
+
+    def test_three_and_eight_heads(self, student):
+        """Each of three heads, and of eight, attends as if alone; the output is the sum of what they give alone."""
+        question = (
+            "Each head owns columns, and rows of W_O. Is the number of heads, or a width, written into your code?"
+        )
+        for heads, mask in ((3, CAUSAL), (8, None)):
+            width = 2 * heads  # of a word, and of all heads together
+            X, (Q, K, V, O) = drawn(1, 4, width), (drawn(seed, width, width) / 3 for seed in (2, 3, 4, 5))  # noqa: E741
+            with shown(question, "exception", "shape", num_heads=heads):
+                output, weights = self.attend(student, X, Q, K, V, O, heads, mask=mask)
+                own = zip(*(each_head(W, heads) for W in (Q, K, V)), each_head(O, heads, axis=0), strict=True)
+                alone = [self.attend(student, X, *matrices, 1, mask=mask) for matrices in own]
+                close(weights, np.concatenate([part for _, part in alone]), "weights")
+                close(output, sum(part for part, _ in alone), "output")
+
+    def test_seventy_words(self, student):
+        """Seventy words and a mask with holes: every word gets weight from just those it may attend to."""
+        X, weights = drawn(6, 70, 6), [drawn(seed, 6, 6) / 3 for seed in (7, 8, 9, 10)]
+        mask = with_holes(70)
+        with shown("With four words it is right. Which number in your code is a size?", "exception", "shape"):
+            seen = self.attend(student, X, *weights, 3, mask=mask)[1]
+            expect.shape(seen, (3, 70, 70), what="weights")
+            close((seen > 0) * 1, np.stack([mask] * 3) * 1, "1 where a weight is above 0")
+            names = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), (X[::-1], *weights), strict=True))
+            turned = self.attend(student, **names, num_heads=3)
+            close(turned[0], self.attend(student, X, *weights, 3)[0][::-1], "output, the words in reverse order")
+
     def test_float32(self, student):
-        """float32 gives float32, and what went in is as before."""
+        """float32 gives float32, float64 keeps its digits, and what went in is as before."""
         with shown(STAYS):
-            keeps(student.multi_head_attention, *BY_HAND.values(), 2, names="X W_Q W_K W_V W_O num_heads")
+            keeps(
+                student.multi_head_attention,
+                *BY_HAND.values(),
+                2,
+                CAUSAL[:3, :3],
+                names="X W_Q W_K W_V W_O num_heads mask",
+            )
+            parts = self.attend(student, *BY_HAND.values(), 2, mask=CAUSAL[:3, :3])
+            for part, what in zip(parts, ("output", "weights"), strict=True):
+                keeps_float64(part, what)

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import STAYS
+from ..shared_visible_tests import STAYS, drawn, each_head, keeps_float64
 
 
 @pytest.mark.exercise("output_projection")
@@ -75,6 +75,30 @@ class TestOutputProjection:
         ):
             close(expect.array(student.output_projection(self.HEADS, self.WIDE)), wanted)
             close(expect.array(student.output_projection(self.HEADS[0], self.WIDE)), wanted[0], "the first text alone")
+
+    def test_two_batch_axes(self, student):
+        """Two batch axes, (1, 2): the same numbers."""
+        heads = self.HEADS[np.newaxis]
+        with shown("How many axes may stand before (h, L, d_v)?", "exception", "shape", heads=heads, W_O=self.WIDE):
+            got = expect.array(student.output_projection(heads, self.WIDE))
+            expect.shape(got, (1, 2, 4, 5))
+            close(got[0], expect.array(student.output_projection(self.HEADS, self.WIDE)))
+
+    def test_many_heads(self, student):
+        """Eight heads and seventy words: the sum of what each head gives with its own rows of W_O."""
+        heads, W_O = drawn(1, 8, 70, 3), drawn(2, 24, 5)
+        with shown("With two heads it is right. Which number in your code is a size?", "exception", "shape"):
+            rows = each_head(W_O, 8, axis=0)
+            alone = [expect.array(student.output_projection(heads[i : i + 1], rows[i])) for i in range(8)]
+            close(expect.array(student.output_projection(heads=heads, W_O=W_O)), sum(alone))
+
+    def test_minus_a_third(self, student):
+        """Heads times minus a third give minus a third of it, in float64 with all its digits."""
+        heads = self.HEADS / -3
+        with shown("Is a number rounded or lost on the way, and of which dtype is each array?", heads=heads):
+            got = expect.array(student.output_projection(heads, self.WIDE))
+            close(-3 * got, student.output_projection(self.HEADS, self.WIDE), "minus three times the result")
+            keeps_float64(got)
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

@@ -25,8 +25,8 @@ class TestProjectionShapes:
                 equal(got[key], wanted, f"the shape of {key}")
 
     def test_other_values(self, student):
-        """All sizes differ: d_model 10, 2 heads, d_k 3, d_v 4."""
+        """All sizes differ: d_model 10, 3 heads, d_k 4, d_v 2."""
         with shown("What comes in, what goes out, for all heads together, and which matrices deal with values?"):
-            got = self.entries(student, 10, 2, 3, 4)
-            for key, wanted in (("W_Q", (10, 6)), ("W_K", (10, 6)), ("W_V", (10, 8)), ("W_O", (8, 10))):
+            got = self.entries(student, 10, 3, 4, 2)
+            for key, wanted in (("W_Q", (10, 12)), ("W_K", (10, 12)), ("W_V", (10, 6)), ("W_O", (6, 10))):
                 equal(got[key], wanted, f"the shape of {key}")

@@ -122,7 +122,7 @@ SIZES = {
         softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "no-max-subtraction", "sign-flipped", "hard-maximum",
     )
-    | mutation_options.CAUSAL | mutation_options.ZEROED | {"residual-added": [{"residual": 1}]},
+    | mutation_options.CAUSAL | mutation_options.ZEROED | {"residual-added": [{"residual": True}]},
     hints=WORDS | {
         "first-head-only": "Call it with head=0 and with head=1: do they differ? Which columns are head 1's?",
         "heads-counted-from-1": "Heads are counted from 0. Which columns does head 0 own?",
@@ -140,7 +140,7 @@ SIZES = {
     ),
 )  # fmt: skip
 def single_head(
-    columns=_own, at=(None, None, None), sources=lambda Q, K, V: (Q, K, V), words=lambda X, head, h: X, residual=0,
+    columns=_own, at=(None, None, None), sources=lambda Q, K, V: (Q, K, V), words=lambda X, head, h: X, residual=False,
     **options,
 ):  # fmt: skip
     def own(W, head, other, num_heads):
@@ -152,6 +152,6 @@ def single_head(
         Q, K, V = sources(*(seen @ own(W, head, other, num_heads) for W, other in each))
         more = {"h": num_heads, "d_model": X.shape[-1]}
         output, weights = mutation_options.attend(NUMPY, Q, K, V, more=more, **options)
-        return output + residual * X[..., : output.shape[-1]], weights
+        return (output + X[..., : output.shape[-1]] if residual else output), weights
 
     return attend

@@ -5,7 +5,23 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import STAYS, SURE, TEXTS, WIDE_K, WIDE_Q, WIDE_V, WIDE_WEIGHTS
+from .. import shared_visible_tests as by_hand
+from ..shared_visible_tests import (
+    STAYS,
+    SURE,
+    TEXTS,
+    W_K,
+    W_Q,
+    W_V,
+    WIDE_K,
+    WIDE_Q,
+    WIDE_V,
+    WIDE_WEIGHTS,
+    X,
+    drawn,
+    each_head,
+    keeps_float64,
+)
 
 WIDE = (WIDE_Q, WIDE_K, WIDE_V)
 FOUND = np.array(
@@ -34,10 +50,7 @@ FOUND = np.array(
 
 @pytest.mark.exercise("single_head")
 class TestSingleHead:
-    X = np.array([[1.0, 2.0], [3.0, 0.0]])
-    EYE = np.eye(2)
-    VALUES = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    BY_HAND = {"X": X, "W_Q": EYE, "W_K": EYE, "W_V": VALUES, "head": 1, "num_heads": 2}
+    BY_HAND = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}
 
     def attend(self, student, *args):
         output, weights = expect.pair(student.single_head(*args))
@@ -47,16 +60,25 @@ class TestSingleHead:
         return dict(zip(("X", "W_Q", "W_K", "W_V", "head", "num_heads"), (X, *WIDE, 1, 2), strict=True))
 
     def test_weights(self, student):
-        """The example by hand: head 1 has the weights (0.98, 0.02), and half and half."""
-        with shown("Which column of W_Q makes this head's queries, and which one of W_K its keys?", **self.BY_HAND):
-            _, weights = self.attend(student, *self.BY_HAND.values())
-            close(weights, np.array([[0.982, 0.018], [0.5, 0.5]]), "weights")
+        """The example by hand: head 1 gives the first word the weights (0.19, 0.19, 0.61)."""
+        hint = "Which columns of W_Q make this head's queries, which ones of W_K its keys, and what divides a score?"
+        with shown(hint, **self.BY_HAND, head=1, num_heads=2):
+            _, weights = self.attend(student, *self.BY_HAND.values(), 1, 2)
+            close(weights, by_hand.WEIGHTS[1], "weights")
 
     def test_output(self, student):
-        """The example by hand: head 1 finds (1.04, 1.96) for the first word and (2, 1) for the second."""
-        with shown("Which columns of W_V make this head's values, and what blends them?", **self.BY_HAND):
-            output, _ = self.attend(student, *self.BY_HAND.values())
-            close(output, np.array([[1.036, 1.964], [2.0, 1.0]]), "output")
+        """The example by hand: head 1 finds 1.81 for the first word, 1.83 and 1.87 for the others."""
+        hint = "Which columns of W_V make this head's values, and what blends them?"
+        with shown(hint, **self.BY_HAND, head=1, num_heads=2):
+            output, _ = self.attend(student, *self.BY_HAND.values(), 1, 2)
+            close(output, by_hand.FOUND[1], "output")
+
+    def test_head_0(self, student):
+        """The same words, head 0: it finds 1.47, 1.39 and 1.39."""
+        with shown("Heads are counted from 0. Where do a head's columns begin, and where do they end?", head=0):
+            output, weights = self.attend(student, *self.BY_HAND.values(), 0, 2)
+            close(weights, by_hand.WEIGHTS[0], "weights")
+            close(output, by_hand.FOUND[0], "output")
 
     def test_four_words(self, student):
         """Four words of width three, two heads with d_k = 5 and d_v = 6: no two sizes are alike."""
@@ -73,6 +95,38 @@ class TestSingleHead:
             expect.shape(weights, (3, 4, 4), what="weights")
             close(output, FOUND, "output")
 
+    def test_two_batch_axes(self, student):
+        """Two batch axes, (1, 3): the same numbers."""
+        with shown(
+            "How many axes may stand before (L, d_model)?", "exception", "shape", **self.wide(TEXTS[np.newaxis])
+        ):
+            output, weights = self.attend(student, TEXTS[np.newaxis], *WIDE, 1, 2)
+            expect.shape(weights, (1, 3, 4, 4), what="weights")
+            close(output, FOUND[np.newaxis], "output")
+
+    def test_every_head(self, student):
+        """Each of three heads, and of eight, finds what it finds with its own columns only, as a single head."""
+        question = "Which columns does head i own, from where to where?"
+        for heads in (3, 8):
+            words, wide = drawn(1, 5, 12), [drawn(seed, 12, 2 * heads) / 4 for seed in (2, 3, 4)]
+            for i in range(heads):
+                with shown(question, "exception", "shape", head=i, num_heads=heads):
+                    own = [each_head(W, heads)[i] for W in wide]
+                    output, weights = self.attend(student, words, *wide, i, heads)
+                    alone = self.attend(student, words, *own, 0, 1)
+                    close(weights, alone[1], "weights")
+                    close(output, alone[0], "output")
+
+    def test_seventy_words(self, student):
+        """Seventy words in reverse order find the same in reverse order. Arguments may come by name."""
+        words, wide = drawn(5, 70, 6), [drawn(seed, 6, 9) / 3 for seed in (6, 7, 8)]
+        with shown("With four words it is right. Which number in your code is a size?", "exception", "shape"):
+            output, weights = self.attend(student, words, *wide, 2, 3)
+            given = dict(zip(("X", "W_Q", "W_K", "W_V"), (words[::-1], *wide), strict=True))
+            turned = expect.pair(student.single_head(**given, head=2, num_heads=3))
+            close(turned[0], output[::-1], "output")
+            close(turned[1], weights[::-1, ::-1], "weights")
+
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights."""
         X = 1e4 * TEXTS[0]
@@ -81,6 +135,8 @@ class TestSingleHead:
             close(self.attend(student, X, *WIDE, 1, 2)[1], wanted, "weights")
 
     def test_float32(self, student):
-        """float32 gives float32, and what went in is as before."""
+        """float32 gives float32, float64 keeps its digits, and what went in is as before."""
         with shown(STAYS):
             keeps(student.single_head, *self.wide(TEXTS[0]).values(), names="X W_Q W_K W_V head num_heads")
+            for part, what in zip(self.attend(student, TEXTS[0], *WIDE, 1, 2), ("output", "weights"), strict=True):
+                keeps_float64(part, what)
