@@ -77,8 +77,9 @@ def pace(step: int, steps: int) -> float:
 
 
 def write(model: torch.nn.Module, tokens: byte_pairs.Tokenizer, path: Path) -> None:
-    """Write weights and positions as float16, and the tokenizer's merges as pairs of token ids."""
+    """Write weights as float16, positions as float32, and the tokenizer's merges as pairs of token ids."""
     arrays = {name: tensor.numpy().astype(np.float16) for name, tensor in model.state_dict().items()}
+    arrays["positions"] = model.state_dict()["positions"].numpy()
     ids = {token: number for number, token in enumerate(tokens.tokens)}
     arrays[trained_decoder.MERGES] = np.array([[ids[a], ids[b]] for a, b in tokens.merges], dtype=np.int16)
     path.write_bytes(save(arrays))

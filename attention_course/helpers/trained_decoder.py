@@ -31,6 +31,7 @@ NUM_HEADS, NUM_LAYERS, MAX_LENGTH = SIZES["num_heads"], SIZES["num_layers"], SIZ
 NAMES = tuple(f"layer {layer}, head {head}" for layer in range(NUM_LAYERS) for head in range(NUM_HEADS))
 
 Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+Layer = Callable[[Any, Any], tuple[Any, Any]]  # of x (L, d_model) and a mask (L, L), both tensors
 
 
 @dataclass(frozen=True)
@@ -58,30 +59,33 @@ class Reading:
         return [(tokenizer().tokens[number], float(scores[number] / scores.sum())) for number in likeliest]
 
 
-def read(text: str, attention: Attention | None = None) -> Reading:
+def read(text: str, attention: Attention | None = None, layers: Sequence[Layer] | None = None) -> Reading:
     """Let the model read a text.
 
     attention: what it attends with, from Q, K and V, (num_heads, L, d) each, to (output, weights), (num_heads, L, d)
         and (num_heads, L, L), as assignment 2's `causal_attention` does; PyTorch's own, causal, where not given
+    layers: or whole layers in its place, one for each of the model's, from x (L, d_model) and a causal mask (L, L) to
+        (output, weights), (L, d_model) and (num_heads, L, L), as assignment 4's `MultiHeadAttention` does
 
     Raises `ValueError` where the text has more than `MAX_LENGTH` tokens, or fewer than one, or a character that is not
-    ASCII, or where `attention` gives other shapes.
+    ASCII, or where `attention` or a layer gives other shapes.
     """
     ids = np.array(tokenizer().encode(text), dtype=np.int64)
     if not 1 <= len(ids) <= MAX_LENGTH:
         raise ValueError(f"the text has {len(ids)} tokens; the model reads from 1 to {MAX_LENGTH}")
-    weights, logits = _run(ids, attention or _ready_made)
+    heads = [_of_heads(layer, attention or _ready_made) for layer in range(NUM_LAYERS)]
+    weights, logits = _run(ids, heads if layers is None else layers)
     return Reading(ids, _shown([tokenizer().tokens[number] for number in ids]), weights, logits)
 
 
-def _run(ids: np.ndarray, attention: Attention) -> tuple[np.ndarray, np.ndarray]:
+def _run(ids: np.ndarray, layers: Sequence[Layer]) -> tuple[np.ndarray, np.ndarray]:
     """Where the heads look, (num_layers, num_heads, L, L), and the logits, (L, vocab_size)."""
     import torch
     from torch.nn.functional import layer_norm, relu
     from torch.nn.functional import linear as product
 
     W = {name: torch.from_numpy(array.copy()) for name, array in weights().items()}
-    width, looks = SIZES["d_model"], []
+    L, width, looks = len(ids), SIZES["d_model"], []
 
     def norm(x: Any, name: str) -> Any:
         return layer_norm(x, (width,), W[f"{name}.weight"], W[f"{name}.bias"])
@@ -89,23 +93,37 @@ def _run(ids: np.ndarray, attention: Attention) -> tuple[np.ndarray, np.ndarray]
     def linear(x: Any, name: str) -> Any:
         return product(x, W[f"{name}.weight"], W[f"{name}.bias"])
 
-    x = W["embedding.weight"][torch.from_numpy(ids)] * math.sqrt(width) + W["positions"][: len(ids)]  # (L, d_model)
-    for block in (f"blocks.{layer}" for layer in range(NUM_LAYERS)):
-        normed = norm(x, f"{block}.norm_1")
-        of_heads = (torch.stack(W[f"{block}.attention.W_{name}.weight"].chunk(NUM_HEADS)) for name in "QKV")
-        Q, K, V = ((normed @ rows.mT).numpy() for rows in of_heads)  # (num_heads, L, d)
-        found, look = _checked(attention(Q, K, V), V)
-        looks.append(look)
-        columns = W[f"{block}.attention.W_O.weight"].chunk(NUM_HEADS, dim=1)
-        x = x + sum(torch.from_numpy(head) @ own.mT for head, own in zip(found, columns, strict=True))
-        x = x + linear(relu(linear(norm(x, f"{block}.norm_2"), f"{block}.feed_forward.0")), f"{block}.feed_forward.2")
+    x = W["embedding.weight"][torch.from_numpy(ids)] * math.sqrt(width) + W["positions"][:L]  # (L, d_model)
+    mask = torch.ones(L, L, dtype=torch.bool).tril()
+    with torch.no_grad():
+        for number, layer in enumerate(layers):
+            block = f"blocks.{number}"
+            found, look = _checked(layer(norm(x, f"{block}.norm_1"), mask), (L, width), (NUM_HEADS, L, L))
+            looks.append(look)
+            x = x + torch.from_numpy(found)
+            hidden = relu(linear(norm(x, f"{block}.norm_2"), f"{block}.feed_forward.0"))
+            x = x + linear(hidden, f"{block}.feed_forward.2")
     return np.stack(looks), linear(norm(x, "norm"), "output").numpy()
 
 
-def _checked(given: Any, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Output and weights of an attention as arrays. Raises `ValueError` if their shapes are wrong."""
+def _of_heads(number: int, attention: Attention) -> Layer:
+    """Layer `number`, which attends with this function of Q, K and V."""
+    import torch
+
+    W_Q, W_K, W_V, W_O = (torch.from_numpy(array.copy()) for array in layer_weights(number).values())
+
+    def layer(x: Any, mask: Any) -> tuple[Any, Any]:
+        Q, K, V = ((x @ torch.stack(W.chunk(NUM_HEADS)).mT).numpy() for W in (W_Q, W_K, W_V))  # (num_heads, L, d)
+        found, look = _checked(attention(Q, K, V), V.shape, (*V.shape[:2], V.shape[1]))
+        columns = W_O.chunk(NUM_HEADS, dim=1)
+        return sum(torch.from_numpy(head) @ own.mT for head, own in zip(found, columns, strict=True)), look
+
+    return layer
+
+
+def _checked(given: Any, *wanted: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Output and weights of an attention as arrays. Raises `ValueError` if their shapes are not the wanted ones."""
     output, weights = (np.asarray(array, dtype=np.float32) for array in given)
-    wanted = V.shape, (*V.shape[:2], V.shape[1])
     if (output.shape, weights.shape) != wanted:
         raise ValueError(
             f"the attention gave output and weights of {output.shape} and {weights.shape}, not of {wanted}"
@@ -131,6 +149,11 @@ def _shown(tokens: Sequence[str]) -> tuple[str, ...]:
 def weights() -> dict[str, np.ndarray]:
     """The model's numbers by the names that assignment 5's decoder gives them; its positions are among them."""
     return {name: array for name, array in _numbers().items() if name != MERGES}
+
+
+def layer_weights(number: int) -> dict[str, np.ndarray]:
+    """W_Q, W_K, W_V and W_O of layer `number`, by the names that assignment 4's module gives them."""
+    return {f"W_{name}.weight": _numbers()[f"blocks.{number}.attention.W_{name}.weight"] for name in "QKVO"}
 
 
 @cache

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# **Time:** about 85 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3.
+# **Time:** about 85 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3, and PyTorch modules in exercise 5.
 #
 # Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
 #
@@ -26,14 +26,19 @@
 # 5. `MultiHeadAttention`
 # 6. a question to answer in words
 #
+# At the end a trained model reads your own sentence with your module, and you take out one of its heads.
+#
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
-# **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
-# and from NumPy 2 on makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments
-# hold what they held before, and they may come by name.
+# **What also counts**, a little each time: `float32` in gives `float32` out, and `float64` in gives `float64` out. In
+# NumPy 2, `float32 / np.sqrt(4)` is `float64`, while `float32 / math.sqrt(4)` stays `float32`. The arguments hold what they
+# held before. They may come by name, and in any layout in memory.
 #
-# **Stuck?** `hint("projection_shapes")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1. Heads are counted from 0
+# everywhere, in formulas, code and pictures.
+#
+# **Stuck?** `hint("projection_shapes")` in any cell gives a first nudge. Ask again for a second one, and once more for an example and where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
 # %%
@@ -50,10 +55,10 @@ from attention_course import check, explore, heatmap, hint
 # A bank can hold money, and a bank can be the side of a river. Two words, each an embedding of four numbers made by
 # hand, so $X$ has shape $(2, 4)$. Two heads, each with its own $W_q$, $W_k$, $W_v$ of shape $(4, 4)$:
 #
-# - the **first** head compares the words by their first number, *finance*,
-# - the **second** by their second number, *place*.
+# - **head 0** compares the words by their first number, *finance*,
+# - **head 1** by their second number, *place*.
 #
-# Follow *Bank* in the first head. Its finance is 1, that of *Money* is 2. So its scores are $1 \cdot 2 / \sqrt 4 = 1$
+# Follow *Bank* in head 0. Its finance is 1, that of *Money* is 2. So its scores are $1 \cdot 2 / \sqrt 4 = 1$
 # for *Money* and $1 \cdot 1 / \sqrt 4 = 0.5$ for itself, and the softmax of $(1, 0.5)$ is $(0.62, 0.38)$.
 
 # %% tags=["active-ipynb"]
@@ -62,12 +67,12 @@ from attention_course import check, explore, heatmap, hint
 # X = np.array([[2.0, 0.0, 1.0, 0.0],   # Money
 #               [1.0, 2.0, 0.0, 1.0]])  # Bank
 #
-# W_q1 = W_k1 = np.diag([1.0, 0.0, 0.0, 0.0])  # the first head sees finance alone
-# W_q2 = W_k2 = np.diag([0.0, 1.0, 0.0, 0.0])  # the second head sees place alone
-# W_v1 = W_v2 = np.eye(4)                      # both hand on the whole word
+# W_q0 = W_k0 = np.diag([1.0, 0.0, 0.0, 0.0])  # head 0 sees only finance
+# W_q1 = W_k1 = np.diag([0.0, 1.0, 0.0, 0.0])  # head 1 sees only place
+# W_v0 = W_v1 = np.eye(4)                      # both hand on the whole word
 #
 # attention, Z = [], []
-# for W_q, W_k, W_v in ((W_q1, W_k1, W_v1), (W_q2, W_k2, W_v2)):
+# for W_q, W_k, W_v in ((W_q0, W_k0, W_v0), (W_q1, W_k1, W_v1)):
 #     scores = (X @ W_q) @ (X @ W_k).T / math.sqrt(4)                        # (2, 2)
 #     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)  # (2, 2)
 #     attention.append(weights)
@@ -77,10 +82,10 @@ from attention_course import check, explore, heatmap, hint
 #         names=["head 0: money", "head 1: a place"])
 
 # %% [markdown]
-# **What to notice.** Read the row *Bank*. In head 0 it takes 62 % from *Money*: a house for money. In head
-# 1 it keeps 88 % of itself: a place.
+# **What to notice.** Read the row *Bank*. In head 0 it takes 62 % from *Money*: a house for money. In head 1
+# it keeps 88 % of itself: a place.
 #
-# Now there are two answers for each word, $Z_0$ and $Z_1$, but the next layer wants **one** vector a word, of the
+# Now there are two answers for each word, $Z_0$ and $Z_1$, but the next layer wants **one** vector per word, of the
 # width it came in. So lay the two side by side and multiply by a matrix $W_O$. Here is one that takes half of each:
 
 # %% tags=["active-ipynb"]
@@ -93,8 +98,8 @@ from attention_course import check, explore, heatmap, hint
 # print("W_O         ", W_O.shape)
 # print("output      ", (concatenated @ W_O).shape, "the shape that X had")
 # print()
-# print("Bank, first head   ", Z[0][1].round(2))
-# print("Bank, second head  ", Z[1][1].round(2))
+# print("Bank, head 0       ", Z[0][1].round(2))
+# print("Bank, head 1       ", Z[1][1].round(2))
 # print("Bank, the output   ", (concatenated @ W_O)[1].round(2), "both perspectives, balanced")
 
 # %% [markdown]
@@ -107,11 +112,11 @@ from attention_course import check, explore, heatmap, hint
 # | example | `d_model` | `num_heads` | `d_k` | `d_v` | `W_Q` | `W_O` |
 # | --- | --- | --- | --- | --- | --- | --- |
 # | *Money Bank* | 4 | 2 | 4 | 4 | (4, 8) | (8, 4) |
-# | a small one, for later | 3 | 2 | 3 | 3 | (3, 6) | (6, 3) |
+# | a small one, for later | 4 | 2 | 3 | 1 | (4, 6) | (2, 4) |
 # | the original paper | 512 | 8 | 64 | 64 | (512, 512) | (512, 512) |
 #
-# In the paper $8 \cdot 64 = 512$, so everything is square. That is a choice and no law: in the other two rows
-# `d_model` is not `num_heads` times `d_k`. And `d_v` may differ from `d_k`.
+# In the paper $8 \cdot 64 = 512$, so everything is square. That is a choice, not a law: in the other two rows
+# `d_model` is not `num_heads` times `d_k`. And `d_v` may differ from `d_k`, as in the small one.
 
 # %% nbgrader={"grade": false, "grade_id": "projection_shapes", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def projection_shapes(d_model, num_heads, d_k, d_v):
@@ -169,12 +174,13 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # %% [markdown]
 # ## Bring your own
 #
-# Attention itself you have written already, and you have cut matrices into heads and put heads together again. Copy your
-# `scaled_dot_product_attention` from assignment 1, and your `split_heads` and `concat_heads` from assignment 3, into the three cells
-# below. The exercises may call them, so that only what is new is left to write: $W_O$, whose columns are whose, and the mask.
+# You have written attention already, and you have cut matrices into heads and put heads together again. Copy your
+# `scaled_dot_product_attention` from assignment 1, and your `split_heads` and `concat_heads` from assignment 3, into the
+# three cells below. (Their notebooks are in the folders beside this one.) The exercises may call them, so that you only write
+# what is new: $W_O$, whose columns are whose, and the mask.
 #
-# These cells earn no points, and they cost none: where what you bring has a mistake, or is missing, the exercises are judged as if it
-# were right. You may also leave them as they are, and write everything anew.
+# These cells earn no points, and they cost none. Where one has a mistake or is missing, grading puts a right one in its
+# place. The checks in this notebook use yours. You may also leave the cells as they are, and write everything again.
 
 # %% nbgrader={"grade": false, "grade_id": "bring-scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(Q, K, V):
@@ -246,7 +252,7 @@ def output_projection(heads, W_O):
     heads: what each head found, (..., h, L, d_v); head 0 comes first
     W_O: (h * d_v, d_model)
 
-    Returns one vector a word, (..., L, d_model), in the dtype of the input. `...` is any
+    Returns one vector per word, (..., L, d_model), in the dtype of the input. `...` is any
     number of batch axes, also none. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
@@ -288,36 +294,50 @@ def output_projection(heads, W_O):
 # %% [markdown]
 # ## 3. `single_head`
 #
-# Before all heads, one. A head is the attention of assignment 1, on vectors that it makes with columns of its own. You may call the
-# `scaled_dot_product_attention` that you have brought. New is which columns are whose. Of $W_Q$ and $W_K$ head $i$ owns the columns
-# $i \cdot d_k$ to $(i + 1) \cdot d_k$, of $W_V$ the columns $i \cdot d_v$ to $(i + 1) \cdot d_v$. Heads are counted from 0.
+# Before all heads, one. A head is the attention of assignment 1, on vectors that it makes with columns of its own. You may
+# call the `scaled_dot_product_attention` that you have brought. New is which columns are whose. Of $W_Q$ and $W_K$, head $i$
+# owns the columns $i \cdot d_k$ to $(i + 1) \cdot d_k$, the last one not included. Of $W_V$ it owns the columns
+# $i \cdot d_v$ to $(i + 1) \cdot d_v$.
 #
 # $$Q_i = X W_Q^{(i)} \qquad K_i = X W_K^{(i)} \qquad V_i = X W_V^{(i)} \qquad
 # Z_i = \operatorname{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d_k}}\right) V_i$$
 #
-# **By hand:** two words of width 2, two heads with $d_k = 1$ and $d_v = 2$. What is head 1 doing?
+# The dots in the docstring, `...`, stand for any number of batch axes, also none. PyTorch's own attention earns nothing here.
+
+# %% [markdown]
+# **By hand:** three words of width 4, two heads with $d_k = 3$ and $d_v = 1$. In these matrices every column holds a single 1,
+# so it picks one of a word's four numbers, counted from 0:
 #
-# $$X = \begin{pmatrix} 1 & 2 \\ 3 & 0 \end{pmatrix} \quad W_Q = W_K = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix} \quad
-# W_V = \begin{pmatrix} 0 & 0 & 1 & 0 \\ 0 & 0 & 0 & 1 \end{pmatrix}$$
+# $$X = \begin{pmatrix} 1 & 1 & 1 & 1 \\ 1 & 2 & 2 & 0 \\ 2 & 2 & 1 & 1 \end{pmatrix}$$
 #
-# - It owns column 1 of $W_Q$ and $W_K$. So its queries and its keys are $(2, 0)$: each word's second number.
-# - The first word scores $(2 \cdot 2,\; 2 \cdot 0) / \sqrt 1 = (4, 0)$, and its weights are $(0.98, 0.02)$. The second scores $(0, 0)$: half and half.
-# - It owns columns 2 and 3 of $W_V$, so its values are the words as they are.
-# - It finds $0.98 \cdot (1, 2) + 0.02 \cdot (3, 0) = (1.04, 1.96)$ for the first word, and $(2, 1)$ for the second.
+# | | head 0's columns pick | head 1's columns pick |
+# | --- | --- | --- |
+# | $W_Q$, (4, 6) | 2, 0, 3 | 0, 1, 3 |
+# | $W_K$, (4, 6) | 3, 2, 0 | 3, 1, 0 |
+# | $W_V$, (4, 2) | 0 | 1 |
 #
-# PyTorch's own attention earns nothing here.
+# What does head 1 find for the first word?
+#
+# | step | head 1 |
+# | --- | --- |
+# | the first word's query, its numbers 0, 1 and 3 | (1, 1, 1) |
+# | the three keys, the numbers 3, 1 and 0 of each word | (1, 1, 1), (0, 2, 1), (1, 2, 2) |
+# | scores, divided by $\sqrt 3$ | $(3, 3, 5) / \sqrt 3 = (1.73, 1.73, 2.89)$ |
+# | weights | (0.19, 0.19, 0.61) |
+# | the three values, number 1 of each word | 1, 2, 2 |
+# | what it finds | $0.19 \cdot 1 + 0.19 \cdot 2 + 0.61 \cdot 2 = 1.81$ |
 
 # %% nbgrader={"grade": false, "grade_id": "single_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def single_head(X, W_Q, W_K, W_V, head, num_heads):
     """What one of several heads finds, and where it looks.
 
-    X: one vector a word, (..., L, d_model)
+    X: one vector per word, (..., L, d_model)
     W_Q, W_K: of all heads, (d_model, h * d_k); head 0 owns the first d_k columns, head 1
         the next d_k
     W_V: of all heads, (d_model, h * d_v), its columns owned in the same way; d_v may
         differ from d_k
     head: which one, from 0 to num_heads - 1
-    num_heads: h
+    num_heads: h, at least 1
 
     Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in
     the dtype of the input. Large scores (10,000 and more) give finite numbers. What comes
@@ -342,14 +362,17 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # check("single_head")
 
 # %% [markdown]
-# **What to notice.** Your function finds both heads of *Money Bank* again. Their small matrices stand side by side in wide ones, and it knows whose columns
-# are whose:
+# **What to notice.** Your function finds both heads of *Money Bank* again. Their small matrices stand side by side in wide
+# ones, and it knows whose columns are whose:
 
 # %% tags=["active-ipynb"]
-# wide_q, wide_k, wide_v = np.hstack([W_q1, W_q2]), np.hstack([W_k1, W_k2]), np.hstack([W_v1, W_v2])   # (4, 8) each
+# wide_q = np.hstack([W_q0, W_q1])   # (4, 8)
+# wide_k = np.hstack([W_k0, W_k1])   # (4, 8)
+# wide_v = np.hstack([W_v0, W_v1])   # (4, 8)
 # both = [single_head(X, wide_q, wide_k, wide_v, head, num_heads=2) for head in range(2)]
 # print("as in the first picture:", all(np.allclose(Z[head], both[head][0]) for head in range(2)))
-# heatmap(np.stack([weights for _, weights in both]), rows=words, columns=words, title="Money Bank, from single_head", names=["head 0", "head 1"])
+# heatmap(np.stack([weights for _, weights in both]), rows=words, columns=words,
+#         title="Money Bank, from single_head", names=["head 0", "head 1"])
 
 # %% [markdown]
 # ## 4. `multi_head_attention`
@@ -361,43 +384,50 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # 3. attend in each head: scores divided by $\sqrt{d_k}$, softmax over the keys, times the values,
 # 4. concatenate and multiply by $W_O$.
 #
-# You can go through the heads one by one, as in `single_head`. Or project once and reshape, for all heads at a time. Both are right.
-# New is the mask, which comes below.
+# You can go through the heads one by one, as in `single_head`. Or project once and reshape, for all heads at a time. Both
+# are right. New is the mask, which comes below.
 
 # %% [markdown]
-# **By hand:** two words of width 3, two heads of width 3, the *small one* of the table above. `I` is the identity,
-# `0` is all zeros, and `|` puts two matrices side by side:
+# **By hand:** the three words of exercise 3, with the same $W_Q$, $W_K$ and $W_V$, and now with both heads and
 #
-# $$X = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & 1 \end{pmatrix} \quad W_Q = (I \,|\, I) \quad W_K = (I \,|\, 0) \quad
-# W_V = (I \,|\, I) \quad W_O = \begin{pmatrix} I \\ I \end{pmatrix}$$
+# $$W_O = \left(\begin{array}{cccc} 2 & 2 & 2 & 1 \\ \hline 1 & 2 & 0 & 1 \end{array}\right)$$
 #
-# - *Head 0* compares the words as they are. The first word scores $(5, 2) / \sqrt 3$, so its weights are
-#   $(0.85, 0.15)$. The second scores $(2, 2) / \sqrt 3$: half and half.
-# - *Head 1* has zeros for keys, so all its scores are 0 and it gives every word half and half.
-# - First word: $Z_0 = 0.85 \cdot (1, 0, 2) + 0.15 \cdot (0, 1, 1) = (0.85, 0.15, 1.85)$ and $Z_1 = (0.5, 0.5, 1.5)$.
-#   This $W_O$ adds the two: $(1.35, 0.65, 3.35)$.
+# The first row of $W_O$ meets what head 0 finds, the second row what head 1 finds.
+#
+# - *Head 0*, first word: the query is $(1, 1, 1)$, the scores are $(3, 3, 4) / \sqrt 3$, and the weights $(0.26, 0.26, 0.47)$. Its
+#   values are number 0 of each word: 1, 1 and 2. It finds 1.47.
+# - *Head 1* finds 1.81, as above.
+# - The output for the first word is $1.47 \cdot (2, 2, 2, 1) + 1.81 \cdot (1, 2, 0, 1) = (4.75, 6.56, 2.94, 3.28)$.
 
 # %% [markdown]
-# **The mask** is boolean, and `True` means *may attend*. It broadcasts to the scores, $(\dots, h, L, L)$: one of shape
-# $(L, L)$ is the same for all heads, one of shape $(B, 1, 1, L)$ hides the padding of each sentence in a batch. A mask of $(B, L, L)$, one table a sentence, does
-# not know of heads and would meet the wrong axis: the caller gives it one, `mask[:, None]`, of shape $(B, 1, L, L)$. A word
-# that may attend to nothing gets weights 0 and output 0.
+# **The mask** is boolean, and `True` means *may attend*. It broadcasts to the scores, $(\dots, h, L, L)$, and never adds an axis
+# to them:
 #
-# You may call `output_projection` from above, and `split_heads`, which you have brought. If one of them still has a mistake, this exercise is judged as if it had none.
+# | mask | what it says |
+# | --- | --- |
+# | $(L, L)$ | one table, the same for all heads and all texts |
+# | $(h, L, L)$ | one table for each head |
+# | $(B, 1, 1, L)$ | the padding of each text in a batch, the same for all heads and queries |
+# | $(B, 1, L, L)$ | one table for each text. It comes with the axis of length 1: $(B, L, L)$ would meet the axis of the heads |
 #
-# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
+# A row of the mask may allow nothing. That word gets weights 0 and output 0.
+#
+# You may call `output_projection` from above, and the `split_heads` that you have brought. If one of them has a mistake, grading
+# judges this exercise with a right one in its place.
+#
+# Please write attention yourself: PyTorch's own earns nothing here. In other cells you may compare with it.
 
 # %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     """Attention in num_heads heads, concatenated and brought together by W_O.
 
-    X: one vector a word, (..., L, d_model)
+    X: one vector per word, (..., L, d_model)
     W_Q, W_K: (d_model, h * d_k); head 0 owns the first d_k columns, head 1 the next d_k
     W_V: (d_model, h * d_v), its columns owned in the same way; d_v may differ from d_k
     W_O: (h * d_v, d_model)
-    num_heads: h
-    mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None:
-        everywhere
+    num_heads: h, at least 1
+    mask: bool, broadcasts to (..., h, L, L) without adding an axis, True where a query may
+        attend; None: everywhere
 
     Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
     both in the dtype of the input. Large scores (10,000 and more) give finite numbers. A
@@ -430,17 +460,22 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # check("multi_head_attention")
 
 # %% [markdown]
-# **What to notice.** The example by hand: $d_{model} = 3$ is not $2 \cdot 3$, and the output has the shape of $X$ all
-# the same.
+# **What to notice.** The example by hand: $d_{model} = 4$ is neither $2 \cdot 3$ nor $2 \cdot 1$, and the output has the shape
+# of $X$ all the same.
 
 # %% tags=["active-ipynb"]
-# eye, zero = np.eye(3), np.zeros((3, 3))
-# small = np.array([[1.0, 0.0, 2.0],
-#                   [0.0, 1.0, 1.0]])           # (2, 3): two words
-# W_Q = np.hstack([eye, eye])                   # (3, 6): two heads of width 3
-# W_K = np.hstack([eye, zero])                  # (3, 6)
-# W_V = np.hstack([eye, eye])                   # (3, 6)
-# W_O = np.concatenate([eye, eye])              # (6, 3)
+# def picking(*numbers):                        # a matrix whose columns each pick one number of a word
+#     return np.eye(4)[:, list(numbers)]
+#
+#
+# small = np.array([[1.0, 1.0, 1.0, 1.0],
+#                   [1.0, 2.0, 2.0, 0.0],
+#                   [2.0, 2.0, 1.0, 1.0]])      # (3, 4): three words
+# W_Q = picking(2, 0, 3, 0, 1, 3)               # (4, 6): two heads of width 3
+# W_K = picking(3, 2, 0, 3, 1, 0)               # (4, 6)
+# W_V = picking(0, 1)                           # (4, 2): two heads of width 1
+# W_O = np.array([[2.0, 2.0, 2.0, 1.0],
+#                 [1.0, 2.0, 0.0, 1.0]])        # (2, 4)
 #
 # output, weights = multi_head_attention(small, W_Q, W_K, W_V, W_O, num_heads=2)
 # print("weights of the first word: head 0", weights[0, 0].round(2), " head 1", weights[1, 0].round(2))
@@ -451,12 +486,12 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # ### See it
 #
 # *Money Bank* again, with your function. The two heads' small matrices stand side by side in the wide ones, and this
-# time $W_O$ listens three times as much to the second head as to the first.
+# time $W_O$ listens three times as much to head 1 as to head 0.
 
 # %% tags=["active-ipynb"]
-# W_Q = np.hstack([W_q1, W_q2])                                # (4, 8)
-# W_K = np.hstack([W_k1, W_k2])                                # (4, 8)
-# W_V = np.hstack([W_v1, W_v2])                                # (4, 8)
+# W_Q = np.hstack([W_q0, W_q1])                                # (4, 8)
+# W_K = np.hstack([W_k0, W_k1])                                # (4, 8)
+# W_V = np.hstack([W_v0, W_v1])                                # (4, 8)
 # W_O = np.concatenate([0.25 * np.eye(4), 0.75 * np.eye(4)])   # (8, 4)
 #
 # output, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)
@@ -465,7 +500,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # heatmap(weights, rows=words, columns=words, title="Money Bank, from your function", names=["head 0", "head 1"])
 
 # %% [markdown]
-# **What to notice.** There is one matrix of weights a head, and only one output for all heads together: the heads
+# **What to notice.** There is one matrix of weights per head, and only one output for all heads together: the heads
 # meet in $W_O$ and nowhere before. And a mask of shape $(2, 2)$ holds in both. Here *Money* may not look ahead:
 
 # %% tags=["active-ipynb"]
@@ -485,6 +520,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # - `d_head` is the width of each head, $d_k = d_v$. Most people leave it out and share `d_model` evenly among the
 #   heads, so then it is `d_model // num_heads`. Where that leaves a remainder, raise a `ValueError`. Where `d_head`
 #   is given, nothing has to divide.
+# - Head $i$ owns the same columns of $x W_Q$, $x W_K$ and $x W_V$ as before, and the same numbers go into $W_O$: those of
+#   head 0 first.
 # - Gradients flow to `x` and to all four matrices. They stay finite where a query may attend to nothing.
 #
 # `torch.softmax` is fine to use. PyTorch's ready-made attention is not: you are writing it.
@@ -501,12 +538,13 @@ class MultiHeadAttention(nn.Module):
     """Multi-head self-attention with its own W_Q, W_K, W_V and W_O.
 
     d_model: width of a word's vector
-    num_heads: h
+    num_heads: h, at least 1
     d_head: width of one head; None: d_model // num_heads, a ValueError where that leaves a
         remainder
 
     Parameters: W_Q.weight, W_K.weight, W_V.weight (h * d_head, d_model) and W_O.weight
-    (d_model, h * d_head). There is no dropout: in train() it gives what it gives in eval().
+    (d_model, h * d_head). There is no dropout, and nothing is kept from
+    one call to the next: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_head=None):
@@ -527,8 +565,8 @@ class MultiHeadAttention(nn.Module):
         """Attend.
 
         x: (..., L, d_model)
-        mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None:
-            everywhere
+        mask: bool, broadcasts to (..., h, L, L) without adding an axis, True where a query
+            may attend; None: everywhere
 
         Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
         both in the dtype of the parameters. A query that may attend to nothing gets weights 0
@@ -594,6 +632,59 @@ class MultiHeadAttention(nn.Module):
 # feed-forward layer that follows brings non-linearity for each word. Without $W_O$ every head would keep its own
 # fixed place in the vector: no number of $z'$ could blend two heads, a useless head could not be turned down, and
 # the width would be $h \cdot d_v$, which need not be $d_{model}$ and would grow with every head.
+
+# %% [markdown]
+# ## 7. Read with it, and take out a head
+#
+# Assignment 3 had a small decoder that has read *Pride and Prejudice*. It has three layers of four heads. Its weights fit your module, so
+# here it reads with your code in all three layers. What does it expect after a sentence that somebody is speaking?
+
+# %% tags=["active-ipynb"]
+# from attention_course import trained_decoder
+#
+# sentence = '"You are very kind," said Elizabeth, "but I am not tired.'   # write your own
+#
+#
+# def trained_layers():
+#     """The three attention layers of the trained model, as your module."""
+#     layers = []
+#     for number in range(trained_decoder.NUM_LAYERS):
+#         layer = MultiHeadAttention(96, 4)
+#         layer.load_state_dict({name: torch.tensor(W) for name, W in trained_decoder.layer_weights(number).items()})
+#         layers.append(layer)
+#     return layers
+#
+#
+# def likeliest(reading):
+#     return ", ".join(f"{token!r} {share:.2f}" for token, share in reading.next_tokens(3))
+#
+#
+# print("next, with your module:          ", likeliest(trained_decoder.read(sentence, layers=trained_layers())))
+# print("next, with PyTorch's attention:  ", likeliest(trained_decoder.read(sentence)))
+
+# %% [markdown]
+# Now take out one head. Its rows of $W_O$ say what reaches the output, so put zeros there (`nn.Linear` keeps them as columns).
+# Before you run the cell: do you expect that one head of twelve makes a difference? Which one did you find in the puzzle of
+# assignment 3?
+
+# %% tags=["active-ipynb"]
+# def without(number, head):
+#     """All layers, but what this head of layer `number` finds reaches nobody."""
+#     layers = trained_layers()
+#     with torch.no_grad():
+#         layers[number].W_O.weight[:, 24 * head : 24 * (head + 1)] = 0
+#     return layers
+#
+#
+# for number in range(trained_decoder.NUM_LAYERS):
+#     for head in range(trained_decoder.NUM_HEADS):
+#         print(f"without layer {number}, head {head}:", likeliest(trained_decoder.read(sentence, layers=without(number, head))))
+
+# %% [markdown]
+# **What to notice.** Eleven times *I* stays the likeliest by far: somebody is still speaking. Without head 0 of layer 1 the model is no longer sure that
+# anybody is. It expects a new line, as after the end of a paragraph. That is the head that looks for quotation
+# marks, and its few rows of $W_O$ are the only way by which the others hear of them. Assignments 6 and 9 take
+# heads out with more care.
 
 # %% [markdown]
 # ---

@@ -22,7 +22,7 @@ class TestMultiHeadAttention(MultiHeadTests):
 
     @pytest.mark.weight(0.3)
     def test_widths(self, student):
-        """d_model need not be h * d_k, nor d_v be d_k, as in the example with X (2, 3) and W_Q (3, 6)."""
+        """d_model need not be h * d_k, nor d_v be d_k, as in the example with X (3, 4) and W_Q (4, 6)."""
         attention = self.attention(student)
         self.looks_like_attention(attention)
         # Zeros change nothing: d_model = 7 padded to 12, and d_v = 2 padded to 4, are the ordinary case.
