@@ -49,19 +49,22 @@ def regrade(
 def roster(file: Annotated[Path, Argument(help="A CSV file with the columns id, name and email.")]) -> None:
     """Enter who is in the class into the gradebook: formgrader then shows names, and exports have a row for everybody.
 
-    An id is the name of the student's folder in submitted/. If you run it again, names and addresses are brought up to
-    date, and nobody is taken away.
+    An id is the name of the student's folder in submitted/. In a file from Canvas it is the number at its end. If you
+    run it again, names and addresses are brought up to date, and nobody is taken away.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.gradebook_rows import enter_students
-    from autograder.reports.roster import read_roster
+    from autograder.reports.roster import read_roster, with_ids_of
 
-    people, course = read_roster(file), find_course()
-    fresh = enter_students(api(course.root).coursedir, people)
-    print(f"entered {len(people)} students, {fresh} of them new to the gradebook")
-    ids = {person.id for person in people}
+    course = find_course()
     handed_in = course.root / "submitted"
     folders = sorted(path.name for path in handed_in.iterdir() if path.is_dir()) if handed_in.is_dir() else []
+    people, unknown = with_ids_of(read_roster(file), folders)
+    fresh = enter_students(api(course.root).coursedir, people)
+    print(f"entered {len(people)} students, {fresh} of them new to the gradebook")
+    for number in unknown:
+        print(f"{printable(number)} is left out: no folder in submitted/ ends in this number; run this again later")
+    ids = {person.id for person in people}
     for name in folders:
         if name not in ids:
             print(f"submitted/{shown_name(name)}: nobody in the roster has this id")

@@ -120,5 +120,8 @@ def _due_line(submission: Any) -> str:
     if submission.assignment.duedate is None:
         return ""
     extended = ", with your extension" if submission.extension else ""
-    came = f" Handed in: {shown(submission.timestamp)}." if submission.timestamp else ""
-    return f"Due: {shown(submission.duedate)}{extended}.{came}"
+    due, came = shown(submission.duedate), submission.timestamp and shown(submission.timestamp)
+    if came == due and submission.total_seconds_late > 0:
+        came = "late"  # Canvas says no more
+    came = f" Handed in: {came}." if came else ""
+    return f"Due: {due}{extended}.{came}"

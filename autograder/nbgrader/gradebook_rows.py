@@ -234,8 +234,8 @@ def _reasons(submission: Any) -> Iterator[str]:
     penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
     if submission.total_seconds_late > 0:
         hours = submission.total_seconds_late / 3600
-        late = f"{hours / 24:.1f} days" if hours >= 48 else f"{hours:.1f} hours"
-        yield f"{late} late" + (f", {penalty:g} points less" if penalty else "")
+        late = f"{hours / 24:.1f} days " if hours >= 48 else f"{hours:.1f} hours " if hours >= 0.05 else ""
+        yield f"{late}late" + (f", {penalty:g} points less" if penalty else "")
     by_hand = {
         grade.name.removeprefix(CHECK): grade.manual_score
         for notebook in submission.notebooks

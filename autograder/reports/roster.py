@@ -1,19 +1,21 @@
 """The students of a class: a CSV file with a header and the columns `id`, `name` and `email`.
 
 `id` is the name of the student's folder in `submitted/`. A name is `Ada Lovelace`, or `Lovelace, Ada`; the columns
-`first_name` and `last_name` of nbgrader's own import are read as well. Other columns are ignored.
+`first_name` and `last_name` of nbgrader's own import are read as well, and `student` of Canvas's export. Other columns
+are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.errors import AutograderError
 from autograder.report import Report
 from autograder.reports.table import read_table
 
+POINTS_POSSIBLE = "Points Possible"  # Canvas's second line
 NOTHING = "nothing handed in"
 FORM = "a roster is a CSV file whose first line is: id,name,email"
 
@@ -33,6 +35,8 @@ def read_roster(path: Path) -> list[Person]:
     found: dict[str, Person] = {}
     for number, values in read_table(path, ["id"], FORM):
         person = _person(values)
+        if not person.id and values.get("student") == POINTS_POSSIBLE:
+            continue
         if not person.id:
             raise AutograderError(f"{path}, line {number}: no id; {FORM}")
         if person.id in found:
@@ -43,10 +47,23 @@ def read_roster(path: Path) -> list[Person]:
     return list(found.values())
 
 
+def with_ids_of(people: Sequence[Person], folders: Collection[str]) -> tuple[list[Person], list[str]]:
+    """The people with the folders' names as ids, and the numbers that are in no folder's name.
+
+    Canvas's own list has numbers, with which the folders' names end. If none of them does, all ids stay as they are.
+    """
+    numbers = {person.id for person in people if person.id.isdigit()} - set(folders)
+    found = {number: name for name in folders if (number := name.rpartition("_")[2]) in numbers}
+    if not found:
+        return list(people), []
+    known = [replace(person, id=found.get(person.id, person.id)) for person in people]
+    return [person for person in known if person.id not in numbers], sorted(numbers - found.keys())
+
+
 def _person(values: dict[str, str]) -> Person:
     first, last = values.get("first_name", ""), values.get("last_name", "")
     if not first and not last:
-        first, last = names_in(values.get("name", ""))
+        first, last = names_in(values.get("name") or values.get("student", ""))
     return Person(values.get("id", ""), first, last, values.get("email", ""))
 
 

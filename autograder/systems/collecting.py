@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Set, Unicode, default
 
 from autograder.course.assignments import course_at
-from autograder.discovery import name_problem
+from autograder.discovery import name_problem, notebook_in
 from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
@@ -265,6 +265,11 @@ class Collector(FileNameCollectorPlugin):
         self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
+        assignment = course_at(root).assignment(self.parent.coursedir.assignment_id)
+        for student in sorted(everybody):
+            _, problem = notebook_in(self._submitted(student), assignment)
+            if problem:
+                self.log.warning("%s cannot be graded: %s", shown_name(student), problem)
         self.log.info("%d students collected", len(everybody))
 
     def _warn(self, sentence: str, names: Collection[str]) -> None:

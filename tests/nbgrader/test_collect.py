@@ -209,12 +209,14 @@ def test_the_name_that_the_system_wrote_says_whose_it_is(course, collector):
     assert (course.root / "submitted" / student / NAME / NOTEBOOK).read_text() == work
 
 
-def test_whoever_hands_in_an_archive_alone_is_named(course):
+def test_whoever_hands_in_an_archive_alone_or_another_notebook_is_named(course):
     work = released(course).read_text()
     download(course, {f"{JANE}/work.zip": packed({f"Bob_9_assignsubmission_file/{NOTEBOOK}": work}),
-                        f"{ADA}/{NOTEBOOK}": work, "Eve_9_assignsubmission_file/broken.zip": "PK no zip"})  # fmt: skip
-    _, left = collect(course, "Moodle", code=1)
-    assert files_collected(course).keys() == {"Ada L"}
+                        f"{ADA}/{NOTEBOOK}": work, "Eve_9_assignsubmission_file/broken.zip": "PK no zip",
+                        "Nils_8_assignsubmission_file/other.ipynb": work.replace(EXERCISE, "other")})  # fmt: skip
+    said, left = collect(course, "Moodle", code=1)
+    assert files_collected(course).keys() == {"Ada L", "Nils"}
+    assert f"Nils cannot be graded: no {NOTEBOOK}: the folder holds other.ipynb" in said
     (jane,), (eve,) = told_of(left, "Jane Doe"), told_of(left, "Eve")
     assert "work.zip" in jane
     assert "an archive within a hand-in is not opened, so ask for the notebook itself" in jane

@@ -25,6 +25,15 @@ from tests.helpers.totals import WAYS, by_why
 
 pytestmark = pytest.mark.slow
 ADA, BEN, CLEO, DAN = CLASS = ("doeada_101", "leeben_102", "raycleo_103", "kimdan_104")  # as Canvas has them
+# Canvas's export of its gradebook.
+ROSTER = """Student,ID,SIS Login ID,Section
+    Points Possible,,,
+"Doe, Ada",101,ada,S1
+"Lee, Ben",102,ben,S1
+"Ray, Cleo",103,cleo,S1
+"Kim, Dan",104,dan,S1
+"Sent, Ab",109,ab,S1
+"""
 TEST = f"test-{EXERCISE}"
 
 
@@ -65,9 +74,17 @@ def test_all_ways_show_the_same_totals_from_release_to_canvass_file(tmp_path, mo
 
     nbgrader(course, "db", "assignment", "add", NAME, "--duedate=2027-03-01 12:00:00 UTC")
     download(course, handed_in(course))
-    collect(course, "Canvas")
+    said, _ = collect(course, "Canvas")
+    assert "4 students collected" in said and len(said.splitlines()) < 10
+    (course.root / "class.csv").write_text(ROSTER)
+    said = said_by(course, "roster", "class.csv")
+    assert said.splitlines()[0] == "entered 4 students, 4 of them new to the gradebook"
+    assert "109 is left out: no folder in submitted/ ends in this number" in said
     grade()
     become({ADA: 6, BEN: 2.3, CLEO: 0, DAN: 3.3})
+    page, report = (course.root / path for path in (f"feedback/{BEN}/{NAME}/first.html", "class.html"))
+    assert "Handed in: late." in page.read_text()  # the time is the kit's own
+    assert "in the gradebook; late, 1 points less<" in report.read_text()
 
     said_by(course, "extend", BEN, NAME, "--days", 3)
     become({BEN: 3.3})
