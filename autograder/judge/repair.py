@@ -33,7 +33,7 @@ from cellcage.protocol.calls import Call, NoAnswer, answer_of
 
 CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
-CLOCK_FACTOR = 2  # so many times as long on the clock: a candidate may wait, and the machine may be busy
+CLOCK_FACTOR = 5  # so many times as long on the clock: a candidate may wait, and the machine may be busy
 MOST_LOST = 10  # candidates that loop or end their process; then most likely all do the same
 LEAST_SECONDS, TIMES_SLOWER = 0.3, 10  # of CPU time for a call: at least; times what the reference takes
 MEMORY = 256 * 2**20  # bytes for a candidate's process, with what the cells hold; honest calls need a few megabytes

@@ -16,6 +16,7 @@ KINDS: tuple[Callable[[Cell], Iterator[Edit]], ...] = (
     leaving_out.elements,
     varying.axes,
     varying.comparisons,
+    varying.inverted,
     varying.numbers,
     varying.orders,
     varying.operators,

@@ -140,6 +140,7 @@ def groupings(cell: Cell) -> Iterator[Edit]:
     for formula in cell.of(ast.BinOp):
         if not isinstance(formula.parent, ast.BinOp):
             operands, signs = _chain(formula.node)
+            yield from _into_calls(cell, formula.node, operands, signs)
             if not 3 <= len(operands) <= 7:
                 continue
             texts = [cell.atom(one) for one in operands]
@@ -149,6 +150,16 @@ def groupings(cell: Cell) -> Iterator[Edit]:
                     closed[begin], closed[end] = f"({texts[begin]}", f"{texts[end]})"
                 new = closed[0] + "".join(f" {s} {t}" for s, t in zip(signs, closed[1:], strict=True))
                 yield cell.put("parentheses", formula.node, new)
+
+
+def _into_calls(cell: Cell, formula: ast.BinOp, operands: list[ast.expr], signs: list[str]) -> Iterator[Edit]:
+    """The operand after a call as part of its argument: `sqrt(x + eps)` for `sqrt(x) + eps`."""
+    for call, following, sign in zip(operands, operands[1:], signs, strict=False):
+        if isinstance(call, ast.Call) and len(call.args) == 1:
+            inside, end = call.args[0], cell.span(call)[1]
+            argument = Change(*cell.span(inside), f"{cell.atom(inside)} {sign} {cell.atom(following)}")
+            without = Change(end, cell.span(following)[1], "")
+            yield cell.change("parentheses", [argument, without], formula, f"{sign} {cell.text(following)} into a call")
 
 
 def _chain(node: ast.expr) -> tuple[list[ast.expr], list[str]]:

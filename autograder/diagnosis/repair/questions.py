@@ -16,6 +16,7 @@ QUESTIONS = {
     "element": "what is each of these for?",
     "axis": "which axis is that, also with one more axis in front? Write the shape beside the line.",
     "comparison": "for which values is the condition true? Try the one where both sides are equal.",
+    "mask": "where is this True, and what should happen there?",
     "number": "what does this number stand for, and for which inputs is it right?",
     "bool": "what does each option do?",
     "order": "which value belongs where? Say it in words, and compare with the task.",

@@ -63,6 +63,7 @@ def axes(cell: Cell) -> Iterator[Edit]:
         others = [str(axis) for axis in AXES if axis != written]
         if isinstance(constant.parent, ast.keyword) and constant.parent.arg in ("axis", "dim"):
             others += ["None", "(-2, -1)"]
+        others += [one for one in (constant.scope.parameters if constant.scope else ()) if one in AXIS_KEYWORDS]
         for other in others:
             yield cell.put("axis", constant.node, other, part=part)
     for call in cell.nodes(ast.Call):
@@ -158,6 +159,14 @@ def comparisons(cell: Cell) -> Iterator[Edit]:
     for value in cell.of(ast.expr):
         if value.field == "test" and isinstance(value.parent, ast.If | ast.IfExp):
             yield cell.put("comparison", value.node, f"(not {cell.atom(value.node)})")
+
+
+def inverted(cell: Cell) -> Iterator[Edit]:
+    """A mask that is True where it should be False."""
+    for named in cell.of(ast.Name):
+        scope, joined = named.scope, isinstance(getattr(named.parent, "op", None), ast.BitAnd | ast.BitOr)
+        if scope and named.node.id in scope.names and (joined or (called(named.parent) and named.field == "args")):
+            yield cell.put("mask", named.node, f"~{named.node.id}", "inverted")
 
 
 def bounds(cell: Cell) -> Iterator[Edit]:
