@@ -35,6 +35,8 @@ COURSE_FILES = {
     "jupytext.toml": "jupytext.txt",
     ".gitignore": "gitignore.txt",
 }
+LIKE = ("function", "class", "module", "words")  # skeletons, each in a folder of templates/exercise; and "minimal"
+IMPORTS_OF = {"module": "import torch\nfrom torch import nn"}  # what a skeleton needs in a notebook's first code cell
 EXERCISE_FILES = ("hidden_tests.py", "mistakes.py", "visible_tests.py", "hint.toml")
 POINTS = 3
 NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
@@ -69,8 +71,10 @@ def _package(name: str) -> str:
     return f"{words}_course" if words.isidentifier() else f"a_{words}_course".replace("__", "_")
 
 
-def begin_assignment(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
+def begin_assignment(course: Course, assignment: str, exercise: str, like: str = "function") -> Iterator[Path]:
     """Add `assignment` with one exercise, its paired script and its release; yields each file written.
+
+    like: see `add_exercise`
 
     Raises `CourseError` if the assignment exists or a name is invalid.
     """
@@ -79,14 +83,14 @@ def begin_assignment(course: Course, assignment: str, exercise: str) -> Iterator
             f"there is an assignment {assignment!r} already; `autograder dev new {assignment} {exercise}` "
             "adds an exercise to it"
         )
-    yield from add_exercise(course, assignment, exercise)
+    yield from add_exercise(course, assignment, exercise, like)
     yield from sync(course)
 
 
-def add_exercise(course: Course, assignment: str, exercise: str, minimal: bool = False) -> Iterator[Path]:
+def add_exercise(course: Course, assignment: str, exercise: str, like: str = "function") -> Iterator[Path]:
     """Add `exercise` to `assignment`, which is created if needed; yields each file written.
 
-    minimal: only its cells and one file of tests
+    like: one of `LIKE`, or "minimal" for only its cells and one file of tests
 
     Raises `CourseError` if a name is invalid or taken, or the course has no folder of its own.
     """
@@ -98,17 +102,25 @@ def add_exercise(course: Course, assignment: str, exercise: str, minimal: bool =
     camel = "".join(part.capitalize() for part in exercise.split("_"))
     heading = f"{_make_room(notebook)}. `{exercise}`"
     names = {"my_exercise": exercise, "MyExercise": camel, "my_assignment": assignment, "my_heading": heading}
-    notebook.cells[_place(notebook) : _place(notebook)] = _cells(exercise, names, "minimal_" if minimal else "")
+    notebook.cells[_place(notebook) : _place(notebook)] = _cells(exercise, names, like)
+    _import(notebook, IMPORTS_OF.get(like, ""))
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
     yield path
     folder = _home(course) / assignment / exercise
     folder.mkdir(parents=True, exist_ok=True)
-    every = {name: f"{Path(name).stem}.txt" for name in EXERCISE_FILES}
-    for name, template in ({"hidden_tests.py": "minimal.txt"} if minimal else every).items():
-        file = folder / name
-        file.write_text(_filled(f"exercise/{template}", names), encoding="utf-8")
-        yield file
+    for name in EXERCISE_FILES:
+        template = f"exercise/{like}/{Path(name).stem}.txt"
+        if (TEMPLATES / template).is_file():
+            (folder / name).write_text(_filled(template, names), encoding="utf-8")
+            yield folder / name
+
+
+def _import(notebook: Any, lines: str) -> None:
+    """Add imports in front of a notebook's first code cell, unless it has them."""
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    if lines not in first.source:
+        first.source = f"{lines}\n{first.source}"
 
 
 def _home(course: Course) -> Path:
@@ -171,10 +183,10 @@ def _place(notebook: Any) -> int:
     return checks[-1] + 1 if checks else len(notebook.cells)
 
 
-def _cells(exercise: str, names: Mapping[str, str], kind: str) -> list[Any]:
+def _cells(exercise: str, names: Mapping[str, str], like: str) -> list[Any]:
     slug = re.sub("[^a-z0-9]+", "-", exercise.lower())
     text, stub, check = (
-        _filled(f"exercise/{name}", names).rstrip() for name in (f"{kind}text.md", f"{kind}solution.txt", "check.txt")
+        _filled(f"exercise/{name}", names).rstrip() for name in (f"{like}/text.md", f"{like}/solution.txt", "check.txt")
     )
     data = {"schema_version": 3, "task": False}
     solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": exercise}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,11 @@ from autograder.errors import CourseError
 from autograder.text import printable
 
 dev = Typer(no_args_is_help=True, help="For those who edit the course.")
+Minimal = Annotated[bool, Option("--minimal", help="Cells, and one file with a table of examples.")]
+Like = Annotated[
+    Literal["function", "class", "module", "words"],
+    Option(help="A function of arrays, a class with methods, a module of PyTorch, a function that gives text."),
+]
 TO_MEND, CAN_WAIT = "  To mend before students get it:", "  Can wait:"
 MAX_PRINTED = 20  # lines
 
@@ -100,11 +105,13 @@ def new_course(
 def new_assignment(
     assignment: Annotated[str, Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
     exercise: Annotated[str, Argument(help="The function that students write first.")],
+    minimal: Minimal = False,
+    like: Like = "function",
 ) -> None:
     """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
     from autograder.authoring.skeletons import begin_assignment
 
-    say_written(begin_assignment(_course(), assignment, exercise))
+    say_written(begin_assignment(_course(), assignment, exercise, "minimal" if minimal else like))
     print("Now: autograder dev check")
 
 
@@ -112,7 +119,8 @@ def new_assignment(
 def new(
     assignment: Annotated[str, Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, Argument(help="The function's name.")],
-    minimal: Annotated[bool, Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
+    minimal: Minimal = False,
+    like: Like = "function",
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
 
@@ -120,7 +128,7 @@ def new(
     """
     from autograder.authoring.skeletons import add_exercise
 
-    say_written(add_exercise(_course(), assignment, exercise, minimal))
+    say_written(add_exercise(_course(), assignment, exercise, "minimal" if minimal else like))
     print("Now: autograder dev sync, then autograder dev check")
 
 

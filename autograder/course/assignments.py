@@ -107,6 +107,12 @@ class Assignment:
         return tuple(exercise for exercise in self.exercises if exercise.name not in cells)
 
     @property
+    def is_classic(self) -> bool:
+        """Whether asserts or persons grade some of its code. Then pages show pictures and tables, as nbgrader's do."""
+        by_hand = (cell for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.solution)
+        return bool(self.assert_cells) or any(cell.nbgrader.grade for cell in by_hand)
+
+    @property
     def locked_cells(self) -> dict[str, str]:
         """Text of the code cells that students must not edit, as released, by grade_id; without check cells."""
         tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}

@@ -23,6 +23,7 @@ class Notebook(client.Notebook):
 
     display_cells: cells that only display something, by their text; those that may be deferred run in `show`
     checks: for each exercise, the number of cells before its check
+    shows: whether results have pictures and tables, too
     """
 
     def __init__(
@@ -32,7 +33,9 @@ class Notebook(client.Notebook):
         fresh: Fresh,
         display_cells: Mapping[str, DisplayCell] | None = None,
         checks: Mapping[str, int] | None = None,
+        shows: bool = False,
     ) -> None:
+        self.shows = shows
         self._display_cells, self.checks = display_cells or {}, checks or {}
         self._deferred: frozenset[int] | None = None  # cells that run last; not known yet
         super().__init__(cells, limits, fresh)

@@ -57,6 +57,7 @@ from cellcage.protocol.ending import Ending
 from cellcage.protocol.messages import FROM_NOTEBOOK
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
+MAX_RICH = 3_000_000  # bytes of all pictures and tables together
 CUT = "... (the output was cut: the notebook's cells printed too much)"
 MAX_ERROR = 200  # characters of an error of the engine itself
 
@@ -75,6 +76,7 @@ class _Loaded:
     display_cells: Mapping[str, DisplayCell]
     assert_cells: Mapping[str, AssertCell]
     files: Mapping[str, bytes]
+    is_classic: bool
     prepared: set[str] = field(default_factory=set)
 
     @classmethod
@@ -91,6 +93,7 @@ class _Loaded:
             shown,
             assignment.assert_cells,
             assignment.beside,
+            assignment.is_classic,
         )
 
     def require_passing_reference(self, exercises: Sequence[Exercise]) -> None:
@@ -203,8 +206,10 @@ class _FromTheWorker:
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
     """Cell output, cut to the size that a verdict may have."""
-    left = MAX_PRINTED
+    left, rich_left = MAX_PRINTED, MAX_RICH
     for result in results:
+        rich_left -= sum(len(form) for _, form in result.rich)
+        result = result if rich_left >= 0 else structs.replace(result, rich=())
         size = len(result.printed) + sum(len(text) for _, _, text in result.lines) + len(result.text)
         yield result if size <= left else structs.replace(result, printed=CUT, text="", lines=())
         left -= size
@@ -315,7 +320,8 @@ class Judge:
         if not order.for_page and len(loaded.assert_cells) == len(order.exercises):
             return _verdict(order, results, cells, material.ready_made)
         exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
-        with Notebook(order.cells, order.limits, fresh, loaded.display_cells, dict(order.checks)) as notebook:
+        shows = order.for_page and loaded.is_classic
+        with Notebook(order.cells, order.limits, fresh, loaded.display_cells, dict(order.checks), shows) as notebook:
             judged = mark(material, notebook, exercises)
             if notebook.machine_failed:
                 raise notebook.machine_failed

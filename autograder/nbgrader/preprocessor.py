@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -156,10 +157,15 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
 
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:
-    """What a student's cell printed and how it ended: always text, never HTML."""
+    """What a student's cell printed and showed, and how it ended. HTML has only what a student's text may have."""
+    from autograder.nbgrader.pages import cleaned  # which imports all that imports this module
+
     outputs = []
     if result.printed:
         outputs.append(_output("stream", name="stdout", text=result.printed[:MAX_OUTPUT]))
+    for kind, form in result.rich:
+        shown = base64.b64encode(form).decode() if kind == "image/png" else cleaned(form.decode(errors="replace"))
+        outputs.append(_output("display_data", data={kind: shown}, metadata={}))
     if result.stopped:
         outputs.append(_error_output("Stopped", result.stopped, []))
     if result.error:

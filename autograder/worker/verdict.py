@@ -23,6 +23,8 @@ MAX_NOT_PRODUCED = 8  # of an exercise; there are never more than two or three
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
 MAX_ERROR = 500  # characters of the judge's own error
 MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
+MAX_RICH, LARGEST_RICH = 4, 300_000  # pictures and tables of a cell, and bytes of one
+PNG = b"\x89PNG\r\n\x1a\n"
 MAX_LINES = 8  # of the student's code, with an exception or where an edit repairs it
 Points = Annotated[float, Meta(ge=0)]
 Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
@@ -71,6 +73,7 @@ class _Cell(CellResult, frozen=True, kw_only=True):
     lines: Annotated[tuple[tuple[str, int, str], ...], Meta(max_length=MAX_LINES)]
     stopped: str | None
     ran_out_of_time: bool
+    rich: Annotated[tuple[tuple[str, bytes], ...], Meta(max_length=MAX_RICH)]
 
 
 class _Verdict(Struct, frozen=True):
@@ -160,7 +163,13 @@ def _cell(found: _Cell) -> CellResult:
     lines = tuple((function[:MAX_NAME], number, text[:MAX_NAME]) for function, number, text in found.lines)
     stopped = found.stopped and found.stopped[:MAX_TEXT]
     printed, error, text = found.printed[:MAX_PRINTED], found.error[:MAX_NAME], found.text[:MAX_TEXT]
-    return CellResult(printed, error, text, lines, stopped, found.ran_out_of_time)
+    rich = tuple((kind, form) for kind, form in found.rich if _may_be_shown(kind, form))
+    return CellResult(printed, error, text, lines, stopped, found.ran_out_of_time, rich)
+
+
+def _may_be_shown(kind: str, form: bytes) -> bool:
+    """Whether this is a picture, or a text that the page cleans."""
+    return len(form) <= LARGEST_RICH and (kind == "text/html" or (kind == "image/png" and form.startswith(PNG)))
 
 
 def _sentence(text: str) -> str:

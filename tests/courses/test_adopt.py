@@ -100,7 +100,7 @@ def add_cells(course, text):
 @pytest.mark.slow
 def test_a_suite_and_cells_of_asserts_judge_in_one_notebook_and_in_one_file_with_a_table(course):
     """`dev new --minimal` writes one file of tests; what is visible of it is written into another by `dev sync`."""
-    written = list(add_exercise(course, NAME, "median", minimal=True))
+    written = list(add_exercise(course, NAME, "median", "minimal"))
     assert [path.name for path in written] == ["first.ipynb", "hidden_tests.py"]
     assert len(written[1].read_text().splitlines()) <= 20
     add_cells(course, ALSO)
@@ -204,7 +204,7 @@ def test_a_broken_exercise_costs_itself(course):
     """A picture that cannot be read is not drawn; what the solution itself fails may be withdrawn."""
     folder = course.assignment(NAME).content / EXERCISE
     (folder / "picture.toml").write_text("PICTUR = 3")
-    list(add_exercise(course, NAME, "median", minimal=True))
+    list(add_exercise(course, NAME, "median", "minimal"))
     list(sync(course))
     shutil.copytree(course.root / "source" / NAME, course.root / "submitted" / "ada" / NAME)
     spoil(folder / "hidden_tests.py", "expect.close(", "expect.close(1 + ")

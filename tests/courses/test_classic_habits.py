@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+from dataclasses import replace
+
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.authoring import course_check
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
+from autograder.nbgrader.pages import Page
+from autograder.nbgrader.preprocessor import _cell_outputs
+from autograder.submission import NotebookFile, code_cells
+from autograder.worker.task import Task
 from tests.courses.own import IMPORTS, course_of, exercise, graded, told
 
 NAME = "ps1"
@@ -51,6 +59,16 @@ def names(path):
 
 #% tests names-right 1
 assert names("school.db") == ["Ada"]
+
+#% manual by-hand 2
+import matplotlib.pyplot as plt
+
+plt.plot([1, 2], [3, 4])
+
+#% code
+import pandas as pd
+
+pd.DataFrame({"a": ["<script>alert(1)</script>", "b"]})
 """
 )
 FOUR = '''\
@@ -109,6 +127,27 @@ def test_await_a_database_and_a_helper_work_in_the_sandbox(course, sandbox):
     (first, *_) = report.exercises
     assert first.tests[0].sentence == "Check that squares gives the right list"
     assert report.exercises[-1].diagnosis == "once"
+
+
+@pytest.mark.slow
+def test_a_page_shows_a_plot_that_a_person_grades_and_a_table(course, sandbox):
+    """Its HTML is cleaned. Without a page, nothing is drawn."""
+    assignment = course.assignment(NAME)
+    cells = code_cells(NotebookFile.of(nbformat.read(assignment.notebook, as_version=4).cells), assignment.locked_cells)
+    task = Task("ada", NAME, assignment.version(), for_page=True).of(cells)
+    worker = sandbox.worker(course)
+    by_text = {cell.source: one for cell, one in zip(cells, worker.mark(task).cells, strict=True)}
+    plot, table = (
+        [output for text, one in by_text.items() if word in text for output in _cell_outputs(one)]
+        for word in ("plt.plot", "pd.DataFrame")
+    )
+    (picture,) = [output.data["image/png"] for output in plot if "data" in output]
+    assert base64.b64decode(picture).startswith(b"\x89PNG")
+    (shown,) = table
+    assert "<table" in shown.data["text/html"] and "<script" not in shown.data["text/html"]
+    page, _ = Page().from_notebook_node(new_notebook(cells=[new_code_cell("", outputs=[*plot, *table])]))
+    assert f'src="data:image/png;base64,{picture[:40]}' in page and "<td" in page
+    assert not [one for one in worker.mark(replace(task, for_page=False)).cells if one.rich]
 
 
 def test_the_solution_and_known_mistakes_import_the_helper(course):

@@ -11,6 +11,7 @@ class CellResult(Struct, frozen=True):
     error, text: type and text of the exception
     lines: traceback lines in the notebook's own code, each as (function, line number in the cell, text)
     ran_out_of_time: it was stopped or interrupted because it took too long
+    rich: pictures and HTML, each as (MIME type, bytes), if they were asked for; untrusted as all else
     """
 
     printed: str = ""
@@ -19,3 +20,4 @@ class CellResult(Struct, frozen=True):
     lines: tuple[tuple[str, int, str], ...] = ()
     stopped: str | None = None
     ran_out_of_time: bool = False
+    rich: tuple[tuple[str, bytes], ...] = ()

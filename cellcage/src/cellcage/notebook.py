@@ -77,6 +77,8 @@ class Notebook:
     Raises `MachineError` if the machine could not run it.
     """
 
+    shows = False  # whether results have pictures and tables, too
+
     def __init__(
         self,
         cells: Sequence[str],
@@ -348,15 +350,15 @@ class Notebook:
         return frames.receive(self._sock, limit.ends_at, self.allowance, form=messages.CellOutput)
 
     def _order(self, number: int, seconds: float) -> messages.RunCell:
-        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds))
+        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), shows=self.shows)
 
     def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:
         text = output.printed[: int(self.limits.printed_characters) + CUT]
         if not output.failure:
-            return CellResult(text)
+            return CellResult(text, rich=output.rich)
         failure = answer_of(output.failure)
         if not isinstance(failure, Failure):
             raise frames.WireError("not a failure")
         lines = tuple((one.function, one.number, one.text) for one in failure.lines)
         late = failure.error == "KeyboardInterrupt"
-        return CellResult(text, failure.error, failure.text, lines, ran_out_of_time=late)
+        return CellResult(text, failure.error, failure.text, lines, ran_out_of_time=late, rich=output.rich)

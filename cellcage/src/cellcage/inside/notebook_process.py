@@ -34,6 +34,7 @@ from cellcage.calling.perform import describe, perform
 from cellcage.calling.ready_made import Watch
 from cellcage.child import silence
 from cellcage.inside.processes import counts_delays, seconds_delayed
+from cellcage.inside.rich_output import Shown, collected
 from cellcage.inside.shell import TEST_CELL, line_of, prepared_shell, run_cell, run_test, stand_in, write_files
 from cellcage.limits import Limits
 from cellcage.linux import isolation, seccomp
@@ -137,7 +138,7 @@ class _State:
         """Run one cell as a notebook would. An endless loop in Python is interrupted."""
         self.printed.clear()
         error: BaseException | None = None
-        shown, warned = "", False
+        shown, warned, rich = "", False, Shown()
         watch = Watch(cell.ready_made, self.shell.user_ns, exempt=TEST_CELL)
         signal.signal(signal.SIGPROF, _interrupt)
         signal.setitimer(signal.ITIMER_PROF, cell.seconds)
@@ -147,6 +148,10 @@ class _State:
             if cell.nonce:
                 with watch.on():
                     shown, warned = run_test(self.shell, cell.source)
+            elif cell.shows:
+                with collected(self.shell) as output:
+                    rich = output.found
+                    run_cell(self.shell, cell.source)
             else:
                 run_cell(self.shell, cell.source)
         except BaseException as raised:
@@ -164,7 +169,7 @@ class _State:
                 warned=warned,
                 ready_made=watch.found[0] if watch.found else "",
             )
-        return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
+        return messages.CellOutput(printed=self.printed.getvalue(), failure=failure, rich=tuple(rich))
 
     def _begin_calls(self, descriptor: int, message: messages.BeginCalls) -> None:
         """End the previous call process and all that it started, and fork the next."""

@@ -163,8 +163,15 @@ def _quiet_shell() -> Any:
     from traitlets.config import Config
 
     class PlainDisplayHook(DisplayHook):  # type: ignore[misc]
+        rich: Any = None  # collects pictures and tables, see `rich_output`
+
         def write_output_prompt(self) -> None:
             """No `Out[3]:` before a result."""
+
+        def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+            """Print a result, unless it is collected."""
+            if self.rich is None or not self.rich.take(format_dict):
+                super().write_format_data({"text/plain": format_dict["text/plain"]}, md_dict)
 
     class QuietShell(InteractiveShell):  # type: ignore[misc]
         displayhook_class = PlainDisplayHook

@@ -224,6 +224,7 @@ class RunCell(Message, frozen=True, tag="cell"):
     seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
     nonce: set if it is a test cell; the answer repeats it
     ready_made: functions that the notebook's code must not call in a test cell
+    shows: whether the answer has the pictures and tables that the cell shows, too
     """
 
     source: str
@@ -231,6 +232,7 @@ class RunCell(Message, frozen=True, tag="cell"):
     clock_seconds: float
     nonce: str = ""
     ready_made: tuple[str, ...] = ()
+    shows: bool = False
 
 
 class BeginFork(Message, frozen=True, tag="aside"):
@@ -248,7 +250,7 @@ class Question(Message, frozen=True):
 
 
 class CellOutput(Message, frozen=True):
-    """A cell's output: the printed text, and its failure as bytes.
+    """A cell's output: the printed text, its failure as bytes, and pictures and tables, each with its MIME type.
 
     The rest is for test cells, whose printed text is dropped. shown: the last value as text; line: the line that raised
     an exception; warned: whether it wrote to standard error; ready_made: a forbidden function that was called
@@ -256,6 +258,7 @@ class CellOutput(Message, frozen=True):
 
     printed: str = ""
     failure: bytes = b""
+    rich: tuple[tuple[str, bytes], ...] = ()
     nonce: str = ""
     shown: str = ""
     line: int = 0

@@ -1,0 +1,29 @@
+"""`dev new --like`: each skeleton is an exercise that is in order before the first edit."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.authoring.skeletons import LIKE
+from autograder.course.assignments import Course
+from tests.helpers.small_course import command
+
+
+@pytest.mark.slow
+def test_skeletons_of_every_kind_are_in_order_from_the_start(tmp_path):
+    course = Course(tmp_path / "own")
+    for words in (
+        ["new-course", course.root],
+        *(["new", "a2_kinds", f"{like}_like", "--like", like] for like in LIKE),
+        ["new-assignment", "a3_small", "median", "--minimal"],
+        ["sync"],
+    ):
+        code, said = command(course if course.root.exists() else Course(tmp_path), "dev", *words)
+        assert code == 0, said
+    code, said = command(course, "dev", "check", "a2_kinds", "a3_small")
+    assert code == 0, said
+    assert "a2_kinds: in order: 4 exercises, 12 points by tests and 0 by hand, 12 known mistakes" in said
+    assert "a3_small: in order: 1 exercise" in said
+    waits = [line for line in said.splitlines() if "a2_kinds" in line and "    " in line]
+    assert len(waits) == len(LIKE)  # the text of each skeleton, and nothing else
+    assert all("text of the skeleton is still there" in line for line in waits)
