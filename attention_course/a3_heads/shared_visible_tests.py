@@ -38,6 +38,15 @@ THREE_HEADS = np.array(
     ]
 )
 
+# Two batches of seven texts, each of them one of the two: `TEXTS[ORDER]` has shape (2, 7, 4, 6).
+ORDER = np.array([[0, 1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1, 0]])
+# Seventy tokens of 96 columns, and nine heads of width 5 for 600 tokens: 12,034 is token 12's number in column 34.
+SEVENTY = 1000.0 * np.arange(70)[:, np.newaxis] + np.arange(96)
+NINE_HEADS = 1000.0 * np.arange(600)[:, np.newaxis] + np.arange(45).reshape(9, 1, 5)
+
+ANY_SIZE = "Small sizes come out right. Which of your numbers is a size?"
+AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
+NAMES = "What are the arguments called in the first line that you were given?"
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"
 
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Scaled dot-product attention
 #
-# **Time:** about 45 minutes. **Difficulty:** ●○○. **Builds on:** NumPy: axes, broadcasting and `@`.
+# **Time:** about 45 minutes. **Difficulty:** ●○○. **Builds on:** NumPy: axes, broadcasting and `@`; for exercise 4, PyTorch: tensors and `backward`.
 #
 # By the end of this notebook you will have written the one formula that every transformer is built around:
 #
@@ -27,8 +27,16 @@
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
-# **Stuck?** `hint("softmax")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
-# ask for. After a restart, run the first code cell again.
+# **What also counts** in this and every exercise, a little each time:
+#
+# - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
+#   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
+# - The arguments hold what they held before, and they may come by name. Two calls do not know of each other.
+#
+# **What is not graded:** sizes of 0, and input that is an integer, `float16`, infinite or NaN, unless a docstring names it.
+#
+# **Stuck?** `hint("softmax")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -154,11 +162,6 @@ def softmax(x, axis=-1):
 #     print(f"scores x {factor:<4}", softmax(factor * np.array([1.0, 2.0, 3.0])).round(3))
 
 # %% [markdown]
-# **What also counts** in this and every exercise, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an
-# int: it is a `float64`, and from NumPy 2 on makes one of all that it touches; `math.sqrt` is a plain number and does not),
-# the arguments hold what they held before, and they may come by name.
-
-# %% [markdown]
 # ## 2. `attention_scores`
 #
 # Every query against every key, as one matrix product, divided by $\sqrt{d_k}$:
@@ -167,8 +170,8 @@ def softmax(x, axis=-1):
 #
 # Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 1 is $(1, 3)$.
 #
-# **Why divide?** The *variance* of some numbers is the mean of their squared distances from their mean; its square root says
-# how large they typically are. If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum
+# **Why divide?** The *variance* of some numbers is the mean of their squared distances from their mean. If that mean is 0, its
+# square root says how large the numbers typically are. If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum
 # of $d_k$ products and has variance $d_k$: it is typically as large as $\sqrt{d_k}$
 # ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Here 100 queries look at five keys each,
 # at three widths. Watch the products, the largest of the five weights, and the *gradient*: how much a weight moves when its
@@ -216,8 +219,8 @@ def softmax(x, axis=-1):
 def attention_scores(Q, K):
     """Dot product of every query with every key, divided by the square root of d_k.
 
-    Q: queries, (..., L, d_k)
-    K: keys, (..., S, d_k)
+    Q: queries, (..., L, d_k), float32 or float64
+    K: keys, (..., S, d_k), with the batch axes of Q
 
     Returns scores, (..., L, S), in the dtype of the input. `...` is any number of batch
     axes, also none. Q and K stay as they are.
@@ -246,10 +249,10 @@ def attention_scores(Q, K):
 # \underbrace{\text{output}}_{(L,\,d_v)} = \text{weights} \cdot \underbrace{V}_{(S,\,d_v)}$$
 #
 # In the worked example the first row of weights is $(0.12, 0.88)$, and the first row of the output is
-# $0.12 \cdot (10, 0) + 0.88 \cdot (0, 10) \approx (1.19, 8.81)$.
+# $0.12 \cdot (10, 0) + 0.88 \cdot (0, 10) = (1.2, 8.8)$, or $(1.19, 8.81)$ with more digits.
 #
 # Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
-# and `attention_scores` from above. If one of them still has a mistake, this exercise is judged as if it had none.
+# and `attention_scores` from above. If one of them still has a mistake, this exercise is judged with right ones in their place.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
@@ -258,7 +261,7 @@ def scaled_dot_product_attention(Q, K, V):
     """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V.
 
     Q: queries, (..., L, d_k)
-    K: keys, (..., S, d_k)
+    K: keys, (..., S, d_k), with the batch axes of Q
     V: values, (..., S, d_v); d_v may differ from d_k
 
     Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in
@@ -320,9 +323,20 @@ def scaled_dot_product_attention(Q, K, V):
 # %% [markdown]
 # ## 4. The same in PyTorch
 #
-# PyTorch calls them `query`, `key` and `value`. The formula is the same. What is new: gradients flow back through
-# your function to all three, since that is how $W_Q$, $W_K$ and $W_V$ are learned. So stay with tensors from start to
-# end: no `.detach()`, no `.numpy()`.
+# PyTorch calls them `query`, `key` and `value`. The formula is the same, and most names are:
+#
+# | NumPy says | PyTorch says |
+# | --- | --- |
+# | `x.sum(axis=-1, keepdims=True)` | `x.sum(dim=-1, keepdim=True)` |
+# | `x.max(axis=-1)` | `x.amax(dim=-1)`; `x.max(dim=-1)` also gives the places |
+# | `x.swapaxes(0, 1)` | `x.transpose(0, 1)` |
+# | `np.exp(x)`, `np.where(c, a, b)` | `torch.exp(x)`, `torch.where(c, a, b)` |
+# | `x.astype(np.float32)` | `x.to(torch.float32)` |
+#
+# What is new: PyTorch remembers how each tensor was computed. So it can say for every number of `query`, `key` and `value` how
+# much the output moves when that number moves a little: its *gradient*. That is how $W_Q$, $W_K$ and $W_V$ are learned. An
+# array of NumPy remembers nothing, and `.detach()` gives a tensor that has forgotten. So stay with tensors from start to end:
+# no `.detach()`, no `.numpy()`.
 #
 # `torch.softmax` is fine to use here. PyTorch's ready-made attention is not: you are writing it.
 #
@@ -369,8 +383,8 @@ def torch_scaled_dot_product_attention(query, key, value):
 # print(f"largest difference: {(output - ready_made).abs().max().item():.7f}")
 
 # %% [markdown]
-# **See gradients arrive.** Scores compare queries with keys, so a gradient reaches both; values are blended, so one
-# reaches them, too. If your function lets go of one on the way, it says `None` here, or the call fails.
+# **See gradients arrive.** Scores compare queries with keys, so both have a gradient. Values are blended, so they
+# have one, too. If your function forgets how it computed something, it says `None` here, or the call fails.
 
 # %% tags=["active-ipynb"]
 # for tensor in (query, key, value):
@@ -397,8 +411,8 @@ def torch_scaled_dot_product_attention(query, key, value):
 # %% [markdown]
 # ---
 #
-# **What you can do now.** You can compute attention, in NumPy and in PyTorch, and say why scores are divided by $\sqrt{d_k}$. Every model in
-# the notebooks to come is built around what you have written here.
+# **What you can do now.** You can compute attention, in NumPy and in PyTorch, and say why scores are divided by $\sqrt{d_k}$. The
+# attention that you have matched against PyTorch's runs in every chat model, and every notebook to come is built around it.
 
 # %% tags=["active-ipynb"]
 # from attention_course import grading

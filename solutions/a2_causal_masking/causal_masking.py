@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Causal masking
 #
-# **Time:** about 65 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1.
+# **Time:** about 65 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, also its PyTorch.
 #
 # A model that writes a summary must not read the words it has not written yet. By the end of this notebook you will
 # have written the attention that keeps this promise, for one text and for a batch of texts of different lengths:
@@ -30,12 +30,16 @@
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
-# **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
-# and from NumPy 2 on makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments
-# hold what they held before, and they may come by name.
+# **What also counts**, a little each time:
 #
-# **Stuck?** `hint("causal_mask")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
-# ask for. After a restart, run the first code cell again.
+# - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
+#   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
+# - The arguments hold what they held before, and they may come by name. Two calls do not know of each other.
+#
+# **What is not graded:** sizes of 0, and input that is an integer, `float16`, infinite or NaN, unless a docstring names it.
+#
+# **Stuck?** `hint("causal_mask")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -76,9 +80,8 @@ from attention_course import check, heatmap, hint
 # which needs that of step 13: fifteen steps in a row, however many processors you own. And by the time *She* comes,
 # what the memory held of *Sarah* has been rewritten eight times.
 #
-# A transformer looks at *Sarah* directly, and computes all rows of the table **in one pass**. That would be cheating,
-# since the right answer stands in the text one place further on, were it not for the mask. With it, row by row is as
-# honest as word by word. (Once it is trained and writes on its own, a transformer goes word by word, too: the next
+# A transformer looks at *Sarah* directly, and computes all rows of the table **in one pass**. But the right answer stands in
+# the text one place further on. Without the mask, that is cheating. With it, no row can see its answer. (Once it is trained and writes on its own, a transformer goes word by word, too: the next
 # word has to be chosen before anything can look at it.)
 
 # %% [markdown]
@@ -90,7 +93,7 @@ from attention_course import check, heatmap, hint
 # \text{mask} = \begin{pmatrix} \text{yes} & \text{no} & \text{no} \\ \text{yes} & \text{yes} & \text{no} \\
 # \text{yes} & \text{yes} & \text{yes} \end{pmatrix}$$
 #
-# - Word 1 may look at itself alone, so all its weight goes there: $(1, 0, 0)$. That its score 5 is smaller than 9
+# - Word 1 may look only at itself, so all its weight goes there: $(1, 0, 0)$. That its score 5 is smaller than 9
 #   plays no role.
 # - Word 2 may look at words 1 and 2: $e^1 \approx 2.72$ and $e^3 \approx 20.09$ share a total of $22.80$. The 9 is
 #   not in the sum.
@@ -119,7 +122,7 @@ from attention_course import check, heatmap, hint
 def causal_mask(length):
     """Who may look at whom when nobody may look ahead.
 
-    length: number of words, an int
+    length: number of words, an int, at least 1
 
     Returns a bool array, (length, length): row i, column j is True where query i may attend
     to key j (0 to i).
@@ -170,8 +173,8 @@ def causal_mask(length):
 def padding_mask(lengths, max_length):
     """Which keys are real words, for each text of a batch.
 
-    lengths: number of real words of each text, a list or an integer array of shape (B,),
-        each from 0 to max_length
+    lengths: number of real words of each text, a list or an array of shape (B,) of any
+        integer type, also unsigned; at least one text, each from 0 to max_length
     max_length: number of words of each text with its padding, an int
 
     Returns a bool array, (B, 1, max_length), True on real words. `lengths` stays as it is.
@@ -207,7 +210,7 @@ def padding_mask(lengths, max_length):
 # **What to notice.** The *columns* of `<pad>` are all no. Its *rows* are not: padding hides keys only. What a query
 # on a padded place finds is of no use to anyone, and it does no harm either, since no word will ever look at it.
 #
-# Cover the last picture with your hand from the fourth row on: what is left is the causal mask alone. Padding that
+# Cover the last picture with your hand from the fourth row on: only the causal mask is left. Padding that
 # stands behind the words lies in their future anyway. A *reader*, who may look ahead, would stumble over it.
 
 # %% [markdown]
@@ -227,10 +230,8 @@ def padding_mask(lengths, max_length):
 # $$\text{weights}_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ allowed for } i} e^{s_{ik}}}
 # \text{ where } j \text{ is allowed,} \qquad \text{weights}_{ij} = 0 \text{ where it is not.}$$
 #
-# Three things deserve a thought before you write:
-#
-# - **Where does the mask go?** Word 2 of the worked example scores $(1, 3, 9)$ and may see the first two. Here are
-#   two ideas that look fine and are not. What went wrong in each?
+# **Where does the mask go?** Word 2 of the worked example scores $(1, 3, 9)$ and may see the first two. Here are two ideas that
+# look fine and are not. What went wrong in each?
 
 # %% tags=["active-ipynb"]
 # scores = np.array([1.0, 3.0, 9.0])
@@ -242,13 +243,17 @@ def padding_mask(lengths, max_length):
 # print("scores times mask       ", idea_2.round(3))
 
 # %% [markdown]
+# In the first, the 9 was in the sum, so the weights of the others are too small. In the second, the 9 became 0, and $e^0 = 1$
+# is still in the sum. Two more questions before you write:
+#
 # - **How small is small enough?** A score that stands for *not allowed* has to lose against every real score, and
 #   scores can be as large as a million, on either side of zero. What is $e^{-\infty}$?
 # - **What if nothing is allowed?** A text of length 0 in a batch has such rows. Then there is nothing to share out:
 #   all weights are 0, and so the output will be. Without care, this is where $0 / 0$ and NaN come from. One NaN, and
 #   a few steps of training later the whole model is NaN.
 #
-# The mask broadcasts to the shape of the scores: `(L, S)`, `(B, L, S)`, `(B, 1, S)` and so on are all possible.
+# The mask broadcasts to the shape of the scores: `(L, S)`, `(B, L, S)`, `(B, 1, S)` and so on are all possible. It never has
+# more axes than the scores.
 #
 # Please write the masking yourself. `torch.masked.softmax` and the like earn nothing inside this exercise; in other cells you
 # may compare with them.
@@ -257,8 +262,9 @@ def padding_mask(lengths, max_length):
 def masked_softmax(scores, mask):
     """Softmax over the keys that each query may attend to.
 
-    scores: (..., L, S), float32 or float64, as large as 1e6 and as small as -1e6
-    mask: bool, broadcasts to the shape of scores; True means "may attend"
+    scores: (..., L, S), float32 or float64, all finite, from -1e6 to 1e6
+    mask: bool, at least two axes, broadcasts to the shape of scores; True means
+        "may attend"
 
     Returns weights, (..., L, S), in the dtype of scores: exactly 0 where the mask is False,
     and each row sums to 1. A row where nothing is allowed is all 0. `scores` and `mask`
@@ -301,11 +307,12 @@ def masked_softmax(scores, mask):
 #
 # - `padding` is `None`, or comes from `padding_mask`: shape `(B, 1, L)`. Then `Q`, `K`, `V` have one batch axis:
 #   `(B, L, d)`.
-# - Without padding there may be any number of batch axes, also none.
+# - Padding may also stand in front of the words, as in the picture above.
+# - Without padding there may be any number of batch axes, also none. `Q`, `K` and `V` have the same ones.
 # - Queries and keys come from the same words here, so there are `L` of both.
 #
 # You may call `causal_mask` and `masked_softmax` from above. If one of them still has a mistake, this exercise is
-# judged as if it had none.
+# judged with right ones in their place.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
@@ -403,8 +410,9 @@ def causal_attention(Q, K, V, padding=None):
 # Now with *any* bool mask, given by the caller, or none. The formula is the same; what is new is that gradients flow
 # back to `query`, `key` and `value`. Queries and keys need not be equally many here.
 #
-# An empty row is more treacherous than in NumPy: even if the NaN is swept up in the result, it may be on its way back
-# in the **gradients**. They have to be finite everywhere, and zero for a query that may attend to nothing.
+# An empty row is more treacherous than in NumPy: a result may be free of NaN and its **gradients** not, for example where
+# $0 / 0$ is computed and `torch.where` then chooses 0 instead. Gradients have to be finite everywhere, and zero for a query
+# that may attend to nothing. (`masked_fill` with $-\infty$, `torch.softmax` and `nan_to_num` do that, too.)
 #
 # `torch.softmax`, `masked_fill` and `torch.where` are fine to use. PyTorch's ready-made attention is not: you are
 # writing it.
@@ -421,10 +429,10 @@ def torch_masked_attention(query, key, value, mask=None):
     """Attention under a mask on tensors, differentiable in query, key and value.
 
     query: (..., L, d_k)
-    key: (..., S, d_k)
+    key: (..., S, d_k), with the batch axes of query
     value: (..., S, d_v)
-    mask: None (everything is allowed), or a bool tensor that broadcasts to (..., L, S);
-        True means "may attend"
+    mask: None (everything is allowed), or a bool tensor of two axes or more that
+        broadcasts to (..., L, S) and adds no axis; True means "may attend"
 
     Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in
     the dtype of the input. A query that may attend to nothing gets all-zero weights, a zero
@@ -478,8 +486,8 @@ def torch_masked_attention(query, key, value, mask=None):
 # ## A trained model reads with your attention
 #
 # Queries and keys made by hand are one thing. Here are learned ones: a small decoder that has read *Pride and Prejudice* (1813), again and again. It has three layers of four
-# **heads** each: four attentions side by side, of which assignment 3 tells more. It comes without an attention of its own, and uses your `causal_attention`
-# in all twelve places. Write a sentence of your own, in plain English letters:
+# **heads** each: four attentions side by side, of which assignment 3 tells more. Here it uses your
+# `causal_attention` in all twelve places. Write a sentence of your own, in plain English letters:
 
 # %% tags=["active-ipynb"]
 # from attention_course import highlight, trained_decoder
@@ -507,12 +515,13 @@ def torch_masked_attention(query, key, value, mask=None):
 # %% tags=["active-ipynb"]
 # speech = '"You are very kind, but I am not tired, and your house is not far from my own," said she. "Will'
 # reading = trained_decoder.read(speech, attention=causal_attention)
-# print("next:", reading.next_tokens(1))
+# ((token, probability),) = reading.next_tokens(1)
+# print(f"next: {token} {probability:.2f}")
 # highlight(reading.weights[1, 0, -1], reading.tokens, title="middle layer, head 0: where the last word looks")
 
 # %% [markdown]
 # **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. Somebody is speaking to somebody, and so *you* is the likeliest next word. Heads as tidy as the ones by hand are rare,
-# though: this one looks at other things as well, and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
+# though: this one looks at the quotation marks as well, which say that somebody is speaking, and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
 
 # %% [markdown]
 # ## 6. In your own words
@@ -533,7 +542,7 @@ def torch_masked_attention(query, key, value, mask=None):
 # %% [markdown]
 # ---
 #
-# **What you can do now.** You can let a word see its past alone, hide padding in a batch of texts, and do both without a single NaN. With that,
+# **What you can do now.** You can let a word see only its past, hide padding in a batch of texts, and do both without a single NaN. With that,
 # attention can be trained to write.
 
 # %% tags=["active-ipynb"]

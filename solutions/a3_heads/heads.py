@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Several heads
 #
-# **Time:** about 50 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy.
+# **Time:** about 50 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy; for exercises 4 and 5, PyTorch.
 #
 # One attention head gives every word one way of looking at the others. Transformers use several heads side by side,
 # each with its own small query, key and value:
@@ -32,10 +32,13 @@
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
-# otherwise), the arguments hold what they held before, and they may come by name.
+# otherwise), the arguments keep their numbers and their shape, and they may come by name. The result may share memory with an
+# argument.
 #
-# **Stuck?** `hint("split_heads")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
-# ask for. After a restart, run the first code cell again.
+# **What is not graded:** sizes of 0, `num_heads` below 1, and numbers that are not `float32` or `float64`.
+#
+# **Stuck?** `hint("split_heads")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -128,7 +131,8 @@ from attention_course import check, heatmap, hint
 # The result has one more axis than `X`: the heads come *before* the tokens, so that `result[0]` is head 0 with its
 # rows for all tokens. Batch axes stay in front of everything: `(8, L, d_model)` becomes `(8, h, L, d)`.
 #
-# Six columns make two heads of three, or three heads of two. They make no four heads: then raise a `ValueError`.
+# Six columns make two heads of three, or three heads of two. Four heads cannot share them evenly. If `num_heads` does not
+# divide d_model, raise a `ValueError`.
 
 # %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(X, num_heads):
@@ -266,8 +270,8 @@ def concat_heads(heads):
 # %% [markdown]
 # ## 3. `per_head_weights`
 #
-# Where do the columns come from? From a projection, $Q = X W_Q$. Column $j$ of $Q$ is made by column $j$ of $W_Q$
-# alone. So if head $i$ owns columns of $Q$, it also owns the same columns of $W_Q$: its own small projection.
+# Where do the columns come from? From a projection, $Q = X W_Q$. Only column $j$ of $W_Q$ makes column $j$ of $Q$.
+# So if head $i$ owns columns of $Q$, it also owns the same columns of $W_Q$: its own small projection.
 #
 # $$W^{(i)} = W[:,\; i \cdot d : (i + 1) \cdot d] \qquad (d_{in} \times h \cdot d) \to (h \times d_{in} \times d)$$
 #
@@ -287,7 +291,7 @@ def concat_heads(heads):
 def per_head_weights(W, num_heads):
     """Each head's own projection, cut from the weights of all heads.
 
-    W: (d_in, h * d)
+    W: (d_in, h * d); num_heads divides its columns
     num_heads: how many heads, h
 
     Returns one array (h, d_in, d) in the dtype of W, which stays as it is; item i holds the
@@ -356,6 +360,24 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+# %% [markdown]
+# **New in PyTorch: memory.** A tensor is a row of numbers in memory and a rule for walking through them. Swapping two
+# axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only where such
+# a rule exists:
+
+# %% tags=["active-ipynb"]
+# table = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+# print("as it is:", table.view(6))
+# try:
+#     print("transposed:", table.T.view(6))
+# except RuntimeError as error:
+#     print("transposed:", error)
+
+# %% [markdown]
+# Read the transposed table row by row, and it is 1 4 2 5 3 6. With 1 2 3 4 5 6 in memory no regular step leads through
+# that order, so somebody has to copy the numbers. The error message names a way out. Your function may get a tensor with any
+# layout in memory, also one whose axes were swapped. Whether the result shares memory with `x` is not graded.
+
 # %% nbgrader={"grade": false, "grade_id": "torch_split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_split_heads(x, num_heads):
     """split_heads on a tensor, differentiable.
@@ -392,22 +414,12 @@ def torch_split_heads(x, num_heads):
 # %% [markdown]
 # ## 5. `torch_concat_heads`
 #
-# One thing is new in PyTorch. A tensor is a row of numbers in memory and a rule for walking through them. Swapping two
-# axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only where such
-# a rule exists:
-
-# %% tags=["active-ipynb"]
-# table = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-# print("as it is:", table.view(6))
-# try:
-#     print("transposed:", table.T.view(6))
-# except RuntimeError as error:
-#     print("transposed:", error)
-
-# %% [markdown]
-# Read the transposed table row by row, and it is 1 4 2 5 3 6. With 1 2 3 4 5 6 in memory no regular step leads through
-# that order, so somebody has to copy the numbers. Where does the same thing happen to heads? The error message names a
-# way out.
+# Splitting needs no copy: it gives an axis two names and swaps two axes, and both only change the rule. So `.view` is enough
+# there for a tensor that lies in order. Putting heads together again begins with tensors whose axes are swapped. In which order
+# do a token's numbers lie in memory then, and which of `.view` and `.reshape` can join them?
+#
+# A gradient goes back the way its number came. So what is the gradient of `torch_concat_heads`, seen from the heads? You have
+# written it already, in exercise 4.
 
 # %% nbgrader={"grade": false, "grade_id": "torch_concat_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_concat_heads(heads):
@@ -464,26 +476,10 @@ def torch_concat_heads(heads):
 # %% tags=["active-ipynb"]
 # guess = None   # such as (0, 3): layer 0, head 3
 #
-# from attention_course import novel
-#
-# def on_quotation_marks(pages=30):
-#     """The share of each head's weight on quotation marks, (layers, h), and their share of what there is to look at."""
-#     tokens = trained_decoder.tokenizer()
-#     ids = tokens.encode(novel.text()[1])
-#     shares, evenly = 0, 0
-#     for page in range(pages):
-#         seen = trained_decoder.read(tokens.decode(ids[60 * page : 60 * page + 60]))
-#         marks = np.array(['"' in token for token in seen.tokens])
-#         L = len(marks)
-#         everywhere = np.tril(np.ones((L, L))) / np.arange(1, L + 1)[:, None]       # looks at all that came before, alike
-#         shares += seen.weights[..., marks].sum(axis=(-2, -1)) / L / pages
-#         evenly += everywhere[:, marks].sum() / L / pages
-#     return shares, evenly
-#
 # if guess is None:
 #     print("Look at the twelve lines above, and write down your guess.")
 # else:
-#     shares, evenly = on_quotation_marks()
+#     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and what looking everywhere alike gives
 #     times = shares[guess] / evenly
 #     print(f"layer {guess[0]}, head {guess[1]} gives quotation marks {times:.1f} times what looking everywhere alike would give")
 #     print("That is the one: no head gives them more." if shares[guess] == shares.max() else "Another head gives them more.")

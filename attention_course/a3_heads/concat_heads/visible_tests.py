@@ -5,7 +5,19 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import HEAD_0, HEAD_1, STAYS, TEXTS, THREE_HEADS, X
+from ..shared_visible_tests import (
+    ANY_SIZE,
+    AXES,
+    HEAD_0,
+    HEAD_1,
+    NAMES,
+    NINE_HEADS,
+    ORDER,
+    STAYS,
+    TEXTS,
+    THREE_HEADS,
+    X,
+)
 
 
 @pytest.mark.exercise("concat_heads")
@@ -30,7 +42,23 @@ class TestConcatHeads:
         with shown("And a batch of one?", "exception", "shape", heads=THREE_HEADS[:1]):
             close(expect.array(student.concat_heads(THREE_HEADS[:1])), TEXTS[:1])
 
+    def test_two_batch_axes(self, student):
+        """Two batches of seven texts: each text as if it were alone."""
+        with shown(AXES, "exception", "shape"):
+            close(expect.array(student.concat_heads(THREE_HEADS[ORDER])), TEXTS[ORDER])
+
+    def test_many(self, student):
+        """Nine heads of width five, 600 tokens."""
+        with shown(ANY_SIZE, "exception", "shape"):
+            got = expect.array(student.concat_heads(NINE_HEADS))
+            close(got, np.concatenate(list(NINE_HEADS), axis=1))
+
     def test_float32(self, student):
         """float32 gives float32, and the heads are as before."""
         with shown(STAYS, heads=THREE_HEADS[0]):
             keeps(student.concat_heads, THREE_HEADS[0], names="heads")
+
+    def test_by_name(self, student):
+        """The heads may come by name."""
+        with shown(NAMES, "exception", heads=np.array([HEAD_0, HEAD_1])):
+            expect.array(student.concat_heads(heads=np.array([HEAD_0, HEAD_1])))

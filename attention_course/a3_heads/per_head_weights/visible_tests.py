@@ -5,7 +5,7 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import STAYS
+from ..shared_visible_tests import ANY_SIZE, NAMES, NINE_HEADS, SEVENTY, STAYS
 
 W = np.array(
     [
@@ -60,7 +60,21 @@ class TestPerHeadWeights:
                 ),
             )
 
+    def test_many(self, student):
+        """Seventy rows of 96 columns: of eight heads, head i begins with column 12 i. And 600 rows for nine heads."""
+        with shown(ANY_SIZE, "exception", "shape"):
+            got = expect.array(student.per_head_weights(SEVENTY, 8))
+            expect.shape(got, (8, 70, 12))
+            close(got[:, :, 0], SEVENTY[:, ::12].T, "each head's first column")
+            close(got[:, :, 11], SEVENTY[:, 11::12].T, "each head's last column")
+            close(expect.array(student.per_head_weights(np.concatenate(list(NINE_HEADS), axis=1), 9)), NINE_HEADS)
+
     def test_float32(self, student):
         """float32 gives float32, and W is as before."""
         with shown(STAYS, W=W, num_heads=2):
             keeps(student.per_head_weights, W, 2, names="W num_heads")
+
+    def test_by_name(self, student):
+        """The arguments may come by name."""
+        with shown(NAMES, "exception", W=W, num_heads=2):
+            expect.array(student.per_head_weights(num_heads=2, W=W))

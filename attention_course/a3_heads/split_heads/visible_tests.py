@@ -5,7 +5,20 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import HEAD_0, HEAD_1, STAYS, TEXTS, THREE_HEADS, X
+from ..shared_visible_tests import (
+    ANY_SIZE,
+    AXES,
+    HEAD_0,
+    HEAD_1,
+    NAMES,
+    NINE_HEADS,
+    ORDER,
+    SEVENTY,
+    STAYS,
+    TEXTS,
+    THREE_HEADS,
+    X,
+)
 
 
 @pytest.mark.exercise("split_heads")
@@ -29,6 +42,21 @@ class TestSplitHeads:
         with shown("And a batch of one?", "exception", "shape", X=TEXTS[:1], num_heads=3):
             close(expect.array(student.split_heads(TEXTS[:1], 3)), THREE_HEADS[:1])
 
+    def test_two_batch_axes(self, student):
+        """Two batches of seven texts: each text as if it were alone."""
+        with shown(AXES, "exception", "shape"):
+            close(expect.array(student.split_heads(TEXTS[ORDER], 3)), THREE_HEADS[ORDER])
+
+    def test_many(self, student):
+        """Seventy tokens of 96 columns: of eight heads, head i begins with column 12 i; nine of width five."""
+        with shown(ANY_SIZE, "exception", "shape"):
+            got = expect.array(student.split_heads(SEVENTY, 8))
+            expect.shape(got, (8, 70, 12))
+            close(got[:, :, 0], SEVENTY[:, ::12].T, "each head's first column")
+            close(got[:, :, 11], SEVENTY[:, 11::12].T, "each head's last column")
+            words = np.concatenate(list(NINE_HEADS), axis=1)
+            close(expect.array(student.split_heads(words, 9)), NINE_HEADS)
+
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""
         with shown("How many columns would be left over?"):
@@ -38,3 +66,8 @@ class TestSplitHeads:
         """float32 gives float32, and X is as before."""
         with shown(STAYS, X=X, num_heads=2):
             keeps(student.split_heads, X, 2, names="X num_heads")
+
+    def test_by_name(self, student):
+        """The arguments may come by name."""
+        with shown(NAMES, "exception", X=X, num_heads=2):
+            expect.array(student.split_heads(num_heads=2, X=X))

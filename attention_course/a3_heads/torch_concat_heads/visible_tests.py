@@ -5,7 +5,19 @@ import pytest
 
 from autograder.testing import arrives, close, expect, keeps, shown
 
-from ..shared_visible_tests import HEAD_0, HEAD_1, TEXTS, THREE_HEADS, X, tensor
+from ..shared_visible_tests import (
+    ANY_SIZE,
+    AXES,
+    HEAD_0,
+    HEAD_1,
+    NAMES,
+    NINE_HEADS,
+    ORDER,
+    TEXTS,
+    THREE_HEADS,
+    X,
+    tensor,
+)
 
 
 @pytest.mark.exercise("torch_concat_heads")
@@ -21,6 +33,24 @@ class TestTorchConcatHeads:
         with shown("Count axes from the end: which are h, L and d?", "exception", "shape", heads=THREE_HEADS):
             close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS))), TEXTS)
 
+    def test_two_batch_axes(self, student):
+        """Two batches of seven texts: each text as if it were alone."""
+        with shown(AXES, "exception", "shape"):
+            close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS[ORDER]))), TEXTS[ORDER])
+
+    def test_many(self, student):
+        """Nine heads of width five, 600 tokens."""
+        with shown(ANY_SIZE, "exception", "shape"):
+            got = expect.tensor(student.torch_concat_heads(tensor(NINE_HEADS)))
+            close(got, np.concatenate(list(NINE_HEADS), axis=1))
+
+    def test_layout(self, student):
+        """The same where the numbers lie in memory in another order, as after a split."""
+        turned = tensor(THREE_HEADS.swapaxes(1, 2).copy()).transpose(1, 2)
+        hint = "Which method insists on the order in memory, and which one copies where it has to?"
+        with shown(hint, "exception", "shape"):
+            close(expect.tensor(student.torch_concat_heads(turned)), TEXTS)
+
     def test_gradient(self, student):
         """A gradient reaches the heads, each number's its own."""
         heads = tensor(np.array([HEAD_0, HEAD_1]))
@@ -34,3 +64,8 @@ class TestTorchConcatHeads:
         with shown("Which line makes a new tensor, of which dtype?", heads=THREE_HEADS[0]):
             keeps(student.torch_concat_heads, tensor(THREE_HEADS[0]), names="heads")
             expect.dtype(student.torch_concat_heads(tensor(THREE_HEADS[0])), np.float64)
+
+    def test_by_name(self, student):
+        """The heads may come by name."""
+        with shown(NAMES, "exception", heads=np.array([HEAD_0, HEAD_1])):
+            expect.tensor(student.torch_concat_heads(heads=tensor(np.array([HEAD_0, HEAD_1]))))

@@ -5,7 +5,20 @@ import pytest
 
 from autograder.testing import arrives, close, expect, keeps, shown
 
-from ..shared_visible_tests import HEAD_0, HEAD_1, TEXTS, THREE_HEADS, X, tensor
+from ..shared_visible_tests import (
+    ANY_SIZE,
+    AXES,
+    HEAD_0,
+    HEAD_1,
+    NAMES,
+    NINE_HEADS,
+    ORDER,
+    SEVENTY,
+    TEXTS,
+    THREE_HEADS,
+    X,
+    tensor,
+)
 
 
 @pytest.mark.exercise("torch_split_heads")
@@ -33,6 +46,21 @@ class TestTorchSplitHeads:
         ):
             close(expect.tensor(student.torch_split_heads(turned, 3)), THREE_HEADS)
 
+    def test_two_batch_axes(self, student):
+        """Two batches of seven texts: each text as if it were alone."""
+        with shown(AXES, "exception", "shape"):
+            close(expect.tensor(student.torch_split_heads(tensor(TEXTS[ORDER]), 3)), THREE_HEADS[ORDER])
+
+    def test_many(self, student):
+        """Seventy tokens of 96 columns: of eight heads, head i begins with column 12 i; nine of width five."""
+        with shown(ANY_SIZE, "exception", "shape"):
+            got = expect.tensor(student.torch_split_heads(tensor(SEVENTY), 8))
+            expect.shape(got, (8, 70, 12))
+            close(got[:, :, 0], SEVENTY[:, ::12].T, "each head's first column")
+            close(got[:, :, 11], SEVENTY[:, 11::12].T, "each head's last column")
+            words = np.concatenate(list(NINE_HEADS), axis=1)
+            close(expect.tensor(student.torch_split_heads(tensor(words), 9)), NINE_HEADS)
+
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""
         with shown("How many columns would be left over?"):
@@ -53,3 +81,8 @@ class TestTorchSplitHeads:
         with shown("Which line makes a new tensor, of which dtype?", x=X, num_heads=2):
             keeps(student.torch_split_heads, tensor(X), 2, names="x num_heads")
             expect.dtype(student.torch_split_heads(tensor(X), 2), np.float64)
+
+    def test_by_name(self, student):
+        """The arguments may come by name."""
+        with shown(NAMES, "exception", x=X, num_heads=2):
+            expect.tensor(student.torch_split_heads(num_heads=2, x=tensor(X)))
