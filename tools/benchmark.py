@@ -18,10 +18,9 @@ from pathlib import Path
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.course.assignments import CONFIG, Course
 from autograder.discovery import find_submissions
-from tests.helpers.growth import drawn
-from tests.helpers.otter import VERSION as OTTER_VERSION
 from tools.drawn_class import build, copies, of_different_people, right, wrong
 from tools.every_submission import ROOT
+from tools.growth import drawn
 from tools.measure import (
     Timed,
     as_json,
@@ -34,6 +33,7 @@ from tools.measure import (
     timed,
     with_otter,
 )
+from tools.otter import VERSION as OTTER_VERSION
 
 CURVE = ROOT / "docs" / "benchmark.svg"
 COPIES = "`grade --json`, 2 workers, on copies of the model answers"

@@ -25,9 +25,9 @@ from autograder.testing.plan import Recording
 from autograder.worker.executors import DaskExecutor, LocalExecutor
 from autograder.worker.pool import WorkerPool
 from autograder.worker.task import Marked, Task
-from tests.helpers.otter import Otter
 from tools.drawn_class import GRADED
 from tools.every_submission import ROOT
+from tools.otter import Otter
 
 STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
 

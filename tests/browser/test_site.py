@@ -28,17 +28,11 @@ PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
 HEADS = ASSIGNMENTS[2]
 # Between them they have tables, and code in several languages.
 LOOKED_AT = (("index", "narrow"), ("reference-authors", "wide"))
-BROKEN = {"](security.md)": "](secrets.md)", "#hidden-tests)": "#hidden-tasks)"}
-
-
-def build(source, target):
-    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(target)]
-    return subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """What the site is built of."""
+def site(tmp_path_factory):
+    """The site, built of a copy. A dead link would end the build."""
     folder = tmp_path_factory.mktemp("pages")
     for name in ("docs", ".ci"):
         shutil.copytree(ROOT / name, folder / name)
@@ -47,18 +41,14 @@ def pages(tmp_path_factory):
         shutil.copy(ROOT / name, folder / name)
     made = folder / "build" / "pages"
     made.mkdir(parents=True)
-    heads = [(HEADS, mistake, judged_mistake(HEADS, mistake)) for mistake in read_catalogue(HEADS.mistakes)]
+    some = read_catalogue(HEADS.mistakes).of("split_heads")
+    heads = [(HEADS, mistake, judged_mistake(HEADS, mistake)) for mistake in some]
     (made / "known-mistakes.md").write_text(catalogue_page.page(heads))
     (made / "visible-tests.md").write_text(visible_page.page(visible_page.rows_of(HEADS)))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def site(pages, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    done = build(pages, folder)
+    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder / "site")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return folder
+    return folder / "site"
 
 
 def test_every_page_is_built_and_in_the_navigation(site):
@@ -82,19 +72,6 @@ def test_a_browser_fetches_nothing_from_elsewhere(site):
     for page in site.glob("*.html"):
         fetched = re.findall(r"""<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)""", page.read_text())
         assert fetched == [], page.name
-
-
-def test_links_that_lead_nowhere_end_the_build(pages, tmp_path):
-    shutil.copytree(pages, tmp_path, dirs_exist_ok=True)
-    for page in (tmp_path / "docs").glob("*.md"):
-        text = page.read_text()
-        for old, new in BROKEN.items():
-            text = text.replace(old, new)
-        page.write_text(text)
-    done = build(tmp_path, tmp_path / "out")
-    assert done.returncode == 1
-    for new in BROKEN.values():
-        assert new.strip("](#)") in done.stderr
 
 
 @pytest.fixture

@@ -19,40 +19,23 @@ sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
-A3 = COURSE.assignment("a3_heads")
-A4 = COURSE.assignment("a4_multi_head_attention")
 UNSCALED = (
     "def attention_scores(Q, K):\n    import warnings; warnings.warn('be careful')\n    return Q @ K.swapaxes(-2, -1)"
 )
-# Contrast of the colour of an element's text with the first background below it, as in WCAG 2.2, 1.4.3.
-CONTRAST = """element => {
-    const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
-    const light = colour => numbers(colour).slice(0, 3).map(c => c / 255)
-        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    const style = getComputedStyle(element);
-    const text = light(element instanceof SVGElement ? style.fill : style.color);
-    let below = element;
-    while (numbers(getComputedStyle(below).backgroundColor)[3] === 0) below = below.parentElement;
-    const ground = light(getComputedStyle(below).backgroundColor);
-    return (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
-}"""
 
 
 @pytest.fixture
 def sit_down(jupyterlab, chromium, request):
-    """A function that opens a released notebook in a folder of this test's own, with answers and `more` cells in it."""
+    """A function that opens a released notebook in a folder of this test's own, with answers in it."""
     course, address = jupyterlab
     tabs = []
 
-    def sit(assignment, answers=None, more=()):
+    def sit(assignment, answers=None):
         folder = course.root / "tabs" / re.sub(r"\W", "", request.node.name)
         shutil.copytree(ROOT / "assignments" / assignment.name, folder)
         path = folder / assignment.notebook.name
         if answers:
-            notebook = fill(path, answers)
-            notebook.cells += more
-            nbformat.write(notebook, path)
+            nbformat.write(fill(path, answers), path)
         tabs.append(Tab(chromium, address, path.relative_to(course.root).as_posix()))
         return tabs[-1]
 
@@ -147,14 +130,6 @@ def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
 
 
 @pytest.mark.catalogue
-@pytest.mark.parametrize("assignment", COURSE.assignments().values(), ids=lambda one: one.name)
-def test_a_slip_is_told_on_the_page_as_everywhere(sit_down, assignment):
-    tab = sit_down(assignment)
-    tab.run("import numpy as np")
-    first_slip_is_told(tab, assignment)
-
-
-@pytest.mark.catalogue
 def test_keyboard_alone(sit_down):
     """From the first cell to a tick, a hint, a slider and Validate, without a mouse."""
     tab = sit_down(A1)
@@ -205,47 +180,3 @@ def select(tab, text):
             return tab.cell(text)
         tab.page.keyboard.press("ArrowDown")
     raise AssertionError(f"no arrow leads to {text}")
-
-
-def a3s_telescope():
-    """The cell of another notebook that draws a sentence once for each of two heads. A page for itself takes long."""
-    path = ROOT / "assignments" / A3.name / A3.notebook.name
-    return next(
-        cell for cell in nbformat.read(path, as_version=4).cells if 'sentence = ["An", "astronomer"' in cell.source
-    )
-
-
-def stand_side_by_side(pictures):
-    one, other = (picture.bounding_box() for picture in pictures)
-    assert one["y"] == other["y"]
-    assert one["x"] + one["width"] < other["x"]
-
-
-@pytest.mark.catalogue
-def test_the_dark_theme_is_as_readable_and_w_o_grows_with_the_heads_which_stand_side_by_side(sit_down):
-    answers = model_answers(A4) | {
-        "output_projection": "def output_projection(heads, W_O):\n    return heads[0] @ W_O[:2]"
-    }
-    tab = sit_down(A4, answers, more=[a3s_telescope()])
-    tab.run("import numpy as np")
-    telescope, _ = tab.run('sentence = ["An", "astronomer"')
-    stand_side_by_side(telescope.get_by_role("img").all())
-    tab.run("def projection_shapes")
-    slider, _ = tab.run("explore(picture_of_W_O")
-    sync_api.expect(slider).to_contain_text("W_O with 4 heads of width 2: 8 rows, 4 columns")
-    slider.locator(".noUi-handle").press("End")
-    sync_api.expect(slider).to_contain_text("W_O with 6 heads of width 2: 12 rows, 4 columns")
-    tab.run("def output_projection")
-    tab.run("def multi_head_attention")
-    failed, _ = tab.run('check("output_projection")')
-    drawn, _ = tab.run('check("multi_head_attention")')
-    sync_api.expect(drawn).to_contain_text("head 0")
-    try:
-        for theme in ("JupyterLab Dark", "JupyterLab Light"):
-            tab.menu("Settings", "Theme", theme)
-            sync_api.expect(tab.page.locator(f'body[data-jp-theme-name="{theme}"]')).to_be_attached()
-            texts = [*failed.locator("td, th, p").all(), *drawn.locator("svg > text[text-anchor=end]").all()]
-            assert len(texts) > 10
-            assert min(text.evaluate(CONTRAST) for text in texts) > 4.5
-    finally:
-        tab.menu("Settings", "Theme", "JupyterLab Light")

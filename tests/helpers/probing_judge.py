@@ -10,7 +10,6 @@ import resource
 import signal
 import socket
 import stat
-import struct
 import subprocess
 import threading
 from typing import Any
@@ -68,11 +67,6 @@ def vfork(sock):
     raise OSError(ctypes.get_errno(), "refused")
 
 
-def limit_another(sock):
-    resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
-    return "limited"
-
-
 def limit_a_colleague(sock):
     """Another judge is of the same user."""
     for pid in range(2, 100):
@@ -86,16 +80,6 @@ def limit_a_colleague(sock):
 def own_by_fcntl(sock):
     fcntl.fcntl(sock, fcntl.F_SETOWN, os.getppid())
     return "owned"
-
-
-def own_by_ioctl(sock):
-    fcntl.ioctl(sock, 0x8901, struct.pack("i", os.getppid()))
-    return "owned"
-
-
-def signal_by_fcntl(sock):
-    fcntl.fcntl(sock, fcntl.F_SETSIG, signal.SIGKILL)
-    return "set"
 
 
 def of_the_host(name, flags):
@@ -117,11 +101,6 @@ def write_everywhere(sock):
         try:
             with open(os.path.join(place, LEFT), "w") as file:
                 file.write("x")
-            written.append(place)
-        except OSError:
-            pass
-        try:
-            os.mkdir(os.path.join(place, LEFT + "-folder"))
             written.append(place)
         except OSError:
             pass
@@ -155,22 +134,16 @@ def sockets(sock):
     return found
 
 
-def allocate(sock):
-    held = []
-    while True:
-        held.append(bytearray(64 * 2**20))
-
-
 TRIES = {
     "alive": lambda sock: "yes",
     "fork": fork,
     "vfork": vfork,
     "start_a_thread": thread,
     "run_a_program": lambda sock: subprocess.run(["/usr/bin/true"]).returncode,
-    "exec": lambda sock: os.execv("/usr/bin/true", ["true"]),
     "socket_of_unix": lambda sock: socket.socket(socket.AF_UNIX).fileno(),
     "socket_of_internet": lambda sock: socket.socket(socket.AF_INET).fileno(),
     "socket_of_packets": lambda sock: socket.socket(socket.AF_PACKET, socket.SOCK_RAW).fileno(),
+    "exec": lambda sock: os.execv("/usr/bin/true", ["true"]),
     "memfd": lambda sock: os.memfd_create("x"),
     "namespaces": lambda sock: system_call(272, 0x10000000),
     "mount": lambda sock: system_call(165, b"tmpfs", b"/tmp", b"tmpfs", 0, None),
@@ -180,15 +153,10 @@ TRIES = {
     "kill": lambda sock: os.kill(os.getppid(), signal.SIGKILL),
     "kill_by_thread": lambda sock: system_call(234, os.getppid(), os.getppid(), signal.SIGKILL),
     "queue_a_signal": lambda sock: system_call(129, os.getppid(), signal.SIGKILL, bytes(128)),
-    "limit_another": limit_another,
     "limit_a_colleague": limit_a_colleague,
     "own_by_fcntl": own_by_fcntl,
-    "own_by_ioctl": own_by_ioctl,
-    "signal_by_fcntl": signal_by_fcntl,
     "slow_another": lambda sock: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
-    "schedule_another": lambda sock: os.sched_setscheduler(os.getppid(), os.SCHED_IDLE, os.sched_param(0)),
     "read_the_host": of_the_host("mem", os.O_RDONLY),
-    "write_the_host": of_the_host("mem", os.O_RDWR),
     "environment_of_the_host": of_the_host("environ", os.O_RDONLY),
     "write_everywhere": write_everywhere,
     "read": read,
@@ -200,6 +168,4 @@ TRIES = {
     "leave": write_everywhere,
     "find": find,
     "end_itself": lambda sock: os.abort(),
-    "exit_hard": lambda sock: os._exit(1),
-    "allocate": allocate,
 }

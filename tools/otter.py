@@ -28,13 +28,13 @@ from autograder.course.assignments import Assignment, Course
 from autograder.testing.hidden_tests import Suite
 from autograder.testing.plan import Recording
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 VERSION = "7.0.0"
 HEAD = """
 OK_FORMAT = False
 
 from otter.test_files import test_case
-from tests.helpers.otter import must_pass
+from tools.otter import must_pass
 
 name, points = {name!r}, None
 """
