@@ -23,7 +23,6 @@ from attention_course.helpers.plain_decoder import PlainDecoder
 from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from autograder.authoring.notebook_checks import no_secret
 from autograder.authoring.sample_class import hand_in, model_answers
-from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.helpers.in_process import COURSE
@@ -197,16 +196,6 @@ def test_changed_file_is_another_submission_for_the_journal(tmp_path):
 
 
 # ---------------------------------------------------------------- the course
-
-
-def test_metadata_of_another_form_is_named(own_course):
-    assignment = own_course.assignment("a1_scaled_dot_product")
-    notebook = nbformat.read(assignment.notebook, as_version=4)
-    for asked in (3, {}, {"class": 3, "sizes": {}}, {"class": "X", "sizes": {"d_model": "64"}}):
-        notebook.metadata["autograder"] = {"saved_model": asked}
-        nbformat.write(notebook, assignment.notebook)
-        with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder: saved_model"):
-            _ = own_course.assignment(assignment.name).saved_model
 
 
 def test_model_left_in_source_would_be_handed_to_students(own_course):
