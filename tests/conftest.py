@@ -131,9 +131,9 @@ def own_course(tmp_path: Path) -> Course:
 @pytest.fixture(scope="session")
 def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `autograder grade --json` wrote of a small class; see `tests.helpers.classes`."""
-    from tests.helpers.classes import report_of_a_class  # which reads the course; most tests' workers need not
+    from tests.helpers.classes import report_of_a_class  # imported late: most tests' workers need not
 
-    return report_of_a_class(tmp_path_factory.mktemp("report"))
+    return report_of_a_class(tmp_path_factory.mktemp("report") / "course")
 
 
 @pytest.fixture(scope="session")

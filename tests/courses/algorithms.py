@@ -1,11 +1,10 @@
-"""A course on algorithms with plain assert cells: numbers, text, plots, files, and what a person grades."""
+"""A course on algorithms with plain assert cells: numbers, text, files, and what a person grades."""
 
 SORTING = r'''
 #% text
 # Sorting
 
 #% code
-import math
 from pathlib import Path
 
 import numpy as np
@@ -66,21 +65,6 @@ def keep(path, words):
 keep("kept.txt", WORDS)
 assert Path("kept.txt").read_text().splitlines() == ["apple", "fig", "kiwi", "pear"]
 
-#% solution growth
-def growth(sizes):
-    """A plot of n log n as SVG, with a title."""
-    from IPython.display import SVG
-    ### BEGIN SOLUTION
-    points = " ".join(f"{n},{n * math.log2(n):g}" for n in sizes)
-    return SVG(f'<svg xmlns="http://www.w3.org/2000/svg"><title>n log n</title><polyline points="{points}"/></svg>')
-    ### END SOLUTION
-
-#% tests plot 2
-import re
-drawn = growth([1, 2, 4]).data
-assert "<title>" in drawn, "Has it a title?"
-assert re.findall(r"[\d.]+,[\d.]+", drawn) == ["1,0", "2,2", "4,8"]
-
 #% manual by-hand 5
 ### BEGIN SOLUTION
 sorted(WORDS)
@@ -101,13 +85,7 @@ RIGHT = {
     "binary_search": "def binary_search(o, item):\n    return o.index(item) if item in o else -1",
     "longest": "def longest(words):\n    return sorted(words, key=len)[-1].upper()",
     "keep": "def keep(path, words):\n    Path(path).write_text(chr(10).join(sorted(words)))",
-    "growth": (
-        "def growth(sizes):\n    from IPython.display import SVG\n"
-        "    points = [f'{n},{round(n * np.log2(n))}' for n in sizes]\n"
-        '    return SVG(\'<svg xmlns="http://www.w3.org/2000/svg"><title>t</title><polyline points="\'\n'
-        "        + ' '.join(points) + '\"/></svg>')"
-    ),
     "by-hand": "print(sorted(WORDS))",
     "why": "It halves the list.",
 }
-FULL = {"middle-odd": 2, "middle-even": 3, "search": 4, "test-longest": 1, "files": 2, "plot": 2}
+FULL = {"middle-odd": 2, "middle-even": 3, "search": 4, "test-longest": 1, "files": 2}

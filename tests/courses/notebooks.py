@@ -83,51 +83,25 @@ class TestVisible:
 ''',
 }
 
-# Right answers in other styles, and wrong ones with how what is told of them begins.
-RIGHT = [
-    {
-        "mean_price": """
+# Right answers in another style, and wrong ones with how what is told of them begins.
+RIGHT = {
+    "mean_price": """
 import numpy as np
 mean_price = np.genfromtxt("prices.csv", delimiter=",", skip_header=1)[:, 1].mean()
 """,
-        "table": """
+    "table": """
 def table(prices):
     print("\\n".join("%s: %.2f  " % one for one in sorted(prices.items())))
     print()
 """,
-    },
-    {
-        "mean_price": """
-%matplotlib inline
-import csv
-mean_price = round(sum([2.5, 0.5, 1.5]) / 3, 9)
-""",
-        "table": """
-def table(prices):
-    for name, price in sorted(prices.items()):
-        print(name, end=": ")
-        print(f"{price:.2f}")
-""",
-    },
-]
+}
 WRONG = [
     ("mean_price", "import csv\nmean_price = 2.5 + 0.5 + 1.5", "mean_price: the result is 4.5, which is not right."),
     ("mean_price", "import csv", "mean_price: the notebook has nothing under the name `mean_price`, or None."),
-    ("mean_price", "import csv\nmean_price = '1.5'", "mean_price: gave back a value of type str, where an array"),
     (
         "table",
         "def table(prices):\n    for name in sorted(prices):\n        print(f'{name}: {prices[name]}')",
         "table(prices): line 1 of what it prints is `fig: 0.5`, which is not right.",
     ),
     ("table", "def table(prices):\n    return str(prices)", "table(prices): what it prints is empty."),
-    (
-        "table",
-        "def table(prices):\n    print('Prices')\n    print('fig: 0.50')\n    print('pear: 2.50')",
-        "table(prices): line 1 of what it prints is `Prices`, which is not right.",
-    ),
-    (
-        "table",
-        "def table(prices):\n    for name in sorted(prices):\n        print(f'{name.title()}: {prices[name]:.2f}')",
-        "table(prices): line 1 of what it prints is `Fig: 0.50`, which is not right, though only",
-    ),
 ]

@@ -52,16 +52,6 @@ def copy_of_the_kit(site):
         shutil.copytree(package, site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def bundled(course, path, kit=ROOT):
-    """The zip of the command, with the kit in a folder: its repository, or where a wheel was unpacked."""
-    done = subprocess.run(
-        [sys.executable, "-m", "autograder", "bundle", NAME, "--gradescope", path],
-        cwd=course.root, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(kit)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return path
-
-
 def as_gradescope_runs_it(path, root, course, code):
     """results.json of a submission; setup.sh's environment is this interpreter's."""
     with zipfile.ZipFile(path) as bundle:
@@ -80,8 +70,14 @@ def as_gradescope_runs_it(path, root, course, code):
     return json.loads((root / "results" / "results.json").read_text())
 
 
-def test_gradescope_grades_a_course_of_ones_own(course, tmp_path):
-    path = bundled(course, tmp_path / "a1.zip")
+def test_gradescope_grades_it_with_a_kit_that_was_installed_as_a_wheel(course, tmp_path):
+    site, path = tmp_path / "site-packages", tmp_path / "a1.zip"
+    copy_of_the_kit(site)
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "bundle", NAME, "--gradescope", path],
+        cwd=course.root, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(site)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     results = as_gradescope_runs_it(path, tmp_path / "autograder", course, WRONG)
     assert results["score"] == 0.3
     assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
@@ -89,25 +85,15 @@ def test_gradescope_grades_a_course_of_ones_own(course, tmp_path):
     assert len(names) == len(set(names))
     assert "statistics_course/a1_first/row_centred/hidden_tests.py" in names
     assert not [name for name in names if name.startswith(("attention_course", "assignments", "gradebook", "tests"))]
-    setup = (tmp_path / "autograder" / "source" / "setup.sh").read_text()
-    assert "--editable '.[course]' --editable cellcage --editable statistics_course" in setup
-
-
-def test_a_kit_that_was_installed_as_a_wheel_is_bundled_with_what_it_needs(course, tmp_path):
-    site = tmp_path / "site-packages"
-    copy_of_the_kit(site)
-    path = bundled(course, tmp_path / "a1.zip", kit=site)
-    results = as_gradescope_runs_it(path, tmp_path / "autograder", course, RIGHT)
-    assert results["score"] == 3
-    made = tomllib.loads((tmp_path / "autograder" / "source" / "pyproject.toml").read_text())["project"]
+    source = tmp_path / "autograder" / "source"
+    assert (
+        "--editable '.[course]' --editable cellcage --editable statistics_course" in (source / "setup.sh").read_text()
+    )
+    made = tomllib.loads((source / "pyproject.toml").read_text())["project"]
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert made["name"] == ours["name"]
     assert plain(made["dependencies"]) == plain(ours["dependencies"])
-    # In a wheel's metadata an extra has in place of `sandboxed-autograder[lab,torch]` what these need.
-    course = made["optional-dependencies"]["course"]
-    assert set(plain(course)) >= set(plain(ours["optional-dependencies"]["course"][1:]))
-    assert any(one.startswith("torch") for one in course)
-    sandbox = tomllib.loads((tmp_path / "autograder" / "source" / "cellcage" / "pyproject.toml").read_text())["project"]
+    assert any(one.startswith("torch") for one in made["optional-dependencies"]["course"])
+    sandbox = tomllib.loads((source / "cellcage" / "pyproject.toml").read_text())["project"]
     assert set(sandbox["entry-points"]["cellcage.backends"]) == {"bubblewrap", "landlock", "process"}
 
 
@@ -116,8 +102,7 @@ def plain(requirements):
     return sorted("".join(sorted(one.replace(" ", ""))) for one in requirements)
 
 
-@pytest.mark.parametrize(("code", "all_pass"), [(RIGHT, True), (WRONG, False)], ids=["right", "wrong"])
-def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path, code, all_pass):
+def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path):
     folder, checkout = tmp_path / "bundle", tmp_path / "checkout"
     assert command(course, "bundle", NAME, "--classroom50", folder)[0] == 0
     script, pip = folder / "autograder.py", "subprocess.run([*pip, *REQUIREMENTS], check=True)"
@@ -125,7 +110,7 @@ def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path, code, all
     assert pip in script.read_text()
     script.write_text(script.read_text().replace(pip, ""))  # both wheels are installed already
     checkout.mkdir()
-    nbformat.write(fill(released(course), {EXERCISE: code}), checkout / NOTEBOOK)
+    nbformat.write(fill(released(course), {EXERCISE: RIGHT}), checkout / NOTEBOOK)
     environment = os.environ | {"PYTHONPATH": str(wheels)}
     done = subprocess.run(
         [sys.executable, script], cwd=checkout, capture_output=True, text=True, env=environment, check=False
@@ -133,7 +118,7 @@ def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path, code, all
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(Path(checkout, "result.json").read_text())
     assert result["schema"] == "classroom50/result/v1"
-    assert (result["score"] == result["max-score"]) == all_pass
+    assert result["score"] == result["max-score"]
     assert result["max-score"] % 3 == 0
     assert all(test["test-name"].startswith(EXERCISE) for test in result["tests"])
 

@@ -7,14 +7,14 @@ import json
 import nbformat
 import pytest
 
-from autograder.authoring.sample_class import fill, model_answers
-from autograder.report import CellResult
+from autograder.authoring.sample_class import model_answers
+from autograder.report import CellResult, ExerciseResult
 from autograder.reports import plain_text
 from autograder.testing import cell_errors
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
-from tests.helpers.terminal import autograder
+from tests.helpers.small_course import BUILT, EXERCISE, command, said_by, small_course, submit
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 RELEASED = ROOT / "assignments" / A1.name / A1.notebook.name
@@ -28,6 +28,11 @@ def test_a_syntax_error_is_told_with_line_and_caret():
         "In line 2, where the ^ stands: `return np.exp^((x)`."
     )
     assert cell_errors.why("x = 1", CellResult()) == ""
+    said = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
+    assert said == "not judged, since its cell raised NameError: name 'npp' is not defined."
+    result = ExerciseResult("softmax", (), 4.0, started=False, evidence=said)
+    assert plain_text.summary(result).startswith("softmax: its cell does not run.")
+    assert plain_text.notes(result) == [said]
 
 
 @pytest.mark.parametrize("source", ["def f(:\n    pass", "def f():\nreturn 1", "def f(:\\\n", "x = '\x00'"])
@@ -63,87 +68,40 @@ def test_in_a_kernel_the_check_says_what_is_wrong_with_the_cell(tmp_path):
         assert "not started" not in headline
         assert "SyntaxError: '(' was never closed" in headline
         assert "return np.exp^((x)" in headline
-        kernel.write("def softmax", "@npp.vectorize\ndef softmax(x, axis=-1):\n    return x")
-        kernel._client.execute_interactive("del softmax", timeout=60)
-        kernel.run("@npp.vectorize")
-        (headline, *_) = seen(kernel.run('check("softmax")')[-1])
-        assert "name 'npp' is not defined" in headline
-        assert "In line 1" in headline
-        kernel.write("@npp.vectorize", model_answers(A1)["softmax"])
+        kernel.write("def softmax", model_answers(A1)["softmax"])
         assert "6 of 6 visible tests pass" in seen(kernel.run('check("softmax")')[-1])[0]
     finally:
         kernel.close()
 
 
-@pytest.mark.slow
-def test_grading_says_it_in_json_and_on_the_page(tmp_path):
-    path = tmp_path / A1.notebook.name
-    nbformat.write(fill(RELEASED, model_answers(A1) | {"softmax": UNCLOSED}), path)
-    autograder("grade", path, "--json", tmp_path / "marks.json")
-    (report,) = json.loads((tmp_path / "marks.json").read_text())
-    found = report["exercises"][0]
-    assert not found["started"]
-    assert "'(' was never closed" in found["evidence"]
+# ---------------------------------------------------------------- graded, and checked from a terminal
 
-
-IMPORTS = """import math
-import a_library_of_their_own as own
-from typing import (
-    Optional,
+RIGHT = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)\n"
+IMPORTS = "import math\nimport a_library_of_their_own as own\nfrom functools import partial"
+MAGIC = '#@title My rows { display-mode: "form" }\n\n%%time\n'
+BECAUSE = (
+    "`partial` is not there because another cell, which would set it, raised ModuleNotFoundError: No module named "
+    "'a_library_of_their_own'. In line 2: `import a_library_of_their_own as own`."
 )
-from functools import partial"""
-MAGIC = '#@title My scores { display-mode: "form" }\n\n%%time\n'
 
 
 @pytest.mark.slow
-def test_cell_that_stops_at_a_library_is_named_and_a_cell_magic_below_a_comment_runs(tmp_path):
-    """In both ways to check, an import cell costs what needs it, and the words say so; Colab runs such a magic."""
-    answers = model_answers(A1)
-    answers["softmax"] = answers["softmax"].replace("axis=-1", "axis: Optional[int] = -1")
-    answers["attention_scores"] = MAGIC + answers["attention_scores"]
-    last = "torch_scaled_dot_product_attention"
-    lines = answers[last].splitlines()
-    at = max(number for number, line in enumerate(lines) if line.lstrip().startswith("return"))
-    answers[last] = "\n".join([*lines[:at], "    partial(print)", *lines[at:]])
-    notebook = fill(RELEASED, answers)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(IMPORTS, id="own"))
-    path = tmp_path / A1.notebook.name
-    nbformat.write(notebook, path)
-    autograder("grade", path, "--json", tmp_path / "marks.json")
-    (report,) = json.loads((tmp_path / "marks.json").read_text())
-    found = {one["name"]: one for one in report["exercises"]}
-    because = (
-        "is not there because another cell, which would set it, raised ModuleNotFoundError: No module named "
-        "'a_library_of_their_own'. In line 2: `import a_library_of_their_own as own`."
-    )
-    assert f"`Optional` {because}" in found["softmax"]["evidence"]
-    assert f"`partial` {because}" in found[last]["evidence"]
-    assert found["attention_scores"]["score"] == found["attention_scores"]["max_score"]
-    assert f"`Optional` {because}" in " ".join(autograder("check", path).stdout.split())
-
-
-def test_magic_in_a_cell_that_raised_is_not_called_a_syntax_error():
-    said = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
-    assert said == "not judged, since its cell raised NameError: name 'npp' is not defined."
-
-
-@pytest.mark.slow
-def test_a_helper_that_takes_an_exercises_name_costs_nothing(tmp_path):
-    answers = model_answers(A1)
-    helper = "def softmax(t, dim=-1):\n    return torch.softmax(t, dim)\n\n\n"
-    last = "torch_scaled_dot_product_attention"
-    path = tmp_path / A1.notebook.name
-    nbformat.write(fill(RELEASED, answers | {last: helper + answers[last]}), path)
-    autograder("grade", path, "--json", tmp_path / "marks.json")
-    (report,) = json.loads((tmp_path / "marks.json").read_text())
-    assert report["score"] == report["max_score"]
-    told = next(one["evidence"] for one in report["exercises"] if one["name"] == "softmax")
-    assert "def softmax(t, dim=-1):" in told
-
-
-def test_the_summary_of_a_result_says_that_the_cell_does_not_run():
-    from autograder.report import ExerciseResult
-
-    result = ExerciseResult("softmax", (), 4.0, started=False, evidence="not judged, since its cell raised NameError.")
-    assert plain_text.summary(result).startswith("softmax: its cell does not run.")
-    assert plain_text.notes(result) == ["not judged, since its cell raised NameError."]
+def test_grading_and_the_command_say_why_an_exercise_is_not_judged(tmp_path):
+    """A cell that does not close, and one that stops at a library."""
+    course = small_course(tmp_path / "course", second=True)
+    at_call = f"def {BUILT}(X):\n    partial(print)\n    return 2 * {EXERCISE}(X)"
+    unclosed = submit(course, "unclosed", {EXERCISE: RIGHT.replace("return ", "return ("), BUILT: at_call})
+    defined = at_call.replace("(X)", "(X, *more: partial)", 1)
+    library = submit(course, "library", {EXERCISE: MAGIC + RIGHT, BUILT: defined})
+    for path in (unclosed, library):
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(IMPORTS, id="own"))
+        nbformat.write(notebook, path)
+    said_by(course, "grade", "submitted", "--json", "marks.json")
+    reports = json.loads((course.root / "marks.json").read_text())
+    found = {(one["student"], exercise["name"]): exercise for one in reports for exercise in one["exercises"]}
+    assert not found["unclosed", EXERCISE]["started"]
+    assert "'(' was never closed" in found["unclosed", EXERCISE]["evidence"]
+    assert all(BECAUSE in found[student, BUILT]["evidence"] for student in ("unclosed", "library"))
+    assert found["library", EXERCISE]["score"] == 3, "Colab runs a cell magic below a comment"
+    assert BECAUSE in " ".join(command(course, "check", library.relative_to(course.root))[1].split())

@@ -58,23 +58,6 @@ def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook):
         assert said in done.stdout
 
 
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_what_a_cell_ran_into_is_said_where_its_exercise_is_not_judged(notebook):
-    broken = {
-        "softmax": "def softmax(x, axis=-1)\n    return x",
-        "attention_scores": "def attention_scores(Q, K):\n    import time\n    time.sleep(1000)",
-        "scaled_dot_product_attention": "raise RuntimeError('before the function')",
-    }
-    done = autograder("check", notebook(broken))
-    text = " ".join(done.stdout.split())
-    assert "softmax: not judged, since its cell raised SyntaxError: expected ':', line 1." in text
-    assert "Does a loop never end, or is far more computed than the task needs?" in text
-    assert "since its cell raised RuntimeError: before the function. In line 1:" in text
-    assert "torch_scaled_dot_product_attention: not started yet." in text
-    assert "Traceback" not in done.stdout + done.stderr
-
-
 def test_a_wrong_call_is_one_line(tmp_path):
     odd = tmp_path / "odd.ipynb"
     nbformat.write(nbformat.v4.new_notebook(), odd)
@@ -162,54 +145,19 @@ def test_a_terminal_obeys_nothing_that_a_notebook_says(notebook, tmp_path):
 def test_nor_what_watch_shows(notebook, sandbox, capsys):
     page = check_notebook._page(notebook({"softmax": OBEDIENT["attention_scores"]}), sandbox.students)
     assert "raised RuntimeError" in page
-    Console(width=100).print(check_notebook._coloured(page))
-    assert is_sanitised(capsys.readouterr().out)
+    Console(width=100).print(check_notebook._coloured(f"{page} ✓ passed [bold]x[/bold]"))
+    shown = capsys.readouterr().out
+    assert is_sanitised(shown) and "[bold]x[/bold]" in shown
 
 
 def test_all_done_says_so(notebook, sandbox, monkeypatch):
     monkeypatch.setattr(check_notebook, "open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
     done = autograder_here("check", notebook(model_answers(A1)))
     assert (done.returncode, "4 of 4 exercises" in done.stdout) == (0, True)
-    page = check_notebook._page(notebook(model_answers(A1)), sandbox.students)
-    assert "Every visible test passes" in page
-    assert page.count("✓ passed") == 4
-
-
-def test_colours_leave_the_words_alone(notebook, sandbox, capsys):
-    found = list(check_notebook.verdicts(check_notebook.read(notebook({})), sandbox.students))
-    assert [verdict.passed for verdict in found] == [False] * 4
-    console = Console(force_terminal=True, width=100)
-    console.print(check_notebook._coloured("✓ passed [bold]x[/bold]"))
-    assert "[bold]x[/bold]" in capsys.readouterr().out
+    assert "pass their checks. Well done!" in done.stdout
 
 
 def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(MachineError, match=r"only on Linux, .* in JupyterLab, check\(...\) works here"):
         check_notebook.open_sandbox().__enter__()
-
-
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_command_shows_prints_and_ready_made_functions_as_the_notebook_does(tmp_path):
-    a7 = COURSE.assignment("a7_attention_and_convolution")
-    answers = model_answers(a7)
-    first, *rest = answers["offset_attention"].splitlines()
-    end = next(i for i, line in enumerate(rest) if line.strip().endswith('"""')) + 1
-    prints = ["    print(f'length {length} \\x1b[31m')", "    import warnings; warnings.warn('nobody asked')"]
-    answers["offset_attention"] = "\n".join([first, *rest[:end], *prints, *rest[end:]])
-    answers["convolution_by_attention"] = (
-        "def convolution_by_attention(X, kernel):\n    return np.convolve(X[:, 0], kernel[:, 0, 0]), None"
-    )
-    path = tmp_path / a7.notebook.name
-    nbformat.write(filled(a7, answers), path)
-    said = autograder("check", path).stdout
-    printed = said.partition("Your code printed, each line once:\n")[2].partition("\n\n")[0]
-    assert printed.startswith("length ")
-    assert "\x1b" not in printed
-    assert "nobody asked" not in said
-    names = dict(vars(a7.reference()))
-    exec(answers["convolution_by_attention"], names)
-    told = examine("convolution_by_attention", names).result.tests[0].message
-    assert "calls the ready-made `numpy.convolve`" in told
-    assert " ".join(told.split()) in " ".join(said.split())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 import pytest
 import torch
@@ -20,32 +18,16 @@ PAIR = (ROWS, MORE)
 ITSELF = [
     (ROWS, ROWS.astype(int)),
     (ROWS, 2.5),
-    (ROWS, None),
-    (ROWS, "text"),
     (ROWS, Other("matrix")),
-    (ROWS, [["a", "b"]]),
     (ROWS, [[1.0, 2.0], [3.0]]),
-    (ROWS, [10**400, 1.0]),
     (ROWS, (ROWS, ROWS + 1)),  # two answers
-    (ROWS, (ROWS, MORE)),
-    (ROWS, (ROWS, MORE.tolist())),
     (ROWS, {"a": ROWS, "b": MORE}),
-    (torch.tensor(1.5), (torch.tensor(1.5), 2.5)),
     (np.array([1.0, 2.0]), {1.0, 2.0}),
-    (3, np.int64(3)),
-    (3, 3.0),
     (3, [1, 2]),
-    (3, np.arange(2)),
     (True, np.True_),
-    (1.5, np.float32(1.5)),
     (PAIR, (MORE, ROWS)),  # the order is not a matter of containers
-    (PAIR, ROWS),
-    (PAIR, (ROWS,)),
     (PAIR, (MORE, ROWS, ROWS)),
-    ((4, 8), (4, 8, 2)),
     ([], np.arange(2)),
-    ([], 5),
-    ({"a": 1}, [1]),
     ({"a": ROWS}, {"b": ROWS}),
     ("text", ["text"]),
 ]
@@ -54,30 +36,19 @@ MOVED = [
     (TENSOR, ROWS, TENSOR),
     (ROWS, ROWS.tolist(), ROWS),  # a list has no dtype of its own
     (ROWS, tuple(ROWS), ROWS),
-    (ROWS, [*TENSOR], ROWS),
-    (ROWS, deque(ROWS.tolist()), ROWS),
     (ROWS, Generated(ROWS.tolist()), ROWS),
     (ROWS, ROWS.astype(int).tolist(), ROWS),
     (ROWS, [[np.float64(1)]], np.ones((1, 1))),  # a wrong shape and a wrong dtype stay as they are
-    (np.array([True, False]), [1, 0], np.array([1, 0])),
     (np.zeros((0, 3)), [], np.zeros((0, 3))),
-    (ROWS, (ROWS,), ROWS),
     (ROWS, [ROWS, 0.5], ROWS),
     (ROWS, {"result": ROWS.tolist()}, ROWS),
     (torch.tensor(1.5), 1.5, torch.tensor(1.5)),
-    (torch.tensor(1.5), np.float64(1.5), torch.tensor(1.5, dtype=torch.float64)),
-    (3, np.array(3), np.int64(3)),
     (3, torch.tensor([[3]]), np.int64(3)),
-    (True, [True], True),
-    (PAIR, [*PAIR], PAIR),
     (PAIR, (*PAIR, MORE), PAIR),
     (PAIR, {"second": MORE, "first": ROWS}, PAIR),
     (PAIR, (TENSOR, MORE.tolist()), PAIR),
     ((4, 8), [4, 8], (4, 8)),
-    ((4, 8), np.array([4, 8]), (np.int64(4), np.int64(8))),
     ([1, 2], np.array([3, 4, 5]), [np.int64(3), np.int64(4), np.int64(5)]),
-    ([1, 2], (3,), [3]),
-    ([], (), []),
     ({"a": ROWS, "b": (1, 2)}, {"a": TENSOR, "b": [1, 2]}, {"a": ROWS, "b": (1, 2)}),
 ]
 

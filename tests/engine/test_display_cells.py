@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import socket
 
 import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.judge.display_cells import DisplayCell, deferrable, display_cells
-from autograder.judge.notebook import Notebook
 from autograder.submission import NotebookFile, code_cells
-from cellcage.protocol.messages import LookUp
 from tests.helpers.accepted import ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled
@@ -132,26 +129,6 @@ def test_a_cell_that_ends_python_costs_no_other_its_output(sandbox):
         _, results = marker.mark_cells("ana", cells, for_page=True)
     assert "ended the Python process" in results[number].stopped
     assert any(result.printed for result in results[number + 1 :])
-
-
-def test_a_process_that_is_lost_by_the_question_costs_no_cell(sandbox, monkeypatch):
-    """Which names cells look up is asked of a process that may not survive it; another runs the cells, all in order."""
-
-    ask = Notebook._ask
-
-    def lost(notebook, message, *more):
-        if isinstance(message, LookUp):
-            notebook._sock.shutdown(socket.SHUT_RDWR)
-        return ask(notebook, message, *more)
-
-    monkeypatch.setattr(Notebook, "_ask", lost)
-    cells = ["print('first')", *cells_of(A1, {})]
-    with sandbox.open(cells, showing=display_cells(A1.display_cells)) as running:
-        assert running.results[0].printed == "first\n"
-        assert not any(result.stopped for result in running.results)
-        assert all(
-            running.results[cells.index(source)].printed for source in A1.display_cells if source.startswith("for ")
-        )
 
 
 def test_which_cells_wait():

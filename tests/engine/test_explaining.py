@@ -7,10 +7,8 @@ import time
 
 import pytest
 
-from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.judge import explaining
 from autograder.judge.explaining import Explaining
-from tests.conftest import copy_course
 from tests.helpers.small_course import EXERCISE, command, graded, small_course, submit
 
 # A relation of the course that goes wrong in the way that the student's answer asks for.
@@ -101,32 +99,3 @@ def test_a_step_is_interrupted_when_the_exercise_or_the_submission_has_used_up_i
     assert time.process_time() - began < 0.5
     steps.begin()
     assert steps.attempt("messages", lambda: "words", "nothing") == "nothing"  # no time is left for anybody
-
-
-# As students write them. Each differs from the right mask in its type, its values or both.
-MASKS = {
-    "float32": "np.tril(np.ones((length, length), dtype=np.float32))",
-    "tensor": "torch.tril(torch.ones(length, length))",
-    "minus": "(1 - np.tril(np.ones((length, length)))) * -1e9",
-    "zeros": "np.zeros((length, length))",
-    "twice": "2 * np.tril(np.ones((length, length))) + 1",
-    "inverted": "1.0 - np.tril(np.ones((length, length)))",
-}
-
-
-@pytest.mark.slow
-def test_masks_of_numbers_are_graded(tmp_path):
-    """The diagnosis once subtracted booleans, and all of the submission's marks were lost."""
-    course = copy_course(tmp_path)
-    assignment = course.assignment("a2_causal_masking")
-    right = model_answers(assignment)
-    for student, mask in MASKS.items():
-        body = f"def causal_mask(length):\n    return {mask}"
-        hand_in(fill(assignment.notebook, right | {"causal_mask": body}), tmp_path / "submitted", student, assignment)
-    code, said = command(course, "grade", "submitted", "--json", "marks.json")
-    assert code == 0, said
-    for one in json.loads((tmp_path / "marks.json").read_text()):
-        scores = {exercise["name"]: exercise["score"] for exercise in one["exercises"]}
-        assert scores["causal_mask"] < 3, one["student"]
-        assert sum(scores.values()) - scores["causal_mask"] == one["max_score"] - 3, one["student"]
-        assert not any("not_produced" in exercise for exercise in one["exercises"])

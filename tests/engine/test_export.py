@@ -13,10 +13,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
 
-from autograder.authoring.sample_class import hand_in, mistake, model_answers
+from autograder.authoring.sample_class import hand_in, model_answers
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
 from autograder.systems.gradescope_results import gradescope_files
@@ -120,17 +119,6 @@ def run_autograder(root, notebook=None, name=A1.notebook.name):
     return json.loads((root / "results" / "results.json").read_text())
 
 
-@pytest.mark.slow
-def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
-    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    results = run_autograder(gradescope, filled(A1, wrong), name="my copy (1).ipynb")
-    assert 15 < results["score"] < 20
-    assert "no scaling" in results["output"]
-    nothing = run_autograder(gradescope)
-    assert nothing["score"] == 0
-    assert f"no {A1.notebook.name}" in nothing["output"]
-
-
 SPY = """
 def softmax(x, axis=-1):
     import pathlib
@@ -153,10 +141,13 @@ def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_
         results = run_autograder(gradescope, spying)
     finally:
         script.write_text(kept)
-    assert results["score"] < 20
+    assert 0 < results["score"] < 20
     assert {test["output"] for test in results["tests"]} == {""}
     assert "I have read" not in json.dumps(results)
     assert results["visibility"] == "after_due_date"
+    nothing = run_autograder(gradescope)
+    assert nothing["score"] == 0
+    assert f"no {A1.notebook.name}" in nothing["output"]
 
 
 def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope):
@@ -175,32 +166,3 @@ def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope
         assert text.startswith("#!/usr/bin/env bash\n")
         assert not re.findall("@[A-Z]+@", text)
         assert subprocess.run(["bash", "-n", gradescope / "source" / script], check=False).returncode == 0
-
-
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, monkeypatch):
-    """As its runner does: the script beside the wheels, in the student's checkout, with pip left out."""
-    (path,) = [tmp_path / "bundle" / "autograder.py"]
-    done = autograder("bundle", A1.name, "--classroom50", path.parent, "--requirement", "kit")
-    assert done.returncode == 0, done.stderr
-    text = path.read_text()
-    assert not re.findall("@[A-Z]+@", text)
-    assert "hidden_tests" not in "".join(one.read_text() for one in path.parent.iterdir())
-    path.write_text(text.replace("subprocess.run([*pip, *REQUIREMENTS], check=True)", 'assert REQUIREMENTS == ["kit"]'))
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    nbformat.write(filled(A1, wrong), checkout / A1.notebook.name)
-    for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"):
-        monkeypatch.setenv(key, key.lower())
-    for name, most in ((A1.notebook.name, 1), ("none", 0)):
-        if name == "none":
-            (checkout / A1.notebook.name).unlink()
-        done = subprocess.run([sys.executable, path], cwd=checkout, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        result = json.loads((checkout / "result.json").read_text())
-        assert bool(result["score"]) == bool(most)
-        assert result["max-score"] % A1.max_score == 0
-        failed = {test["test-name"].partition(":")[0] for test in result["tests"] if not test["passed"]}
-        assert ("attention_scores" in failed, "softmax" in failed) == (True, not most)

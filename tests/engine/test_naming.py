@@ -132,10 +132,6 @@ def test_a_rule_decides(name, monkeypatch):
     assert told(*case) == without
 
 
-def test_right_answers_are_never_diagnosed():
-    assert told(mistakes(alike=right), right, (TABLE, BATCH)) is None
-
-
 def test_a_known_mistake_is_told_before_one_that_a_recipe_made():
     catalogue = mistakes(made=first, first=first)
     catalogue.variants.append(replace(catalogue.mistakes.pop(0), is_known=False))

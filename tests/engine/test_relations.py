@@ -12,7 +12,6 @@ from autograder.course.content import course_relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError
-from autograder.reports import plain_text
 from autograder.student.check import examine
 from autograder.testing.local import answering
 from autograder.testing.values.core.comparing import same_answer
@@ -44,11 +43,9 @@ def changed(x):
     [
         (lambda x: x.astype("float32"), lambda x: x, "another-dtype", "float32 where float64"),
         (lambda x: x.tolist(), lambda x: x, "another-kind", "a list and not as a NumPy array"),
-        (lambda x: x.ravel(), lambda x: x, "another-shape", "joined or cut"),
         (lambda x: x[None], lambda x: x, "another-shape", "too many"),
         (lambda x: x.round(2), lambda x: x, "rounded", "rounded to 2 places"),
         (lambda x: x.astype("float16").astype(x.dtype), lambda x: x, "rounded", "first 3 digits"),
-        (lambda x: np.sin(x.round(3)), np.sin, "rounded", "first 3 digits"),
         (lambda x: x[..., :-1], lambda x: x, "another-length", "cut short"),
         (changed, lambda x: x / 1, "inputs-changed", "no longer what it was"),
     ],
@@ -59,15 +56,6 @@ def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
     assert found.name == name
     assert words in found.evidence
     assert found.hint.endswith("?")
-
-
-def test_half_precision_may_make_anything_of_large_numbers():
-    def in_half(x):
-        return np.sin(x.astype("float16").astype(x.dtype))
-
-    found = related(in_half, np.sin, X, 1e4 * X)
-    assert found.name == "rounded"
-    assert found.explains == {0, 1}
 
 
 def test_what_is_off_to_one_side_is_not_rounded():
@@ -101,15 +89,6 @@ def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
         course_relations(tmp_path)
 
 
-def test_right_for_one_layout_alone():
-    def two_axes_only(x):
-        assert x.ndim == 2
-        return x + x
-
-    found = related(two_axes_only, lambda x: x * 2, X[0], X, X[None])
-    assert (found.name, "With a first array of 2 axes all is right" in found.evidence) == ("one-batch-layout", True)
-
-
 def test_right_up_to_a_size():
     """Eight rows come out right, seventy do not; how many columns there are does not matter."""
 
@@ -126,9 +105,6 @@ def test_right_up_to_a_size():
         "In the calls that are right, axis -2 of the first argument is at most 8 and axis -1 of the first argument is "
         "at most 4; in the wrong ones each of these is larger."
     )
-    # Nor is it the size where all that is larger has more axes.
-    found = related(lambda x: x * x if x.ndim < 3 else x.sum(), lambda x: x * x, *calls, np.ones((80, 3, 4)))
-    assert found.name == "one-batch-layout"
     # Where a smaller size is wrong as well, the size is not what is wrong.
     assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) is None
 
@@ -156,26 +132,10 @@ def test_gradients_that_do_not_come():
     assert "The values are right" in result.evidence
 
 
-def test_the_report_begins_with_it():
-    result = judged_alone(A1, SCORES, lambda Q, K: (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))[None])
-    said = plain_text.as_text(result).splitlines()
-    assert result.diagnosis == "another-shape"
-    assert said[1].startswith("The numbers are right, but an axis of length 1 is too many")
-
-
 def test_an_answer_that_changes_from_call_to_call():
     noise = np.random.default_rng(1)
     result = judged_alone(A1, SCORES, lambda Q, K: Q @ K.swapaxes(-1, -2) * noise.normal())
     assert result.diagnosis == "another-answer-each-time"
-
-
-def test_a_name_is_not_given_if_more_is_left_than_it_explains():
-    """All axes reversed in batches, and float64 always: the cheaper of the two is not told alone."""
-
-    def scores(Q, K):
-        return (Q @ K.T / math.sqrt(Q.shape[-1])).astype(float)
-
-    assert judged_alone(A1, SCORES, scores).diagnosis != "float64-always"
 
 
 def test_a_visible_check_begins_with_it_too():
@@ -185,11 +145,6 @@ def test_a_visible_check_begins_with_it_too():
     verdict = examine("attention_scores", {"attention_scores": attention_scores, "np": np})
     assert "an axis of length 1 is too many" in repr(verdict)
     assert "Known mistake" not in repr(verdict)
-
-
-def test_a_visible_check_says_nothing_of_what_it_cannot_tell():
-    verdict = examine("attention_scores", {"attention_scores": lambda Q, K: np.sin(Q @ K.swapaxes(-1, -2))})
-    assert "looks like" not in repr(verdict)
 
 
 @pytest.mark.parametrize("no_value", [NoAnswer(Why.TOO_SLOW, "no answer"), Failure(FailureKind.MEMORY, "20000000")])

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import nbformat
 
-from autograder.authoring.sample_class import hand_in, mistake, model_answers
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.skeletons import begin_assignment
 from autograder.nbgrader import api
 from autograder.submission import grade_id
-from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.releases import filled
-from tests.helpers.small_course import EXERCISE, WRONG, command, small_course, submit
-from tests.helpers.terminal import autograder
+from tests.helpers.small_course import BUILT, EXERCISE, SOLVED, WRONG, command, small_course, submit
 
 SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
 STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
-LOOP = "def softmax(x, axis=-1):\n    import time\n    time.sleep(1000)"
+LOOP = f"def {EXERCISE}(X):\n    import time\n    time.sleep(1000)"
 
 
 def class_of(folder, count, config="", slow=False):
@@ -41,18 +40,17 @@ def marks(book, assignment, student):
 
 def report_of_a_class(folder):
     """A class: right twice, one mistake twice, one loop, untouched, unreadable; only the right ones did a2."""
-    a1, a2 = ASSIGNMENTS[:2]
-    right = model_answers(a1)
-    wrong = right | mistake(a1, "no-scaling", "attention_scores")
-    for student, answers in {
-        "ada": right, "ben": right, "chloe": wrong, "dmitri": wrong, "eve": {}, "farid": right | {"softmax": LOOP},
-    }.items():  # fmt: skip
-        hand_in(filled(a1, answers), folder / "submitted", student, a1)
-    hand_in(filled(a1, {}), folder / "submitted", STRANGE, a1).write_text("{")
+    course = small_course(folder, students=("ada", "ben"), second=True)
+    wrong, loops = {EXERCISE: WRONG, BUILT: SOLVED}, {EXERCISE: LOOP, BUILT: SOLVED}
+    for student, answers in {"chloe": wrong, "dmitri": wrong, "eve": {}, "farid": loops}.items():
+        submit(course, student, answers)
+    submit(course, STRANGE, {}).write_text("{")
+    list(begin_assignment(course, "a2_second", "column_centred"))
+    a2 = course.assignment("a2_second")
     for student in ("ada", "ben"):
-        hand_in(filled(a2, model_answers(a2)), folder / "submitted", student, a2)
-    done = autograder("grade", folder / "submitted", "--json", folder / "marks.json")
-    assert done.returncode == 1, done.stderr
+        hand_in(fill(a2.notebook, model_answers(a2)), folder / "submitted", student, a2)
+    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 1, said
     return folder / "marks.json"
 
 
