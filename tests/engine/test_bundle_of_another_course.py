@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -23,7 +22,6 @@ from tests.conftest import ROOT
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course
 
 pytestmark = pytest.mark.slow
-RIGHT = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
 
 
 @pytest.fixture(scope="module")
@@ -89,38 +87,13 @@ def test_gradescope_grades_it_with_a_kit_that_was_installed_as_a_wheel(course, t
     assert (
         "--editable '.[course]' --editable cellcage --editable statistics_course" in (source / "setup.sh").read_text()
     )
-    made = tomllib.loads((source / "pyproject.toml").read_text())["project"]
-    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    made, ours = (tomllib.loads((root / "pyproject.toml").read_text())["project"] for root in (source, ROOT))
     assert plain(made["dependencies"]) == plain(ours["dependencies"])
-    assert any(one.startswith("torch") for one in made["optional-dependencies"]["course"])
-    sandbox = tomllib.loads((source / "cellcage" / "pyproject.toml").read_text())["project"]
-    assert set(sandbox["entry-points"]["cellcage.backends"]) == {"bubblewrap", "landlock", "process"}
 
 
 def plain(requirements):
     """Without the order in which a wheel's metadata names versions."""
     return sorted("".join(sorted(one.replace(" ", ""))) for one in requirements)
-
-
-def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path):
-    folder, checkout = tmp_path / "bundle", tmp_path / "checkout"
-    assert command(course, "bundle", NAME, "--classroom50", folder)[0] == 0
-    script, pip = folder / "autograder.py", "subprocess.run([*pip, *REQUIREMENTS], check=True)"
-    assert {one.name for one in folder.iterdir()} == {script.name}, "what is public holds no hidden test"
-    assert pip in script.read_text()
-    script.write_text(script.read_text().replace(pip, ""))  # both wheels are installed already
-    checkout.mkdir()
-    nbformat.write(fill(released(course), {EXERCISE: RIGHT}), checkout / NOTEBOOK)
-    environment = os.environ | {"PYTHONPATH": str(wheels)}
-    done = subprocess.run(
-        [sys.executable, script], cwd=checkout, capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads(Path(checkout, "result.json").read_text())
-    assert result["schema"] == "classroom50/result/v1"
-    assert result["score"] == result["max-score"]
-    assert result["max-score"] % 3 == 0
-    assert all(test["test-name"].startswith(EXERCISE) for test in result["tests"])
 
 
 TAKES_OVER = """
@@ -135,6 +108,7 @@ def test_nothing_in_a_students_repository_runs_in_place_of_the_kit(course, wheel
     """Modules that the script or the kit imports, a course with easier tests, and a result that was committed."""
     folder, checkout = tmp_path / "bundle", tmp_path / "checkout"
     assert command(course, "bundle", NAME, "--classroom50", folder, "--requirement", "numpy")[0] == 0
+    assert not [path for path in folder.iterdir() if path.suffix != ".py"], "what is public holds no hidden test"
     shutil.copytree(course.root, checkout)
     for tests in checkout.glob("*_course/*/*/visible_tests.py"):
         tests.write_text(TAKES_OVER)

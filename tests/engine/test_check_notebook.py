@@ -112,38 +112,16 @@ def read_until(descriptor, words, seconds):
 ORDERS = (
     "\x1b]0;title\x07 \x1b]8;;https://example.org\x1b\\here \x1b[2Jgone \rover \u202edetaerc\u2066 \x9b31m\x85\u2028"
 )
-OBEDIENT = {
-    "softmax": f"def softmax(x, axis=-1):\n    raise ValueError({ORDERS!r})",
-    "attention_scores": f"raise RuntimeError({ORDERS!r})  # \x1b[31m \u202e",
-    "scaled_dot_product_attention": "def scaled_dot_product_attention(Q, K, V):\n    return softmax(Q)  # \x1b[31m",
-}
 
 
 def is_sanitised(text):
     return all(line.isprintable() for line in text.split("\n"))
 
 
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_a_terminal_obeys_nothing_that_a_notebook_says(notebook, tmp_path):
-    path = notebook(OBEDIENT)
-    renamed = path.rename(tmp_path / "\x1b[31mred\r.ipynb")
-    done = autograder("check", renamed)
-    assert is_sanitised(done.stdout + done.stderr)
-    assert done.returncode == 1
-    assert "raised ValueError: \N{REPLACEMENT CHARACTER}]0;title" in done.stdout
-    assert "its cell raised RuntimeError" in done.stdout
-    assert len(done.stdout.splitlines()) > 20  # the kit's own line ends stay
-    graded = autograder("grade", renamed, "--course", ROOT, "--assignment", A1.name)
-    assert "ValueError" in graded.stdout
-    assert is_sanitised(graded.stdout + graded.stderr)
-    missing = autograder("check", tmp_path / "\x1b[31mred" / "no.ipynb")
-    assert missing.returncode == 2
-    assert is_sanitised(missing.stderr)
-
-
-def test_nor_what_watch_shows(notebook, sandbox, capsys):
-    page = check_notebook._page(notebook({"softmax": OBEDIENT["attention_scores"]}), sandbox.students)
+def test_a_terminal_obeys_nothing_that_a_notebook_says(notebook, sandbox, capsys):
+    page = check_notebook._page(
+        notebook({"softmax": f"raise RuntimeError({ORDERS!r})  # \x1b[31m \u202e"}), sandbox.students
+    )
     assert "raised RuntimeError" in page
     Console(width=100).print(check_notebook._coloured(f"{page} ✓ passed [bold]x[/bold]"))
     shown = capsys.readouterr().out

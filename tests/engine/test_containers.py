@@ -9,7 +9,6 @@ import torch
 from autograder.testing.containers import in_containers_of, slip_in
 from autograder.testing.values.core.comparing import same_value
 from cellcage.values.core.objects import Other
-from cellcage.values.core.scalars_codec import Generated
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 MORE = np.ones((4, 5))
@@ -21,32 +20,18 @@ ITSELF = [
     (ROWS, Other("matrix")),
     (ROWS, [[1.0, 2.0], [3.0]]),
     (ROWS, (ROWS, ROWS + 1)),  # two answers
-    (ROWS, {"a": ROWS, "b": MORE}),
-    (np.array([1.0, 2.0]), {1.0, 2.0}),
-    (3, [1, 2]),
-    (True, np.True_),
     (PAIR, (MORE, ROWS)),  # the order is not a matter of containers
-    (PAIR, (MORE, ROWS, ROWS)),
-    ([], np.arange(2)),
     ({"a": ROWS}, {"b": ROWS}),
-    ("text", ["text"]),
 ]
 MOVED = [
     (ROWS, TENSOR, ROWS),
     (TENSOR, ROWS, TENSOR),
     (ROWS, ROWS.tolist(), ROWS),  # a list has no dtype of its own
-    (ROWS, tuple(ROWS), ROWS),
-    (ROWS, Generated(ROWS.tolist()), ROWS),
-    (ROWS, ROWS.astype(int).tolist(), ROWS),
     (ROWS, [[np.float64(1)]], np.ones((1, 1))),  # a wrong shape and a wrong dtype stay as they are
-    (np.zeros((0, 3)), [], np.zeros((0, 3))),
-    (ROWS, [ROWS, 0.5], ROWS),
     (ROWS, {"result": ROWS.tolist()}, ROWS),
     (torch.tensor(1.5), 1.5, torch.tensor(1.5)),
-    (3, torch.tensor([[3]]), np.int64(3)),
     (PAIR, (*PAIR, MORE), PAIR),
     (PAIR, {"second": MORE, "first": ROWS}, PAIR),
-    (PAIR, (TENSOR, MORE.tolist()), PAIR),
     ((4, 8), [4, 8], (4, 8)),
     ([1, 2], np.array([3, 4, 5]), [np.int64(3), np.int64(4), np.int64(5)]),
     ({"a": ROWS, "b": (1, 2)}, {"a": TENSOR, "b": [1, 2]}, {"a": ROWS, "b": (1, 2)}),

@@ -110,13 +110,6 @@ def test_a_gradebook_that_cannot_be_written_loses_nothing(root):
     assert "3 graded, 0 could not be graded" in command(Course(root), "grade", "--gradebook", "--quiet")[1]
 
 
-LONG = "/".join(letter * 50 for letter in "xyz")
-ENOUGH = [
-    (resource.RLIMIT_NOFILE, 32),
-    (resource.RLIMIT_FSIZE, 8 * 2**20),
-    (resource.RLIMIT_AS, 4 * 2**30),
-    (resource.RLIMIT_DATA, 2**30),
-]
 TOO_LOW = {
     resource.RLIMIT_FSIZE: (10_240, "ulimit -f 8192"),
     resource.RLIMIT_NOFILE: (20, "ulimit -n 32"),
@@ -140,27 +133,6 @@ def test_a_terminal_that_takes_nothing_more(root):
     assert "could not be written: No space left on device" in said
     assert done.returncode == 2
     assert {report["student"] for report in json.loads((root / "marks.json").read_text())} == {"ann", "bob", "cy"}
-
-
-# `../.venv/bin/python -m autograder` was a traceback.
-AROUND = Path(sys.executable).parent / ".." / Path(sys.executable).parent.name / Path(sys.executable).name
-
-
-def oddly():
-    """With lower limits, and signals that are ignored, as whoever starts it may."""
-    for which, most in ENOUGH:
-        resource.setrlimit(which, (most, most))
-    for one in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
-        signal.signal(one, signal.SIG_IGN)
-
-
-def test_what_is_odd_and_enough_is_no_trouble(root, tmp_path):
-    """Also without assertions, by a way around, with a long folder for temporary files."""
-    (tmp_path / LONG).mkdir(parents=True)
-    how = {"python": [AROUND, "-O"], "env": os.environ | {"TMPDIR": str(tmp_path / LONG)}, "preexec_fn": oddly}
-    _, said = grade(root, "submitted", "--json", "marks.json", **how)
-    assert "3 graded, 0 could not be graded" in said
-    assert all(report["score"] == report["max_score"] for report in json.loads((root / "marks.json").read_text()))
 
 
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
@@ -269,24 +241,6 @@ def test_asked_to_end_while_an_object_is_removed_it_ends(name, code):
     done = asked_while(name, "Thing(); time.sleep(30)")
     assert done.returncode == code
     assert "Exception ignored" not in done.stderr
-
-
-def test_asked_twice_it_ends_at_once():
-    done = asked_while("SIGTERM", "atexit.register(time.sleep, 30); atexit.register(ask); atexit.register(ask)")
-    assert done.returncode == -signal.SIGTERM
-
-
-def test_asked_to_end_it_does_not_tell_what_a_library_stumbles_over():
-    """SQLAlchemy logs a traceback if it is interrupted while it closes a cursor."""
-    done = asked_while(
-        "SIGTERM",
-        """try:
-        ask(); time.sleep(30)
-    finally:
-        logging.getLogger("library").error("Error closing cursor")""",
-    )
-    assert done.returncode == 143
-    assert "Error closing cursor" not in done.stderr
 
 
 def asked_while(name, what):

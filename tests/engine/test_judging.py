@@ -81,17 +81,9 @@ def softmax(x, axis=-1):
     assert any("called again with the same arguments" in message for message in said), said
 
 
-WRONG = {
-    "ends Python behind the reference": {"softmax": TOO_LARGE}
-    | attention(then="__import__('os')._exit(1) if abs(weights.sum(axis=-1) - 1).max() < 1e-3 else None"),
-    "ready-made behind the reference": {"softmax": TOO_LARGE}
-    | attention(then="F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3) if weights.max() <= 1 else None"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_the_better_of_own_and_followed_through_counts(sandbox, name):
-    results = judged(sandbox, A1, (model_answers(A1) | WRONG[name]).values())
+def test_the_better_of_own_and_followed_through_counts(sandbox):
+    ends = attention(then="__import__('os')._exit(1) if abs(weights.sum(axis=-1) - 1).max() < 1e-3 else None")
+    results = judged(sandbox, A1, (model_answers(A1) | {"softmax": TOO_LARGE} | ends).values())
     assert results["scaled_dot_product_attention"].score < results["scaled_dot_product_attention"].max_score
     last = results["torch_scaled_dot_product_attention"]
     assert last.score == last.max_score

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import sys
 
-import nbformat
 import pytest
 
-from autograder.authoring import notebook_checks
-from autograder.authoring.skeletons import add_exercise, begin_course
-from autograder.course.assignments import Course, Exercise
+from autograder.course.assignments import Exercise
 from autograder.course.content import Visible
 from autograder.errors import CourseError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.submission import grade_id
 from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here, answering
 from autograder.testing.student import Student
-from tests.helpers.small_course import EXERCISE, NAME, said_by
 
 PLAIN = '''
 import numpy as np
@@ -81,100 +73,6 @@ def test_what_a_test_cannot_judge_names_its_line(judged):
     assert f"(TypeError, hidden_tests.py, line {line}). Please tell your instructor." in judged["test_broken"].message
 
 
-SHARING = """
-import pytest
-from ..shared_hidden_tests import STEP
-
-@pytest.mark.exercise("{name}")
-class TestIt:
-    def test_step(self, student):
-        \"\"\"One step on.\"\"\"
-        assert student.{name}(1) == 1 + STEP, "How far?"
-
-    def test_two(self, student):
-        \"\"\"Two steps on.\"\"\"
-        assert student.{name}(student.{name}(1)) == 1 + 2 * STEP, "How far?"
-"""
-
-
-def test_exercises_share_a_file_and_are_judged_in_any_order_and_named_in_any_way(tmp_path):
-    """Also as a module of Python's own; and what has been saved since is read anew."""
-    paths = [tmp_path / "a1" / name / "hidden_tests.py" for name in ("statistics", "suite", "json")]
-    for path in paths:
-        path.parent.mkdir(parents=True)
-        path.write_text(SHARING.format(name=path.parent.name))
-    for step in (1, 20):
-        (tmp_path / "a1" / "shared_hidden_tests.py").write_text(f"STEP = {step}\n")
-        names = dict.fromkeys(("statistics", "suite", "json"), lambda x, step=step: x + step)
-        suite = Suite(paths)
-        assert suite.exercises() == list(names)
-        for number in (0, 2, 4, 1, 3, 5, 0):
-            test = suite.tests[number]
-            assert suite.run(test, Student(answering(names), lambda name: ("x",)), None).error is None, test
-        assert suite.path_of[suite.tests[2]] == paths[1]
-    assert json.dumps(1) == "1" and sys.modules["json"] is json
-
-
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory):
-    root = tmp_path_factory.mktemp("plain") / "course"
-    list(begin_course(root, NAME, EXERCISE))
-    return root
-
-
-@pytest.fixture
-def assignment(fresh, tmp_path):
-    return Course(shutil.copytree(fresh, tmp_path / "course")).assignment(NAME)
-
-
-def findings(assignment, check):
-    return "\n".join(map(str, check(assignment, nbformat.read(assignment.notebook, as_version=4))))
-
-
-def edit(assignment, change):
-    notebook = nbformat.read(assignment.notebook, as_version=4)
-    change(notebook)
-    nbformat.write(notebook, assignment.notebook)
-
-
-@pytest.mark.slow
-def test_a_suite_that_its_own_solution_fails_is_found_with_its_line(assignment):
-    text = assignment.suites[0].read_text().replace("(4, 6))\n", "(4, 7))\n")
-    assignment.suites[0].write_text(text)
-    line = 1 + next(number for number, one in enumerate(text.splitlines()) if "(4, 7))" in one)
-    said = said_by(Course(assignment.root), "dev", "check", code=1)
-    assert f"cell '{EXERCISE}, test_shape': the solution fails this hidden test (" in said
-    assert f"within hidden_tests.py, line {line})" in said
-
-
-def test_what_nbgrader_stumbles_over_is_found_before_it_does(assignment):
-    def spoil(notebook):
-        named = {grade_id(cell): cell for cell in notebook.cells}
-        named[EXERCISE].source = named[EXERCISE].source.replace("### END SOLUTION", "")
-        notebook.cells.append(nbformat.from_dict({**named[f"test-{EXERCISE}"], "id": "copy"}))
-
-    assert findings(assignment, notebook_checks.can_be_released) == ""
-    edit(assignment, spoil)
-    found = findings(assignment, notebook_checks.can_be_released)
-    assert f"cell '{EXERCISE}': ### BEGIN SOLUTION and ### END SOLUTION do not come in pairs" in found
-    assert f"cell 'test-{EXERCISE}': 2 cells have this id. Give each its own" in found
-
-
-def test_headings_that_are_counted_twice_are_found_and_dev_new_counts_on(assignment):
-    def add(notebook):
-        notebook.cells.append(nbformat.v4.new_markdown_cell("## 2. In your own words\n\n```\n# no heading\n```"))
-
-    edit(assignment, add)
-    list(add_exercise(Course(assignment.root), NAME, "second_one"))
-    assert findings(assignment, notebook_checks.headings) == ""
-    text = assignment.notebook.read_text()
-    assert "## 2. `second_one`" in text
-    assert "## 3. In your own words" in text
-    edit(assignment, add)
-    found = findings(assignment, notebook_checks.headings)
-    assert "the heading '## 2. In your own words' has the number, or the words, of '## 2. `second_one`'" in found
-
-
 def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "-v --durations=3 --no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
@@ -202,7 +100,6 @@ class TestDouble:
     ("options", "asks", "name"),
     [
         ("", ", tmp_path", "tmp_path"),
-        ("", ", kept", "kept"),
         ("", ", request", "request"),
         ("(autouse=True)", "", "kept"),
     ],

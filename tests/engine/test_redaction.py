@@ -19,8 +19,7 @@ from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
 from autograder.testing.plan import record
 from autograder.testing.redaction import HiddenText, hidden, without_words
-from cellcage.protocol.calls import Failure, Kind, Line, Reply
-from cellcage.values.core.objects import Form, Other, Record
+from cellcage.protocol.calls import Failure, Kind, Line
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled
@@ -50,20 +49,6 @@ def test_after_the_reference_an_exception_keeps_its_type_and_its_lines():
 )
 def test_after_the_reference_lines_in_no_cell_are_left_out(line):
     assert without_words(Failure(Kind.RAISED, "", "ValueError", (line,)), CELLS).lines == ()
-
-
-def test_after_the_reference_an_untouched_stub_stays_one():
-    """How many lines it went through tells a stub from what is built on one."""
-    stub = Failure(Kind.NOT_STARTED, "", "NotImplementedError", (Line("x", 1, "in no cell"),))
-    assert without_words(stub, CELLS) == stub
-
-
-@pytest.mark.parametrize("value", [Other("Secret"), [(Other("17 MB", Form.ARRAY),)], {"a": Record("Secret", {})}])
-def test_after_the_reference_types_have_no_name(value):
-    found = without_words(Reply(value), CELLS).value
-    while not isinstance(found, Other | Record):
-        (found,) = found.values() if isinstance(found, dict) else found
-    assert found.type_name == "object"
 
 
 def test_a_hidden_text_is_compared_and_not_shown():

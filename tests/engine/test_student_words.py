@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import attention_course
 from autograder.student.check import check, examine
 from autograder.student.hint import hint
 from tests.conftest import ROOT
-
-LONGEST = 88  # characters of a line in JupyterLab's help
 
 
 @pytest.mark.parametrize("function", [check, hint])
@@ -27,12 +23,6 @@ def test_without_an_exercise_it_lists_what_there_is(function, capsys, monkeypatc
     monkeypatch.chdir(Path(ROOT))
     function()
     assert "split_heads" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["check", "hint", "explore", "heatmap"])
-def test_docstrings_fit_the_help_of_jupyterlab(name):
-    document = inspect.getdoc(getattr(attention_course, name))
-    assert document and max(map(len, document.splitlines())) <= LONGEST
 
 
 def test_what_the_code_prints_is_shown_below_the_check_and_kept_short(capsys):
