@@ -26,8 +26,14 @@ from tests.helpers.terminal import autograder, autograder_here
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A small class: everything right, one mistake, untouched, and one that cannot be read."""
+    """A small class: everything right, one mistake, untouched, and one that cannot be read.
+
+    The solution imports the course's package; a judge may read its folder, and not list the one around it.
+    """
     course = small_course(tmp_path_factory.mktemp("class") / "course", students=["right"], second=True)
+    (course.folder / "drawing.py").write_text("plot = print\n")
+    solution = course.assignment(NAME).solution
+    solution.write_text(f"from {course.folder.name}.drawing import plot\n{solution.read_text()}")
     submit(course, "untouched", {})
     submit(course, "wrong", {EXERCISE: WRONG, BUILT: SOLVED})
     submit(course, "unreadable").write_text("{")
