@@ -24,12 +24,9 @@ SCRATCH = {
 }
 TORCH = {
     "softmax": "softmax = softmax(np.ones(3))",
-    "math": "math = 3",
     "F": "F = 64",
     "errors": 'np.seterr(all="raise")',
     "dtype": "torch.set_default_dtype(torch.float64)",
-    "device": 'torch.set_default_device("meta")',
-    "gradients": "torch.set_grad_enabled(False)",
 }
 
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import nbformat
 import psutil
@@ -23,6 +22,7 @@ from autograder.nbgrader.autograde import LOCK
 from autograder.submission import grade_id
 from autograder.worker import executors
 from autograder.worker.task import Task
+from tests.conftest import ROOT
 from tests.helpers.classes import class_of
 from tests.helpers.small_course import NAME, NOTEBOOK, command, submit
 from tests.helpers.terminal import grade
@@ -195,30 +195,21 @@ def test_what_does_not_go_together_says_so(course, monkeypatch):
 @pytest.fixture
 def cluster(tmp_path):
     """A real scheduler and two real workers, each a process of its own with an address of its own."""
-    processes, logs = [], []
+    file, processes = tmp_path / "scheduler.json", []
 
-    def start(*words, server):
-        log = (tmp_path / f"{server}.log").open("w")
-        logs.append(log)
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-        processes.append(
-            subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:], "--host", server],
-                             stdout=log, stderr=log, env=environment, cwd=tmp_path)
-        )  # fmt: skip
+    def start(what, *words):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(file), *words]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment, cwd=tmp_path))
 
-    file = tmp_path / "scheduler.json"
-    start(
-        "dask_scheduler", "--port", "0", "--dashboard-address", ":0", "--scheduler-file", str(file), server="127.0.0.2"
-    )
+    start("scheduler", "--port", "0", "--dashboard-address", ":0", "--host", "127.0.0.2")
     until(lambda: file.exists() and file.stat().st_size)
-    for server in ("127.0.0.3", "127.0.0.4"):
-        start("dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", server=server)
+    for host in ("127.0.0.3", "127.0.0.4"):
+        start("worker", "--nthreads", "1", "--no-dashboard", "--host", host)
     yield json.loads(file.read_text())["address"], processes
     for process in processes:
         process.kill()
         process.wait()
-    for log in logs:
-        log.close()
 
 
 def end_with_all_it_started(process):
