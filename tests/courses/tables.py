@@ -81,10 +81,8 @@ def clean(orders):
         [
             ("return orders.dropna().reset_index(drop=True)", "dtype"),
             ("return orders.dropna().assign(price=lambda t: t['price'].astype(float))", "index"),
-            ("return orders.fillna(0).assign(price=orders['price'].astype(float))", "1 more"),
             ("orders.dropna(inplace=True)\n    orders['price'] = orders['price'].astype(float)\n"
              "    return orders.reset_index(drop=True)", "argument is no longer what it was"),
-            ("return orders.dropna().assign(price=0.0).reset_index(drop=True)", "'price'"),
             ("return orders", "as it went in"),
         ],
     ),
@@ -121,13 +119,8 @@ def revenue(orders):
             ("t = orders.assign(revenue=orders['price'] * orders['amount'])\n"
              "    return t.groupby('city').agg(revenue=('revenue', 'sum'), orders=('revenue', 'size'))", "another order"),
             ("t = orders.assign(revenue=orders['price'] * orders['amount'])\n    t = t.groupby('city').agg("
-             "revenue=('revenue', 'sum'), orders=('revenue', 'size'))\n"
-             "    return t.sort_values('revenue', ascending=False).reset_index()", "'city' is a column"),
-            ("t = orders.assign(revenue=orders['price'] * orders['amount'])\n    t = t.groupby('city').agg("
              "revenue=('revenue', 'mean'), orders=('revenue', 'size'))\n"
              "    return t.loc[[c for c in ('Rome', 'Lima', 'Paris', 'Oslo') if c in t.index]]", "'revenue'"),
-            ("t = orders.assign(revenue=orders['price'] * orders['amount'])\n"
-             "    return t.groupby('city')['revenue'].sum()", "a series of"),
         ],
     ),
     "price_of": Exercise(
@@ -161,7 +154,6 @@ def price_of(prices, product):
 """,
         ],
         [
-            ("return str(prices.set_index('product')['cost'][product] * 1.19)", "a value of type str"),
             ("return round(prices.set_index('product')['cost'][product] * 0.19, 2)", "KeyError"),
             ("if product not in set(prices['product']): raise ValueError(product)\n"
              "    return round(prices.set_index('product')['cost'][product] * 1.19, 2)", "raise UnknownProduct"),

@@ -30,7 +30,7 @@ from tests.helpers.terminal import grade
 pytestmark = pytest.mark.slow
 
 
-SLOW = 8  # submissions that take a second; one more cannot be read
+SLOW = 6  # submissions that take a second; one more cannot be read
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +120,13 @@ def _read(course):
 
 def test_a_run_that_was_killed_goes_on(slow_course):
     process = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
-    until(lambda: len(finished(slow_course)) >= 3)
+    until(lambda: len(finished(slow_course)) >= 2)
     below = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate(timeout=60)
     until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below), 20)
     before = len(finished(slow_course))
-    assert 3 <= before < SLOW
+    assert 2 <= before < SLOW
     _, out, _ = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet")
     graded, unchanged = (
         int(word) for word in (out.split(" graded,")[0].split()[-1], out.split(" unchanged")[0].split()[-1])
@@ -135,7 +135,7 @@ def test_a_run_that_was_killed_goes_on(slow_course):
     assert unchanged >= before - 1
     marks = scores(slow_course)
     assert len(marks) == SLOW
-    assert [marks[f"student-{n:02}"] for n in (0, 3, 6)] == [3] * 3
+    assert [marks[f"student-{n:02}"] for n in (0, 3)] == [3, 3]
 
 
 @pytest.mark.catalogue
@@ -160,7 +160,7 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
     words = ("submitted", "--json", "marks.json", "--jobs", "2")
     process = grade(slow_course, *words, wait=False)
     part = slow_course.root / "marks.json.part"
-    until(lambda: part.exists() and part.read_text().count("\n") >= 3)
+    until(lambda: part.exists() and part.read_text().count("\n") >= 2)
     process.kill()
     process.communicate(timeout=60)
     assert not (slow_course.root / "marks.json").exists()
