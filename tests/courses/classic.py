@@ -7,9 +7,7 @@ manual (code), written (text), task.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -45,20 +43,14 @@ def notebook_of(text: str):
     return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
 
 
-def classic_course(root: Path, beside: Mapping[str, str] = MappingProxyType({}), **assignments: str) -> Course:
-    """A course of these assignments, released by nbgrader's own command into `release/`, with nothing of ours in it.
-
-    beside: files beside each notebook
-    """
+def classic_course(root: Path, **assignments: str) -> Course:
+    """A course of these assignments, released by nbgrader's own command into `release/`, with nothing of ours in it."""
     (root / CONFIG).parent.mkdir(parents=True, exist_ok=True)
     (root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.course_id = "algorithms"\n')
     for name, text in assignments.items():
         path = root / "source" / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(notebook_of(text), path)
-        for file, content in beside.items():
-            (path.parent / file).parent.mkdir(exist_ok=True)
-            (path.parent / file).write_text(content)
     stock(root, "generate_assignment", assignments)
     return Course(root)
 
