@@ -98,6 +98,8 @@ def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
         (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
         (["grade", ROOT / "source" / "a3_heads", "--json", tmp_path / "no" / "where"], "cannot be written"),
         (["demo", ROOT / "tests"], "no earlier demo"),
+        (["export", ROOT / "mkdocs.yml"], "--gradescope"),
+        (["bundle", "a3_heads"], "--classroom50"),
     ):
         done = autograder_here(*words)
         assert done.returncode == 2, words

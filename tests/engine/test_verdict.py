@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.messages import FromJudge
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage.protocol import frames
 from tests.helpers.messages import anything
@@ -33,14 +32,6 @@ def test_an_honest_verdict_comes_back_as_it_was(honest):
     verdict = read_message({"verdict": honest}, EXERCISES, 3).verdict
     assert json.loads(json.dumps(msgspec.to_builtins(verdict))) == honest
     assert [exercise.name for exercise in verdict.exercises] == [exercise.name for exercise in EXERCISES]
-
-
-@pytest.mark.parametrize(
-    "asked", [{"open": True}, {"ending": True}, {"ending": False}, {"memory": True}, {"memory": False}]
-)
-def test_a_question_comes_back_as_it_was(asked):
-    """Each of a judge's questions; one that is not known here would leave an assignment that asks it ungraded."""
-    assert read_message(asked, EXERCISES, 3) == FromJudge(**asked)
 
 
 @given(anything)
