@@ -23,6 +23,7 @@ from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_checks import Finding
+from autograder.authoring.notebook_promises import Promises, promises
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
 from autograder.course.time_limit import TimeIsUp, in_time
@@ -50,7 +51,7 @@ from cellcage.protocol.calls import Failure, NoAnswer
 FIRST, UNCHECKED = "Mend this first.", "the rest could not be checked: "
 KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time"}
 SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
-MISTAKES = 3  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
+MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
 SLIPS = ("NameError", "ImportError", "ModuleNotFoundError")  # of an author: no wrong answer
 
 Made = TypeVar("Made")
@@ -58,11 +59,16 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Checked:
-    """One assignment's findings, with a summary in `about`. printed: the lines that the course's code printed, once"""
+    """One assignment's findings, with a summary in `about`.
+
+    named: how many known mistakes the visible tests name, in words
+    printed: the lines that the course's code printed, once
+    """
 
     name: str
     about: str
     findings: tuple[Finding, ...]
+    named: str = ""
     printed: tuple[str, ...] = ()
 
     @property
@@ -79,13 +85,20 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
     with one_worker(course) as worker:
         for name in names:
             with contextlib.redirect_stdout(io.StringIO()) as printed:
-                try:
-                    assignment = course.assignment(name)
-                    findings = tuple(_once([*_modules(course), *_all(assignment, worker)]))
-                    about = _about(assignment, findings)
-                except CourseError as error:
-                    findings, about = (Finding(course.root / "source" / name, "", _reason(error), FIRST),), "1 to mend"
-            yield Checked(name, about, findings, tuple(dict.fromkeys(printed.getvalue().splitlines())))
+                checked = _checked(course, name, worker)
+            yield replace(checked, printed=tuple(dict.fromkeys(printed.getvalue().splitlines())))
+
+
+def _checked(course: Course, name: str, worker: Worker) -> Checked:
+    try:
+        assignment = course.assignment(name)
+        findings = [*_modules(course), *_all(assignment, worker)]
+        # If something is to be mended first, this might not be possible.
+        found = Promises() if any(one.blocks for one in findings) else promises(assignment)
+        kept = tuple(_once([*findings, *found.findings]))
+        return Checked(name, _about(assignment, kept), kept, found.in_words)
+    except CourseError as error:
+        return Checked(name, "1 to mend", (Finding(course.root / "source" / name, "", _reason(error), FIRST),))
 
 
 def _modules(course: Course) -> Iterator[Finding]:

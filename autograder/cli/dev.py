@@ -43,8 +43,10 @@ def dev_check(
     """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
 
     Every stub fails as not started, every solution passes, points add up, each exercise has visible tests, hints and
-    at least three known mistakes that its hidden tests reject, release and paired script are in step, and no secret is
-    in the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
+    at least two known mistakes that its hidden tests reject, release and paired script are in step, and no secret is
+    in the release. It also says how many known mistakes the visible tests name, and which pass all of them and get less
+    than nine tenths of the points. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call
+    itself is wrong.
     """
     from autograder.authoring.course_check import check_course
 
@@ -55,6 +57,7 @@ def dev_check(
         for heading, blocks in ((TO_MEND, True), (CAN_WAIT, False)):
             found = [str(one).replace(f"{course.root}/", root) for one in checked.findings if one.blocks is blocks]
             say(console, *([heading] if found else []), *(f"    {one}" for one in found))
+        say(console, *([f"  {checked.named}"] if checked.named else []))
         for line in checked.printed[:MAX_PRINTED]:
             say(console, f"  printed by the course's code: {printable(line)}")
         all_in_order = all_in_order and checked.in_order

@@ -8,8 +8,10 @@ import signal
 
 import pytest
 
-from autograder.authoring import course_check
+from autograder.authoring import catalogue_page, course_check
+from autograder.authoring.notebook_promises import promises
 from autograder.cli import signals
+from autograder.diagnosis import visible_fingerprints
 from autograder.judge.material import Material
 from autograder.testing import local
 from autograder.testing.catalogue import read_catalogue
@@ -33,7 +35,7 @@ HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.testing import case
 TESTS = """
 @pytest.mark.exercise("change")
 class TestChange:
-    test_few = cases("Few coins.", [(([1, 7], 15), 3), (([5], 3), None)], "How many of 7?")
+    test_few = cases("Few coins.", [(([1, 3, 4], 6), 2), (([5], 3), None)], "How many of 3?")
     test_large = cases("A large amount.", [(([1, 7, 31, 90], 300), 9)], "What is computed twice?", about_time=True)
 """
 SLIPS = '''
@@ -155,6 +157,36 @@ def test_a_test_about_time_asks_its_own_question_when_a_call_is_stopped(tmp_path
     assert said["test_large"].endswith("no answer after 0.2 seconds. What is computed twice?")
     assert said["test_method"].endswith("seconds. Does it end?")
     assert said["test_other"].endswith("seconds. Does a loop never end, or is far more computed than the task needs?")
+
+
+WEAK = '''
+@pytest.mark.exercise("change")
+class TestChange:
+    def test_none(self, student):
+        """There is no way."""
+        expect.equal(student.change([5], 3), None)
+'''
+
+
+def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
+    assignment = course_with(tmp_path / "coins", **{"change/visible_tests.py": HEAD + WEAK}).assignment(NAME)
+    found = promises(assignment)
+    assert found.in_words == ""  # names are counted only once they are looked up
+    greedy, no_memory = found.findings
+    assert (greedy.cell, no_memory.cell) == ("greedy", "no-memory")
+    assert greedy.what == "it passes all visible tests, and gets 50% of the points"
+    visible_fingerprints.write(assignment.content, {})
+    found = promises(assignment)
+    assert found.in_words == "known mistakes that the visible tests name: change 0 of 3"
+    assert "`check` names 0 of 3 known mistakes" in found.findings[-1].what
+    (assignment.content / "change" / "visible_tests.py").write_text(
+        HEAD + WEAK.replace("[5], 3), None", "[1, 3, 4], 6), 2")
+    )
+    visible_fingerprints.write(assignment.content, dict(catalogue_page._visible_rows(assignment)))
+    found = promises(assignment)
+    assert found.in_words.endswith("change 1 of 3")
+    assert not [one for one in found.findings if one.cell == "greedy"]
 
 
 def test_hidden_tests_take_two_fixtures_and_weights_are_numbers(tmp_path):

@@ -1,0 +1,75 @@
+"""What `check` in a notebook promises about known mistakes: green means nine tenths, and it names most of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.authoring.catalogue_page import result_of
+from autograder.authoring.notebook_checks import Finding
+from autograder.course.assignments import Assignment
+from autograder.course.content import Visible
+from autograder.diagnosis import visible_fingerprints
+from autograder.judge.material import Material
+from autograder.student.check import judged
+from autograder.testing.catalogue import read_catalogue
+from autograder.testing.hidden_tests import Suite
+from autograder.testing.local import Here
+
+GREEN = 0.9  # of an exercise's points, at least, for what passes all its visible tests
+NAMED = 2 / 3  # of an exercise's known mistakes, at least, that `check` names
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What was found. named: by exercise, how many known mistakes `check` names, and of how many"""
+
+    findings: tuple[Finding, ...] = ()
+    named: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """How many are named, in one line; empty if that is not known."""
+        counts = ", ".join(f"{exercise} {found} of {of}" for exercise, found, of in self.named)
+        return f"known mistakes that the visible tests name: {counts}" if counts else ""
+
+
+def promises(assignment: Assignment) -> Promises:
+    """Judge each known mistake by the visible tests and by the hidden ones.
+
+    Names are counted only if `visible_fingerprints.npz` is up to date.
+    """
+    visible, suite = Visible(assignment.content.parent), Suite(assignment.suites)
+    material = Material(suite, vars(assignment.reference()))
+    findings = list[Finding]()
+    all_of, named = Counter[str](), Counter[str]()
+    with_tests = {path.parent.name for path in assignment.visible if path.is_file()}
+    for mistake in read_catalogue(assignment.mistakes):
+        if mistake.exercise not in with_tests & set(suite.exercises()):
+            continue
+        names = dict(material.reference) | {mistake.exercise: mistake.code}
+        verdict = judged(mistake.exercise, Here(names, of_course=True), "", visible, names)
+        all_of[mistake.exercise] += 1
+        known = (verdict.result.diagnosis or "").split("-or-") if verdict.result.known_mistake else []
+        named[mistake.exercise] += mistake.name in known
+        if verdict.passed:
+            result = result_of(assignment, material, mistake)
+            if (share := result.score / result.max_score) < GREEN:
+                path = assignment.content / mistake.exercise / "mistakes.py"
+                what = f"it passes all visible tests, and gets {share:.0%} of the points"
+                remedy = "Add a visible test with other numbers that it fails."
+                findings.append(Finding(path, mistake.name, what, remedy, blocks=False))
+    if not visible_fingerprints.is_fresh(assignment.content):
+        return Promises(tuple(findings))
+    counts = tuple((exercise, named[exercise], number) for exercise, number in all_of.items())
+    return Promises((*findings, *_too_few(assignment, counts)), counts)
+
+
+def _too_few(assignment: Assignment, counts: tuple[tuple[str, int, int], ...]) -> Iterator[Finding]:
+    for exercise, found, number in counts:
+        if found < NAMED * number:
+            path = assignment.content / exercise / "visible_tests.py"
+            what = f"`check` names {found} of {number} known mistakes, which is less than two thirds"
+            remedy = "Choose numbers for which wrong answers differ, and let a test set all parameters."
+            yield Finding(path, exercise, what, remedy, blocks=False)
