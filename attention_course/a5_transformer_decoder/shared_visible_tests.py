@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from autograder.testing import expect
+
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"
 
 
@@ -43,3 +45,10 @@ def block_of_waves(d_model, d_ff, first):
 
 
 WAVES = "sines, no two alike"
+
+
+def keeps_float64(part, what="the result"):
+    """Fails unless the numbers are float64, with more digits than float32 has."""
+    expect.dtype(part, np.float64, what=what)
+    if (part == part.astype(np.float32)).all():
+        expect.fail(f"{what} is float64, with the digits of float32.", symptom="dtype")

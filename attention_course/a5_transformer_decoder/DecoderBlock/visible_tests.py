@@ -5,7 +5,7 @@ import pytest
 
 from autograder.testing import arrives, close, expect, shown
 
-from ..shared_visible_tests import WAVES, block_of_waves, run_module, waves
+from ..shared_visible_tests import WAVES, block_of_waves, keeps_float64, run_module, waves
 
 EYE = np.eye(2)
 
@@ -120,6 +120,12 @@ class TestDecoderBlock:
             expect.finite(got)
             close(got[:, 1], np.array([[-1.0, 13.0]]), "the second word", within=1e-3)
 
+    def test_nothing_but_padding(self, student):
+        """A text of padding only: each word gets what the feed-forward network adds, and no NaN."""
+        padding = np.array([[[False, False]]])
+        with shown("What does a softmax over nothing divide by?", x=self.X, padding=padding):
+            close(self.by_hand(student, padding), [[[13.0, 1.0], [0.0, 12.0]]], within=1e-3)
+
     def test_three_texts(self, student):
         """Three texts of four words, and weights of which no two are alike."""
         hint = "Which norm stands before which branch, what does each branch see, and what is it added to?"
@@ -135,12 +141,32 @@ class TestDecoderBlock:
             expect.finite(got)
             real = self.PADDING[:, 0]  # (3, 4)
             close(got[real], self.PADDED[real], "the words that are no padding", within=5e-4)
+        with shown("Padding hides keys. What does a padded word itself see?", x=self.TEXTS, padding=self.PADDING):
+            close(got, self.PADDED, "with the padded words, the result", within=5e-4)
+
+    def test_eval(self, student):
+        """After eval() it gives the same."""
+        with shown("Which of your lines does something else in eval()?", sizes=self.SIZES, padding=self.PADDING):
+            got = expect.tensor(self.of_waves(student, self.PADDING, training=False).value)
+            close(got, self.PADDED, within=5e-4)
+
+    def test_seventy_words(self, student):
+        """Seventy words: the first forty get what they get alone, and the last one sees the one at place 65."""
+        x, weights = waves(0.7, 1, 70, 6), block_of_waves(6, 5, 2)
+        with shown("Right for four words? Which number in your code is a size?", "exception", "shape", x="70 words"):
+            whole = expect.tensor(self.run(student, self.SIZES, weights, x).value)
+            first = expect.tensor(self.run(student, self.SIZES, weights, x[:, :40]).value)
+            close(whole[:, :40], first, "of seventy words, the first forty", within=5e-4)
+            x[0, 65] = -x[0, 65]
+            other = expect.tensor(self.run(student, self.SIZES, weights, x).value)
+            if np.abs(other[0, 69] - whole[0, 69]).max() < 1e-3:
+                expect.fail("the last word stays the same when the one at place 65 changes.", got=other)
 
     def test_gradients_arrive(self, student):
         """A gradient reaches x and every parameter."""
         import torch
 
-        with shown("Which line lets go of it?", "exception", "shape", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
+        with shown("Which line lets go of a gradient?", "exception", "shape", weights=WAVES, x=self.TEXTS):
             got = self.of_waves(student, seeds=[torch.tensor(waves(0.3, 3, 4, 6)).float()])
             arrives(got.inputs[:1], "x")
             arrives(got.parameters.values(), " ".join(got.parameters))
@@ -149,5 +175,5 @@ class TestDecoderBlock:
         """A block in float64 gives float64, and x is as before."""
         with shown("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
             got = self.of_waves(student, self.PADDING, dtype="float64")
-            expect.dtype(expect.tensor(got.value), np.float64)
+            keeps_float64(expect.tensor(got.value))
             expect.unchanged(got.after, [self.TEXTS, self.PADDING], ["x", "padding"])

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.testing import close, expect, keeps, shown
 
-from ..shared_visible_tests import STAYS
+from ..shared_visible_tests import STAYS, keeps_float64
 
 
 @pytest.mark.exercise("layer_norm")
@@ -78,7 +78,24 @@ class TestLayerNorm:
         ):
             close(expect.array(student.layer_norm(x, self.GAMMA, self.BETA)), self.BETA)
 
+    def test_small_numbers(self, student):
+        """Numbers a thousand times as small, (0.001, 0.003, 0.005, 0.007): eps is 0.00001 if nobody says otherwise."""
+        x, gamma, beta = self.X / 1000, np.ones(4), np.zeros(4)
+        with shown("Which value has eps when it is not given, and what is it added to?", x=x, gamma=gamma, beta=beta):
+            close(expect.array(student.layer_norm(x, gamma, beta)), [-0.7746, -0.2582, 0.2582, 0.7746])
+
+    def test_as_many_words_as_features(self, student):
+        """Four words of width four, one axis or two in front: each word is what it is alone."""
+        x = np.stack([self.X, self.X[::-1], 2 * self.X + [0, 5, 0, 1], -self.X])
+        question = "Which axis do gamma and beta belong to when there are as many words as features?"
+        with shown(question, "exception", "shape", x=x, gamma=self.GAMMA, beta=self.BETA):
+            alone = np.stack([expect.array(student.layer_norm(word, self.GAMMA, self.BETA)) for word in x])
+            close(expect.array(student.layer_norm(x, self.GAMMA, self.BETA)), alone)
+            two = np.stack([x, x[::-1]])[np.newaxis]  # (1, 2, 4, 4)
+            close(student.layer_norm(two, self.GAMMA, self.BETA)[0, 0], alone, "with two axes in front, the first text")
+
     def test_float32(self, student):
-        """float32 gives float32, and what went in is as before."""
+        """float32 gives float32, float64 keeps its digits, and what went in is as before."""
         with shown(STAYS):
             keeps(student.layer_norm, self.X, self.GAMMA, self.BETA, names="x gamma beta")
+            keeps_float64(expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)))

@@ -25,11 +25,17 @@ class TestPositionalEncoding:
             )
 
     def test_odd_width(self, student):
-        """With d_model = 3, the last column is a sine without its cosine."""
+        """With d_model = 3, the last column is a sine without its cosine; with d_model = 1 it is all there is."""
         with shown("How many sines are there, and how many cosines?", "exception", "shape", length=2, d_model=3):
-            close(
-                expect.array(student.positional_encoding(2, 3)), np.array([[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]])
-            )
+            odd = expect.array(student.positional_encoding(2, 3))
+            expect.shape(odd, (2, 3))
+            one = expect.array(student.positional_encoding(2, 1))
+            expect.shape(one, (2, 1))
+        with shown(
+            "By what is the exponent of the last column divided: by d_model as it came in?", length=2, d_model=3
+        ):
+            close(odd, [[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]])
+            close(one, [[0.0], [0.8415]], "with d_model = 1 the result")
 
     def test_far_position(self, student):
         """The last of 300 positions, d_model = 3: the slow sine has moved, too."""
