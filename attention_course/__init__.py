@@ -3,8 +3,8 @@
 `check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
 weights, `explore(draw, d_k=...)` puts a slider over pictures, `progress()` shows how far one is; for training a small
 model there are `news`, `news_training`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head`,
-`block_parts` and `word_by_word`; `novel` is real text, `novel_training` lets a model read it, and
-`trained_decoder` is a small model that has. All load on first use.
+`block_parts` and `word_by_word`; `novel` is real text, `byte_pairs` makes tokens of it,
+`novel_training` lets a model read it, and `trained_decoder` is a small model that has. All load on first use.
 
 `hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
 """
@@ -13,14 +13,15 @@ import importlib
 
 __version__ = "0.1.0"
 __all__ = [
-    "block_parts", "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve",
-    "news", "news_training", "novel", "novel_training", "own_or_plain", "progress", "trained_decoder",
+    "block_parts", "byte_pairs", "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look",
+    "loss_curve", "news", "news_training", "novel", "novel_training", "own_or_plain", "progress", "trained_decoder",
     "without_head", "word_by_word",
 ]  # fmt: skip
 
 _OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress")
 _HOMES = {
     "block_parts": "block_parts",
+    "byte_pairs": "byte_pairs",
     "copycat": "copycat",
     "highlight": "looking",
     "look": "looking",
@@ -35,7 +36,16 @@ _HOMES = {
     "word_by_word": "ablation",
 }
 # Of these a notebook takes the whole module.
-_MODULES = ("block_parts", "copycat", "news", "news_training", "novel", "novel_training", "trained_decoder")
+_MODULES = (
+    "block_parts",
+    "byte_pairs",
+    "copycat",
+    "news",
+    "news_training",
+    "novel",
+    "novel_training",
+    "trained_decoder",
+)
 
 
 def __getattr__(name: str) -> object:

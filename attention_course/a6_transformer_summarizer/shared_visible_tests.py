@@ -3,14 +3,14 @@
 from autograder.testing import expect
 
 
-def counting():
-    """The notebook's own example of a model: after token i comes token i + 1; after 9 comes 0."""
+def counting(vocabulary=10, sure=5.0):
+    """The notebook's own example of a model: after token i comes token i + 1; after 9, the last one, comes 0."""
     import torch.nn as nn  # here, since what needs no model is checked without PyTorch
     import torch.nn.functional as F
 
     class Counting(nn.Module):
         def forward(self, token_ids):
-            return 5.0 * F.one_hot((token_ids + 1) % 10, 10).float()
+            return sure * F.one_hot((token_ids + 1) % vocabulary, vocabulary).float()
 
         def __repr__(self):
             return "counting"

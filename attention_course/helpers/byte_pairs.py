@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 Pair = tuple[str, str]
@@ -21,8 +21,22 @@ ALPHABET = ("\n", *map(chr, range(32, 127)))
 PIECE = re.compile(r" ?[A-Za-z]+| ?[^A-Za-z\s]+|\s")
 
 
-def learn(text: str, vocab_size: int) -> list[Pair]:
-    """The pairs that are joined, in order, until there are so many tokens: each time the one that is most frequent."""
+def joined(tokens: Sequence[str], pair: Pair) -> list[str]:
+    """The tokens with each occurrence of the pair as one token, found from left to right."""
+    found: list[str] = []
+    for token in tokens:
+        if found and (found[-1], token) == pair:
+            found[-1] += token
+        else:
+            found.append(token)
+    return found
+
+
+def learn(text: str, vocab_size: int, join: Callable[[Sequence[str], Pair], list[str]] = joined) -> list[Pair]:
+    """The pairs that are joined, in order, until there are so many tokens: each time the one that is most frequent.
+
+    join: gives tokens with each occurrence of a pair as one token
+    """
     times = Counter(PIECE.findall(text))
     pieces = {piece: list(piece) for piece in times}
     pairs: Counter[Pair] = Counter()
@@ -41,20 +55,9 @@ def learn(text: str, vocab_size: int) -> list[Pair]:
         for piece in pieces:
             if "".join(best) in piece:
                 count(piece, -1)
-                pieces[piece] = joined(pieces[piece], best)
+                pieces[piece] = join(pieces[piece], best)
                 count(piece, 1)
     return merges
-
-
-def joined(tokens: Sequence[str], pair: Pair) -> list[str]:
-    """The tokens with each occurrence of the pair as one token, found from left to right."""
-    found: list[str] = []
-    for token in tokens:
-        if found and (found[-1], token) == pair:
-            found[-1] += token
-        else:
-            found.append(token)
-    return found
 
 
 class Tokenizer:

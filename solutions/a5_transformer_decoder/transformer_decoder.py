@@ -11,6 +11,9 @@
 #
 # **Time:** about 130 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
 #
+# **It takes two sittings.** In the first one you write the decoder: exercises 1 to 5. In the second one it learns, reads a novel and
+# writes, and you answer exercise 6.
+#
 # Attention lets words look at each other. A **transformer decoder** wraps it into a whole model that reads a text and
 # says, at every place, which word could come next. It is the design behind today's language models. Five parts are
 # missing, and you write them here:
@@ -40,10 +43,12 @@
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
-# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
-# otherwise), the arguments hold what they held before, and they may come by name.
+# **What also counts**, a little each time: `float32` in gives `float32` out, and `float64` gives `float64` (an array from NumPy is
+# `float64` unless you say otherwise). The arguments hold what they held before, and they may come by name.
 #
-# **Stuck?** `hint("positional_encoding")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1.
+#
+# **Stuck?** `hint("positional_encoding")` in any cell gives a first nudge. Ask again for a second one, and once more for an example and where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
 # %%
@@ -58,7 +63,7 @@ from attention_course import check, grading, heatmap, hint
 # ## Does attention know the order of words?
 #
 # *Dog bites man* and *man bites dog* have the same words and not the same meaning. Here is plain self-attention on both,
-# with an embedding of two numbers a word, made by hand:
+# with an embedding of two numbers per word, made by hand:
 
 # %% tags=["active-ipynb"]
 # dog, bites, man = [2.0, 0.0], [1.0, 1.0], [0.0, 1.5]
@@ -75,10 +80,6 @@ from attention_course import check, grading, heatmap, hint
 # %% [markdown]
 # **What to notice.** Exactly the same vectors: to attention in which all see all, a text is a *bag* of words. So a word has to
 # carry its place with it. We add to each embedding a vector that depends on the position alone.
-#
-# (The decoder that you build is *causal*, and a causal mask gives something away: the first word sees one word, the second two, the
-# third three. From how a head's blend changes with that number, a model can work out where it is. It has to learn that first, and in a
-# roundabout way; told the positions, it can simply use them.)
 
 # %% [markdown]
 # ## 1. `positional_encoding`
@@ -96,7 +97,7 @@ from attention_course import check, grading, heatmap, hint
 # | $pos$ | $\sin pos$ | $\cos pos$ | $\sin (pos/100)$ | $\cos (pos/100)$ |
 # | --- | --- | --- | --- | --- |
 # | 0 | 0 | 1 | 0 | 1 |
-# | 1 | 0.8415 | 0.5403 | 0.0100 | 0.9999... |
+# | 1 | 0.8415 | 0.5403 | 0.0100 | 0.99995 |
 # | 2 | 0.9093 | −0.4161 | 0.0200 | 0.9998 |
 #
 # Where $d_{model}$ is odd, the last column is a sine without its cosine.
@@ -109,7 +110,7 @@ def positional_encoding(length, d_model):
     d_model: width of a word's vector, an int; odd ones are fine
 
     Returns a float array, (length, d_model). Row pos belongs to position pos; even columns
-    hold sines, odd ones cosines.
+    hold sines, odd ones cosines. Compute the angles in float64, as NumPy does by itself.
     """
     ### BEGIN SOLUTION
     position = np.arange(length)[:, np.newaxis]        # (length, 1)
@@ -161,7 +162,7 @@ def positional_encoding(length, d_model):
 # %% [markdown]
 # ## 2. `layer_norm`
 #
-# A deep model adds up many things, and numbers drift: one word's vector may be a hundred times as long as another's. **Layer
+# A deep model adds up many things, and so the numbers grow: one word's vector may become a hundred times as long as another's. **Layer
 # normalisation** ([Ba et al. 2016](https://arxiv.org/abs/1607.06450)) brings every word's vector to mean 0 and variance 1, then lets the model choose a scale
 # $\gamma$ and a shift $\beta$ for each feature:
 #
@@ -275,8 +276,8 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
 # ## Bring your `MultiHeadAttention`
 #
 # The rest is PyTorch. The block below uses the class that you wrote in assignment 4. Copy it from there into this cell.
-# Nothing is graded here, and if yours still has a mistake, or you leave this cell as it is, the next exercises are judged as if
-# it had none.
+# Nothing is graded here. If yours has a mistake, or you leave this cell as it is, grading judges the next exercises with a right
+# one in its place. Head $i$ owns the columns $i \cdot d$ to $(i + 1) \cdot d$ of $x W_Q$, $x W_K$ and $x W_V$, as there.
 
 # %%
 import torch
@@ -354,7 +355,8 @@ class MultiHeadAttention(nn.Module):
 # training needs no careful warm-up of the learning rate ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745)).
 #
 # **The mask** is made inside the block. A word may look at itself and at what came before: causal, as in assignment 2. On top of
-# that comes `padding`, a mask $(B, 1, L)$ that is `True` on real words, as your `padding_mask` makes it: no word may look at padding.
+# that comes `padding`, a mask $(B, 1, L)$ that is `True` on real words, as your `padding_mask` makes it: no word may look at padding. Padding
+# hides only keys: a padded place itself looks at the real words before it, as any other place does.
 # Scores are $(B, h, L, L)$, and what you hand to the attention must broadcast to that.
 
 # %% [markdown]
@@ -420,10 +422,10 @@ class DecoderBlock(nn.Module):
         x: (B, L, d_model)
         padding: bool, (B, 1, L), True on real words; None: all words are real
 
-        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the
-        padding before it. What a padded place itself gets is an ordinary vector, never NaN. The
-        dtype is that of the parameters (a float64 block gives float64), and what comes in stays
-        as it is.
+        Returns (B, L, d_model). Place i sees those of the places 0 to i that are no padding;
+        that holds for a padded place, too. One that sees nothing gets 0 from the attention,
+        never NaN. The dtype is that of the parameters (a float64 block gives float64), and what
+        comes in stays as it is.
         """
         ### BEGIN SOLUTION
         L = x.shape[-2]
@@ -501,9 +503,15 @@ class DecoderBlock(nn.Module):
 # **The members have these names:** `embedding`, `blocks`, `norm`, `output`.
 
 # %% [markdown]
-# **By hand**, $d_{model} = 4$ and a block that adds nothing. Token 2 stands first, and its embedding is $(0, 0, 1, 1)$. Times $\sqrt 4$ that
-# is $(0, 0, 2, 2)$; plus position 0, $(0, 1, 0, 1)$, it is $(0, 1, 2, 3)$. The last norm makes that $(-1.34, -0.45, 0.45, 1.34)$. An output layer for
-# three words with the rows $(1, 0, 0, 0)$, $(0, 0, 0, 1)$, $(1, 1, 1, 1)$ and the bias $(0, 0, 0.5)$ gives the logits $(-1.34, 1.34, 0.5)$.
+# **By hand**, $d_{model} = 4$ and a block that adds nothing. Token 2 stands first:
+#
+# | step | |
+# | --- | --- |
+# | the embedding of token 2 | $(0, 0, 1, 1)$ |
+# | times $\sqrt 4$ | $(0, 0, 2, 2)$ |
+# | plus position 0, which is $(0, 1, 0, 1)$ | $(0, 1, 2, 3)$ |
+# | the last norm | $(-1.34, -0.45, 0.45, 1.34)$ |
+# | output: rows $(1, 0, 0, 0)$, $(0, 0, 0, 1)$, $(1, 1, 1, 1)$, bias $(0, 0, 0.5)$ | $(-1.34, 1.34, 0.5)$ |
 
 # %% [markdown]
 # **Count by hand** what there is to learn, for a vocabulary of 11, $d_{model} = 8$, $d_{ff} = 16$, one block:
@@ -519,10 +527,11 @@ class DecoderBlock(nn.Module):
 
 # %% [markdown]
 # **How the weights start out** is not graded. `nn.Embedding` starts with numbers around 1, which is large once multiplied by
-# $\sqrt{d_{model}}$; `nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)` starts it where the positions are not drowned out.
+# $\sqrt{d_{model}}$. With `nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)` it starts about as large as the positions, so that
+# these can be seen beside it.
 #
-# You may call `DecoderBlock` and `positional_encoding` from above. If one of them still has a mistake, this exercise is judged as if it
-# had none.
+# You may call `DecoderBlock` and `positional_encoding` from above. If one of them has a mistake, grading judges this exercise with a
+# right one in its place.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
@@ -561,7 +570,8 @@ class TransformerDecoder(nn.Module):
         padding: bool, (B, 1, L), True on real tokens; None: all tokens are real
 
         Returns logits, (B, L, vocab_size), in the dtype of the parameters: those at place i say
-        what may follow tokens 0 to i. What comes in stays as it is.
+        what may follow tokens 0 to i. A padded place gets logits like any other. What comes in
+        stays as it is.
         """
         ### BEGIN SOLUTION
         L = token_ids.shape[-1]
@@ -579,7 +589,7 @@ class TransformerDecoder(nn.Module):
 # check("TransformerDecoder")
 
 # %% [markdown]
-# ### Does it learn?
+# ### Second sitting: does it learn?
 #
 # A task for a tiny model: at every place, say the word **before** this one. The words are drawn at random, so there is nothing to
 # guess from, and no way but to look one place back. Your model knows where each word stands; can it use that? (This takes
@@ -631,7 +641,7 @@ class TransformerDecoder(nn.Module):
 # ### And without positions?
 #
 # The same model once more, with all name tags wiped: every place gets the same row of zeros. If attention saw a bag of words, it could do
-# no better than guess among the words it has seen. Train it four times as long, and see:
+# no better than guess among the words it has seen. What do you expect? Train it four times as long, and see:
 
 # %% tags=["active-ipynb"]
 # if brought() and not grading:
@@ -643,9 +653,11 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** It is slower, and it gets there: nearly all words are right in the end. That is the causal mask's doing. The
-# first word sees one word, the second two, so a head that blends all it sees gives a word's own share as $1$, $\tfrac12$, $\tfrac13$, ...: the
-# place can be read off from how much is blended, and the second block uses what the first has found. Attention in which *all see all* could never learn this.
-# Positions are still worth having: they give at once what is otherwise found by a detour, and the longer the text, the less $\tfrac1{n}$ differs from $\tfrac1{n+1}$.
+# first word sees one word, the second two, the third three. So a head that blends all it sees gives a word's own share as $1$,
+# $\tfrac12$, $\tfrac13$, ... The place can be read off from how much is blended, and the second block uses what the first has found.
+#
+# Attention in which *all see all* could never learn this. And positions are still worth having. They say at once what is otherwise found by a
+# detour, and the longer the text, the less $\tfrac1{n}$ differs from $\tfrac1{n+1}$.
 
 # %% [markdown]
 # ## Your decoder reads a novel
@@ -676,72 +688,53 @@ class TransformerDecoder(nn.Module):
 # `the`, `the n`, `the y`. What is frequent becomes one token, and what is rare stays in pieces.
 
 # %% tags=["active-ipynb"]
-# import re
 # from collections import Counter
+# from itertools import pairwise
 #
-# WORD = re.compile(r" ?[A-Za-z]+| ?[^A-Za-z\s]+|\s")            # a word with the space before it, or signs
-# times = Counter(WORD.findall(text))                            # how often each occurs
-# pieces = {word: list(word) for word in times}                  # what each is made of: at first, characters
-# pairs = Counter()                                              # how often each pair of neighbours occurs
+# from attention_course import byte_pairs
 #
-# def count(word, sign):
-#     for pair in zip(pieces[word], pieces[word][1:]):
-#         pairs[pair] += sign * times[word]
-#
-# def join(tokens, pair):
-#     joined = []
-#     for token in tokens:
-#         if joined and (joined[-1], token) == pair:
-#             joined[-1] += token
-#         else:
-#             joined.append(token)
-#     return joined
-#
-# for word in pieces:
-#     count(word, +1)
+# words = byte_pairs.PIECE.findall(text)                         # each with the space before it, or signs
+# pairs = Counter(pair for word in words for pair in pairwise(word))
 # print(pairs.most_common(5))
 
 # %% [markdown]
 # **What to notice.** The most frequent pairs are a space and the letter that begins a word, and the letters of *the*: nothing about English was put in, only
-# counting. Now join, 928 times. With the 96 characters of a keyboard that makes 1,024 tokens.
+# counting.
+#
+# Now join, 928 times. With the 96 characters of a keyboard that makes 1,024 tokens. One line of `join` is missing. It isn't graded: without
+# it, the course's own does the work. (This takes a quarter of a minute.)
 
 # %% tags=["active-ipynb"]
-# characters = ["\n", *map(chr, range(32, 127))]                 # 96 of them
-# merges = []
-# while len(characters) + len(merges) < 1024:
-#     best = max(pairs, key=lambda pair: (pairs[pair], pair))    # the most frequent; of equals always the same one
-#     if len(merges) < 6 or len(merges) % 150 == 0:
-#         print(f"join {len(merges):3d}: {best[0]!r} + {best[1]!r}, {pairs[best]:,} times")
-#     merges.append(best)
-#     for word in pieces:
-#         if "".join(best) in word:
-#             count(word, -1)
-#             pieces[word] = join(pieces[word], best)
-#             count(word, +1)
+# def join(tokens, pair):
+#     """The tokens, with each occurrence of the pair as one token, from left to right."""
+#     joined = []
+#     for token in tokens:
+#         if joined and (joined[-1], token) == pair:
+#             ...   # your line: the last token in `joined` grows by this one
+#         else:
+#             joined.append(token)
+#     return joined
 #
-# tokens = characters + ["".join(pair) for pair in merges]
-# number = {token: i for i, token in enumerate(tokens)}
+# if join(list("the then"), ("t", "h")) == ["th", "e", " ", "th", "e", "n"]:
+#     print("Your join is right.")
+# else:
+#     print("Not yet: the then becomes", join(list("the then"), ("t", "h")))
+#     join = byte_pairs.joined
+#
+# characters = byte_pairs.ALPHABET                               # 96 of them
+# merges = byte_pairs.learn(text, 1024, join)
+# print("first:", merges[:6])
+# print("later:", merges[150::150])
 
 # %% [markdown]
 # A text becomes tokens by the same joins in the same order. A word that the novel does not have is no trouble: it stays in more pieces.
 
 # %% tags=["active-ipynb"]
-# def encode(text):
-#     """The ids of a text's tokens."""
-#     ids = []
-#     for word in WORD.findall(text):
-#         if word not in pieces:
-#             pieces[word] = list(word)
-#             for pair in merges:
-#                 pieces[word] = join(pieces[word], pair)
-#         ids += [number[token] for token in pieces[word]]
-#     return ids
-#
-# def decode(ids):
-#     return "".join(tokens[i] for i in ids)
+# tokenizer = byte_pairs.Tokenizer(merges)
+# tokens, encode, decode = tokenizer.tokens, tokenizer.encode, tokenizer.decode
 #
 # ids = encode(text)
-# print(f"{len(text):,} characters are {len(ids):,} tokens: {len(text) / len(ids):.1f} characters a token")
+# print(f"{len(text):,} characters are {len(ids):,} tokens: {len(text) / len(ids):.1f} characters per token")
 # print("|".join(tokens[i] for i in encode("Elizabeth smiled at the transformer.")))
 
 # %% [markdown]
@@ -823,13 +816,13 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** Two minutes ago it knew nothing, not even that letters make words. Now most words are English, people have names, quotation marks open and
-# close, and a verb stands where a verb belongs. What it does not have is anything to say: no sentence means much, and some words do not exist. For that it is too small, and one novel is too little.
+# close, and a verb stands where a verb belongs. But it has nothing to say: no sentence means much, and some words do
+# not exist. For more it is too small, and one novel is too little.
 
 # %% [markdown]
 # ### Your code, numbers that were trained for longer
 #
-# The course brings such a decoder, `trained_decoder`, after 2,400 steps on the same novel, with the very tokens that you have just made. (In a quarter of what it read, a
-# stretch of the novel came again and again.) Its members have the names that yours have. So your code can take its numbers, and gives the same logits but for rounding:
+# The course brings such a decoder, `trained_decoder`, after 2,400 steps on the same novel, with the very tokens that you have just made. Its members have the names that yours have. So your code can take its numbers, and gives the same logits, up to rounding:
 
 # %% tags=["active-ipynb"]
 # from attention_course import trained_decoder

@@ -42,7 +42,7 @@
 # **What also counts**, a little each time: lists and tensors that you are given hold what they held before, a `float32`
 # model has a `float32` loss, and arguments may come by name.
 #
-# **Stuck?** `hint("training_example")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# **Stuck?** `hint("training_example")` in any cell gives a first nudge. Ask again for a second one, and once more for an example and where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
 # %%
@@ -90,7 +90,7 @@ from attention_course import check, grading, heatmap, highlight, hint, look, los
 # ## 1. `training_example`
 #
 # One text for the model to read: **article, separator, summary, end**. And beside it a mask that says which tokens the loss
-# counts. The article is given to the model; it need not learn to write it, and neither the separator, which we put there. What it
+# counts. The article is given to the model. It need not learn to write it, nor the separator, which we put there. What it
 # has to write itself is the summary, **and the end**: else it never learns when to stop.
 #
 # By hand, with ids made up for it: article `[11, 12, 13]`, summary `[14, 15]`, separator 1, end 2.
@@ -107,12 +107,13 @@ from attention_course import check, grading, heatmap, highlight, hint, look, los
 def training_example(article_ids, summary_ids, separator_id, end_id):
     """One text to learn from, and which of its tokens the loss counts.
 
-    article_ids, summary_ids: lists of ints
-    separator_id, end_id: ints
+    article_ids, summary_ids: lists of ints; either may be empty
+    separator_id, end_id: ints; the end's id may stand in the article, too, the separator's
+        does not
 
     Returns the tuple (token_ids, loss_mask) of two lists of the same length: article,
-    separator, summary, end, as ints; and a bool for each of them, True at the summary and
-    its end alone. The lists that came in stay as they are.
+    separator, summary, end, as ints; and a bool for each of them, True only at the summary
+    and its end. The lists that came in stay as they are.
     """
     ### BEGIN SOLUTION
     token_ids = [*article_ids, separator_id, *summary_ids, end_id]
@@ -155,17 +156,17 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 # between $k$ equally likely words has perplexity $k$.
 
 # %% [markdown]
-# **By hand**, one text of four tokens, with a vocabulary of three words: `[0, 1, 2, 1]`, say *article, separator, summary, end*.
-# Counted are the last two.
+# **By hand**, one text of four tokens, with a vocabulary of five words: `[3, 1, 4, 2]`, that is *article, separator, summary, end*.
+# The last two count.
 #
 # | place | 0 | 1 | 2 | 3 |
 # | --- | --- | --- | --- | --- |
-# | token | 0 | 1 | **2** | **1** |
+# | token | 3 | 1 | **4** | **2** |
 # | counted | no | no | yes | yes |
-# | probabilities after it | (0.1, 0.8, 0.1) | (0.25, 0.25, **0.5**) | (0.5, **0.25**, 0.25) | (0.6, 0.2, 0.2) |
+# | probabilities after it | (0.2, 0.1, 0.1, 0.5, 0.1) | (0.1, 0.1, 0.2, 0.1, **0.5**) | (0.3, 0.1, **0.25**, 0.2, 0.15) | (0.6, 0.1, 0.1, 0.1, 0.1) |
 #
-# The first counted token is 2, at place 2. It is predicted at place 1, where it got 0.5, so its loss is $-\log 0.5 = 0.693$. The end,
-# token 1 at place 3, is predicted at place 2 and got 0.25: $-\log 0.25 = 1.386$. The mean of the two is **1.040**. What is predicted at
+# The first counted token is 4, at place 2. It is predicted at place 1, where it got 0.5, so its loss is $-\log 0.5 = 0.693$. The end,
+# token 2 at place 3, is predicted at place 2 and got 0.25: $-\log 0.25 = 1.386$. The mean of the two is **1.040**. What is predicted at
 # places 0 and 3 does not matter.
 #
 # `F.cross_entropy` takes logits, not probabilities, and does softmax and logarithm in one, so large logits do no harm.
@@ -175,7 +176,7 @@ def summary_loss(logits, token_ids, loss_mask):
     """Mean cross-entropy of the next token, over the tokens that count.
 
     logits: float tensor, (B, L, V); those at place t predict the token at place t + 1
-    token_ids: int64 tensor, (B, L)
+    token_ids: int64 tensor, (B, L); 0 is an id like any other
     loss_mask: bool tensor, (B, L), True at tokens that count; at least one does, and never
         the first of a text
 
@@ -201,11 +202,12 @@ def summary_loss(logits, token_ids, loss_mask):
 # $\log V$: remember that number when training begins.
 
 # %% tags=["active-ipynb"]
-# probabilities = torch.tensor([[[0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.6, 0.2, 0.2]]])  # (1, 4, 3)
-# tokens, counts = torch.tensor([[0, 1, 2, 1]]), torch.tensor([[False, False, True, True]])
+# probabilities = torch.tensor([[[0.2, 0.1, 0.1, 0.5, 0.1], [0.1, 0.1, 0.2, 0.1, 0.5],
+#                                [0.3, 0.1, 0.25, 0.2, 0.15], [0.6, 0.1, 0.1, 0.1, 0.1]]])   # (1, 4, 5)
+# tokens, counts = torch.tensor([[3, 1, 4, 2]]), torch.tensor([[False, False, True, True]])
 # print("by hand           ", round(summary_loss(probabilities.log(), tokens, counts).item(), 3))
-# print("knows nothing     ", round(summary_loss(torch.zeros(1, 4, 3), tokens, counts).item(), 3))
-# print("log 3             ", round(math.log(3), 3))
+# print("knows nothing     ", round(summary_loss(torch.zeros(1, 4, 5), tokens, counts).item(), 3))
+# print("log 5             ", round(math.log(5), 3))
 
 # %% [markdown]
 # ## 3. `next_token`
@@ -226,7 +228,7 @@ def summary_loss(logits, token_ids, loss_mask):
 # heatmap(counting(torch.tensor([[4, 7]]))[0], rows=["after 4", "after 7"], columns=list("0123456789"), title="logits")
 
 # %% [markdown]
-# Two rows of logits, one a place. The row after 4 says what could follow *4*. But 7 stands there already, and we want to go on from
+# Two rows of logits, one for each place. The row after 4 says what could follow *4*. But 7 stands there already, and we want to go on from
 # the end: the last row, whose largest logit is that of 8. So `next_token(counting, [4, 7])` is 8.
 #
 # The answer is a Python `int`, so that it can be appended to a list of ids. Gradients are of no use here; `torch.no_grad()` saves
@@ -239,7 +241,8 @@ def next_token(model, token_ids):
     model: takes an int64 tensor of ids, (B, L), and gives logits, (B, L, V)
     token_ids: a list of ints, one or more; it stays as it is
 
-    Returns an int: the id with the largest logit after the whole text.
+    Returns an int: the id with the largest logit after the whole text; of equal ones any of
+    them. No word is drawn.
     """
     ### BEGIN SOLUTION
     with torch.no_grad():
@@ -273,14 +276,14 @@ def next_token(model, token_ids):
 #
 # It is called **greedy** since it takes the best token at each step and never looks back.
 #
-# You may call `next_token` from above. If it still has a mistake, this exercise is judged as if it had none.
+# You may call `next_token` from above. If it has a mistake, grading judges this exercise with a right one in its place.
 
 # %% nbgrader={"grade": false, "grade_id": "greedy_summary", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     """What the model writes after an article.
 
     model: takes an int64 tensor of ids, (B, L), and gives logits, (B, L, V)
-    article_ids: a list of ints; it stays as it is
+    article_ids: a list of ints, in which the end's id may stand, too; it stays as it is
     separator_id, end_id: ints
     max_new_tokens: the most tokens to write, an int, 0 or more
 
@@ -436,7 +439,7 @@ class TransformerDecoder(nn.Module):
 #     print(tuple(all_ids.shape), "ids, of which the loss counts", int(all_masks.sum()))
 
 # %% [markdown]
-# Then a model: two layers of four heads, 64 numbers a word. (To train PyTorch's layers although yours are written, put `None` in
+# Then a model: two layers of four heads, 64 numbers per word. (To train PyTorch's layers although yours are written, put `None` in
 # place of `TransformerDecoder`.)
 
 # %% tags=["active-ipynb"]
@@ -608,7 +611,7 @@ class TransformerDecoder(nn.Module):
 #
 # (Hebrew and Arabic are mostly written so, and their readers know what is meant.) Tokens are letters now. Your `training_example` makes the
 # texts, a new decoder of the same size trains for 1,500 steps, and your `greedy_summary` lets it write. The last tenth of the novel is held out.
-# This takes about twenty seconds.
+# This takes about twenty seconds, on a busy machine more than a minute.
 #
 # **Predict first:** how many words of 100 will be right? And how many of those that it has never met?
 
@@ -664,8 +667,7 @@ class TransformerDecoder(nn.Module):
 # **What to notice.** Trained here, the model was right in 70 of 100 words as they occur. A list that keeps, for each row of consonants, the most
 # frequent word was right in 81. Both are wrong where consonants do not tell enough: *mr* may be *mr* or *more*, and only the words beside it would say.
 #
-# Of words that are new, the list knows none. The model had 11 of 100 right, *closure* and *wavering* among them, and much of the rest could be English:
-# *servey*, *priding*. So it has learned something about how words are spelled, and not only which there are.
+# Of words that are new, the list knows none. The model has about a tenth of them right (the list above shows some), and much of the rest could be English. So it has learned something about how words are spelled, and not only which there are.
 #
 # And mind the list. It needs no training, and for words that it knows it is the better tool. Before you praise a model, ask how far the simplest thing would get.
 
@@ -708,7 +710,7 @@ class TransformerDecoder(nn.Module):
 # All numbers of a model come as a dict, `model.state_dict()`: a name and a tensor each. The $W_O$ of layer 0 has the name
 # `blocks.0.attention.W_O.weight`, and `nn.Linear` keeps it turned round, $(d_{model}, h \cdot d)$. What were a head's *rows* in assignment 4 are *columns* here.
 #
-# **By hand**, $d_{model} = 3$, two heads of width 2 (12: first row, second column), without head 1:
+# **By hand**, $d_{model} = 3$, two heads of width 2, without head 1. (The entry 12 stands in row 1, column 2, both counted from 1.)
 #
 # ```
 # W_O.weight                   without head 1
@@ -765,9 +767,9 @@ def ablate(weights, layer, head, num_heads):
 #             print(f"without layer {layer}, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
 
 # %% [markdown]
-# **What to notice.** The share of right words with all heads, and with one of them silent. Trained here, *where* hung most on head 1 of layer 1: without it
-# nine of ten places were right, in place of all. That is little, for a head that rests on the place with all its weight! But in the pictures it was not the
-# only one: three heads of that layer rested there, and they stand in for one another. Take away several, then, one after the other:
+# **What to notice.** The share of right words with all heads, and with one of them silent. Trained here, *where* hung most on head 1 of layer 1: without it,
+# nine of ten places were right, instead of all of them. So the model loses little, although this head rests on the place with all its weight! But in the
+# pictures it was not the only one: three heads of that layer rested there, and they stand in for one another. So take away several, one after the other:
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -787,9 +789,9 @@ def ablate(weights, layer, head, num_heads):
 # is to **draw** the next word: each word as often as it is likely. Three knobs turn that towards the safe side or the wild one, in this order:
 #
 # 1. **Temperature** $T$: logits are divided by it before the softmax. Below 1 the likely gets likelier still, above 1 the unlikely gets a chance.
-# 2. **`top_k`**: only the $k$ likeliest words stay. If several are equally likely at the end of the list, keep any of them, or all. They share everything anew, in the same proportions, so that they sum to 1 again.
-# 3. **`top_p`**, also called **nucleus sampling** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): only as few of the likeliest words stay as *together* have a probability of `top_p` or more. The word
-#    with which it is reached is still in. They, too, share everything anew. A model that is sure has few words to choose from, one that is not has many.
+# 2. **`top_k`**: only the $k$ likeliest words stay. If several are equally likely at the end of the list, keep any of them, or all. Their probabilities grow in the same proportion, so that they sum to 1 again.
+# 3. **`top_p`**, also called **nucleus sampling** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): the smallest number of likeliest words stays whose probabilities
+#    add up to `top_p` or more. Again they grow to sum to 1. A model that is sure has few words to choose from, one that is not has many.
 
 # %% [markdown]
 # **By hand**, four words with the probabilities 0.2, 0.4, 0.1, 0.3:
@@ -801,7 +803,8 @@ def ablate(weights, layer, head, num_heads):
 # | `top_k=2` | 0 | 0.57 | 0 | 0.43 |
 # | `top_p=0.6`: 0.4 is not enough, 0.4 + 0.3 is | 0 | 0.57 | 0 | 0.43 |
 # | `top_p=0.75`: 0.4 + 0.3 is not enough, with 0.2 it is | 0.22 | 0.44 | 0 | 0.33 |
-# | `top_k=3`, and of what is left (the line above) `top_p=0.75` | 0 | 0.57 | 0 | 0.43 |
+# | `top_k=3` | 0.22 | 0.44 | 0 | 0.33 |
+# | `top_k=3` and `top_p=0.75`: in the line above, 0.44 + 0.33 is enough | 0 | 0.57 | 0 | 0.43 |
 
 # %% nbgrader={"grade": false, "grade_id": "next_word_probabilities", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
@@ -810,8 +813,8 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     logits: float tensor, (V,), for the words of the vocabulary
     temperature: what logits are divided by, a number above 0
     top_k: how many of the likeliest words stay, an int from 1 to V; None: all
-    top_p: as few of the likeliest words stay as together have this probability or more, a
-        number above 0 and up to 1, of what top_k has left; None: all
+    top_p: the smallest number of likeliest words stays whose probabilities, after top_k,
+        add up to this or more; a number above 0 and up to 1; None: all
 
     Returns probabilities, (V,), in the dtype of the logits and in the order of the words: 0
     for a word that is cut off, and they sum to 1. The logits stay as they are.
@@ -941,10 +944,10 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 
 # %% [markdown]
 # **Bring your attention.** Much of this you have written before. Copy `torch_masked_attention` from assignment 2, and `torch_split_heads` and `torch_concat_heads` from
-# assignment 3, into these three cells. Then what is new is left to write: which text asks and which answers, and a padding mask that has to
-# learn of heads.
+# assignment 3, into these three cells. Then what is new is left to write: which text asks and which answers, and a padding mask that needs an
+# axis for the heads.
 #
-# They are not graded here. Leave them as they are if you would rather write everything anew.
+# They are not graded here. Leave them as they are if you would rather write everything again.
 
 # %% nbgrader={"grade": false, "grade_id": "bring-torch_masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_masked_attention(query, key, value, mask=None):
@@ -991,7 +994,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
         head 1 the next d_k
     W_V: (d_memory, h * d_v), its columns owned in the same way
     W_O: (h * d_v, d_model)
-    num_heads: h
+    num_heads: h, at least 1
     memory_padding: bool, (..., 1, S), True on real words of memory; None: all of them are
         real
 
@@ -1040,11 +1043,14 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # %% [markdown]
 # ## 9. In your own words
 #
-# The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen
-# when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse
-# summary than looking further ahead would. And which head does your model need for *where*? Give the numbers that you measured (if nothing was trained, those
-# in the text above), and say why a picture of what a head looks at does not answer the question. Last, suppose that your summarizer had cross-attention: which words would ask,
-# which would be `memory`, and who would see whom? Seven sentences are enough.
+# 1. The loss counts only the summary and its end. What would the model spend its effort on if the article counted, too?
+# 2. What would happen when it writes if the end did not count?
+# 3. `greedy_summary` takes the likeliest word at each step. In which case does that lead to a worse summary than looking further ahead?
+# 4. Which head does your model need for *where*? Give the numbers that you measured (if nothing was trained, those in the text above).
+# 5. Why does a picture of what a head looks at not answer that question?
+# 6. Suppose your summarizer had cross-attention: which words would ask, which would be `memory`, and who would see whom?
+#
+# A sentence or two for each is enough.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-summarizer", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # If the article counted, most of the loss would be about guessing names, places and days that nothing foretells, so most gradients would

@@ -46,6 +46,17 @@ class TestAblate:
             got = self.numbers(student.ablate(self.weights(), 0, 2, 4))
             close(got[self.NAMES[0]], self.W_O * np.array([1, 1, 0, 1]), "the W_O of layer 0")
 
+    def test_many_layers_and_heads(self, student):
+        """Thirteen layers of eight heads: of layer 12, head 7 is zero."""
+        import torch
+
+        names = [f"blocks.{layer}.attention.W_O.weight" for layer in range(13)]
+        weights = {name: torch.full((2, 16), float(layer + 1)) for layer, name in enumerate(names)}
+        with shown("Right for two layers? Which number in your code is a size?", layer=12, head=7, num_heads=8):
+            got = student.ablate(weights, 12, 7, 8)
+            close(expect.tensor(got[names[12]]), [[13.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 12")
+            close(expect.tensor(got[names[1]]), np.full((2, 16), 2.0), "the W_O of layer 1")
+
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the weights that came in are as before."""
         with shown("Which tensor do you write into, and whose is it?"):

@@ -162,6 +162,12 @@ class TestCrossAttention:
         """One of the three texts with its memory, the text so many times as large."""
         return ASKING | {"x": x * ASKING["x"][text], "memory": ASKING["memory"][text]}
 
+    def drawn(self, words, places, num_heads):
+        """A text and a memory of width 6, and matrices for heads of width 2, with numbers around 0."""
+        random, wide = np.random.default_rng(words + places), 2 * num_heads
+        shapes = {"x": (words, 6), "memory": (places, 6)} | dict.fromkeys(("W_Q", "W_K", "W_V"), (6, wide))
+        return {name: random.normal(size=shape) / 2 for name, shape in (shapes | {"W_O": (wide, 6)}).items()}
+
     def test_weights(self, student):
         """The example by hand: a row for each of the two words that ask, a column for each of the three that answer."""
         with shown("Which text do the queries come from, and which one the keys?", **self.BY_HAND, num_heads=1):
@@ -207,24 +213,61 @@ class TestCrossAttention:
             expect.shape(weights, (3, 2, 3, 4), what="weights")
             close(output, ANSWERED, "output")
 
+    def test_padding(self, student):
+        """Each of two memories has padding of its own, the first at its end, the second in front."""
+        given = ASKING | {"x": ASKING["x"][:2], "memory": ASKING["memory"][:2]}
+        question = "Which axis of the weights belongs to memory, and where does padding get one for the heads?"
+        with shown(question, "exception", "shape", **given, num_heads=2, memory_padding=REAL[:2]):
+            output, weights = self.attend(student, given, 2, REAL[:2])
+            close(weights, REAL_WEIGHTS, "weights")
+            close(output, REAL_ANSWERED[:2], "output")
+
+    def test_nothing_but_padding(self, student):
+        """A memory that is nothing but padding: weights and output 0, alone and in a batch with others."""
+        with shown("What does a softmax over nothing divide by?", **self.of(2), num_heads=2, memory_padding=REAL[2]):
+            output, weights = self.attend(student, self.of(2), 2, REAL[2])
+            close(weights, np.zeros((2, 3, 4)), "weights")
+            close(output, np.zeros((3, 5)), "output")
+        with shown("What does a softmax over nothing divide by?", **ASKING, num_heads=2, memory_padding=REAL):
+            close(self.attend(student, ASKING, 2, REAL)[0], REAL_ANSWERED, "output")
+
     def test_two_batch_axes(self, student):
-        """Two batch axes, (1, 3): the same numbers."""
+        """Two batch axes, (1, 3), and padding: the same numbers."""
         lifted = ASKING | {"x": ASKING["x"][np.newaxis], "memory": ASKING["memory"][np.newaxis]}
-        with shown(
-            "How many axes may stand before (L, d_model), and where does padding get one for the heads?",
-            "exception",
-            "shape",
-        ):
+        with shown("How many axes may stand before (L, d_model)?", "exception", "shape"):
             close(self.attend(student, lifted, 2, REAL[np.newaxis])[0], REAL_ANSWERED[np.newaxis], "output")
 
-    def test_padding(self, student):
-        """Each memory has padding of its own; the third is nothing else, and its text gets weights and output 0."""
-        question = "Which axis of the weights belongs to memory? And what does a softmax over nothing divide by?"
-        with shown(question, **ASKING, num_heads=2, memory_padding=REAL):
-            output, weights = self.attend(student, ASKING, 2, REAL)
-            close(weights[:2], REAL_WEIGHTS, "weights of the first two texts")
-            close(weights[2], np.zeros((2, 3, 4)), "weights of the third text")
-            close(output, REAL_ANSWERED, "output")
+    def test_equal_sizes(self, student):
+        """Two texts of one shape: one more word of memory, as padding, changes nothing."""
+        given = self.drawn(4, 4, 3)
+        longer = given | {"memory": np.concatenate([given["memory"], np.ones((1, 6))])}
+        with shown("Which text do the values come from?", **given, num_heads=3):
+            output = self.attend(student, longer, 3, np.array([[True] * 4 + [False]]))[0]
+            close(self.attend(student, given, 3)[0], output, "output")
+
+    def test_eight_heads(self, student):
+        """Eight heads: each answers as if alone. And three times x with a third of W_Q is the same."""
+        given = self.drawn(4, 5, 8)
+        with shown("Is the number of heads, or a width, written into your code?", "exception", "shape", num_heads=8):
+            output, weights = self.attend(student, given, 8)
+            own = zip(*(np.split(given[f"W_{n}"], 8, axis=0 if n == "O" else 1) for n in "QKVO"), strict=True)
+            names = ("W_Q", "W_K", "W_V", "W_O")
+            alone = [self.attend(student, given | dict(zip(names, parts, strict=True)), 1) for parts in own]
+            close(weights, np.concatenate([part for _, part in alone]), "weights")
+            close(output, sum(part for part, _ in alone), "output")
+        with shown("Is a number rounded on the way, or in half precision?"):
+            scaled = given | {"x": 3 * given["x"], "W_Q": given["W_Q"] / 3}
+            close(self.attend(student, scaled, 8)[0], output, "output")
+
+    def test_seventy_words(self, student):
+        """A memory of seventy words in reverse order: the same answers."""
+        given = self.drawn(3, 70, 3)
+        with shown("Right for four words? Which number in your code is a size?", "exception", "shape"):
+            turned = given | {"memory": given["memory"][::-1]}
+            output, weights = self.attend(student, given, 3)
+            other = self.attend(student, turned, 3)
+            close(other[1], weights[..., ::-1], "weights, the other way round")
+            close(other[0], output, "output")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no padding gets any."""

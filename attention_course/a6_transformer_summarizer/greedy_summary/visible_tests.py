@@ -35,6 +35,26 @@ class TestGreedySummary:
         ):
             equal(student.greedy_summary(adding(), *given.values()), [1, 2, 4, 8, 6, 2], "the summary")
 
+    def test_end_in_the_article(self, student):
+        """The end's number may stand in the article, [4, 9]: the summary is still [6, 7, 8]."""
+        given = {"article_ids": [4, 9], "separator_id": 5, "end_id": 9, "max_new_tokens": 20}
+        with shown("Which token is compared with the end: the one just said, or any?", **given):
+            equal(student.greedy_summary(counting(), *given.values()), [6, 7, 8], "the summary")
+
+    def test_the_same_word_again(self, student):
+        """A model that adds, with article [5, 0] and separator 5: it says 0, and 0 again."""
+        given = {"article_ids": [5, 0], "separator_id": 5, "end_id": 9, "max_new_tokens": 3}
+        with shown("May a word come twice, one after the other?", model=ADDING, **given):
+            equal(student.greedy_summary(adding(), *given.values()), [0, 0, 0], "the summary")
+
+    def test_many_words(self, student):
+        """A vocabulary of 1000, and an article of 80 words."""
+        given = {"article_ids": [300], "separator_id": 500, "end_id": 503, "max_new_tokens": 20}
+        with shown("How do you compare two numbers: with ==, or with is?", **given):
+            equal(student.greedy_summary(counting(1000), *given.values()), [501, 502], "the summary")
+        with shown("Does the model read the whole article?", model=ADDING, article_ids="80 times 1", separator_id=5):
+            equal(student.greedy_summary(adding(), [1] * 80, 5, 9, 2), [5, 0], "the summary")
+
     def test_list_left_alone(self, student):
         """The article is as before."""
         with shown("Which line makes a list longer, and is it a list of your own?", article_ids=[4, 2]):

@@ -30,6 +30,17 @@ class TestNextToken:
         ):
             equal(self.token(student, counting(), [3, 1, 9]), 0, "the next token")
 
+    def test_twice_the_same(self, student):
+        """After [4, 4] comes 5."""
+        with shown("Over which axis is the largest one sought: over the words, or over the places?", token_ids=[4, 4]):
+            equal(self.token(student, counting(), [4, 4]), 5, "the next token")
+
+    def test_not_sure(self, student):
+        """A model that is not sure, with the probability 0.12 for 9 after [4, 8]: the likeliest is still 9."""
+        with shown("Is the word drawn, or is it the likeliest one? Can it be the last id?", token_ids=[4, 8]):
+            for _ in range(3):
+                equal(self.token(student, counting(sure=0.2), [4, 8]), 9, "the next token")
+
     def test_adding(self, student):
         """A model that adds up all it reads: after [4, 7, 3] comes 4, though every logit is far below zero."""
         hint = "Does the model get to read every token, and is it the largest logit that you take?"

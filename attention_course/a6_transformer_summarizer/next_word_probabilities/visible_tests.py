@@ -60,6 +60,15 @@ class TestNextWordProbabilities:
         with shown("What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()):
             close(expect.tensor(student.next_word_probabilities(logits)), [0.09, 0.6652, 0.0, 0.2447])
 
+    def test_many_words(self, student):
+        """300 words: the last one has half of it all, and the others share the other half."""
+        import torch
+
+        logits = torch.zeros(300, dtype=torch.float64)
+        logits[299] = float(np.log(299))
+        with shown("Right for four words? Which number in your code is a size?", logits="0, and log 299 at the end"):
+            close(expect.tensor(student.next_word_probabilities(logits)), [0.5 / 299] * 299 + [0.5])
+
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the logits are as before."""
         with shown("Is it a tensor of your own that you write into, and of which dtype?"):

@@ -8,29 +8,38 @@ from autograder.testing import arrives, close, expect, keeps, shown
 
 @pytest.mark.exercise("summary_loss")
 class TestSummaryLoss:
-    PROBABILITIES = np.array([[[0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.6, 0.2, 0.2]]])
-    IDS, MASK = np.array([[0, 1, 2, 1]]), np.array([[False, False, True, True]])
+    PROBABILITIES = np.array(
+        [
+            [
+                [0.2, 0.1, 0.1, 0.5, 0.1],
+                [0.1, 0.1, 0.2, 0.1, 0.5],
+                [0.3, 0.1, 0.25, 0.2, 0.15],
+                [0.6, 0.1, 0.1, 0.1, 0.1],
+            ]
+        ]
+    )
+    IDS, MASK = np.array([[3, 1, 4, 2]]), np.array([[False, False, True, True]])
 
-    # Two texts of five tokens, four words; three tokens of the first count, one of the second.
+    # Two texts of five tokens, five words; three tokens of the first count, one of the second. A 0 counts, too.
     LOGITS = np.array(
         [
             [
-                [2.0, 3.0, 3.0, 0.0],
-                [3.0, 3.0, 3.0, -3.0],
-                [0.0, 1.0, -2.0, -1.0],
-                [1.0, 2.0, 1.0, -2.0],
-                [1.0, 3.0, -2.0, 0.0],
+                [2.0, 3.0, 3.0, 0.0, 1.0],
+                [3.0, 3.0, 3.0, -3.0, -1.0],
+                [0.0, 1.0, -2.0, -1.0, 2.0],
+                [1.0, 2.0, 1.0, -2.0, 0.0],
+                [1.0, 3.0, -2.0, 0.0, 3.0],
             ],
             [
-                [-1.0, 3.0, -3.0, 0.0],
-                [3.0, 0.0, -3.0, 2.0],
-                [3.0, 3.0, 3.0, -1.0],
-                [2.0, 3.0, 1.0, 3.0],
-                [1.0, -2.0, 0.0, 1.0],
+                [-1.0, 3.0, -3.0, 0.0, 2.0],
+                [3.0, 0.0, -3.0, 2.0, 1.0],
+                [3.0, 3.0, 3.0, -1.0, -2.0],
+                [2.0, 3.0, 1.0, 3.0, 1.0],
+                [1.0, -2.0, 0.0, 1.0, 0.0],
             ],
         ]
     )
-    TWO_IDS = np.array([[0, 2, 3, 1, 1], [3, 1, 0, 2, 0]])
+    TWO_IDS = np.array([[0, 2, 3, 0, 1], [3, 1, 0, 2, 0]])
     TWO_MASKS = np.array([[False, False, True, True, True], [False, False, False, True, False]])
 
     def tensors(self, *arrays):
@@ -43,26 +52,33 @@ class TestSummaryLoss:
 
     def test_by_hand(self, student):
         """The example by hand: (0.693 + 1.386) / 2 = 1.040."""
-        logits, hint = np.log(self.PROBABILITIES), "Which row speaks of token 2, and how many tokens are counted?"
+        logits, hint = np.log(self.PROBABILITIES), "Which row speaks of token 4, and how many tokens are counted?"
         with shown(hint, probabilities=self.PROBABILITIES, token_ids=self.IDS, loss_mask=self.MASK):
             close(self.loss(student, logits, self.IDS, self.MASK), np.array(1.0397), "the loss")
 
     def test_knows_nothing(self, student):
-        """All three words equally likely, everywhere: log 3 = 1.099."""
-        with shown("What is -log of one third, and what is the mean of that?", logits="zeros, (1, 4, 3)"):
-            close(self.loss(student, np.zeros((1, 4, 3)), self.IDS, self.MASK), np.array(1.0986), "the loss")
+        """All five words equally likely, everywhere: log 5 = 1.609."""
+        with shown("What is -log of one fifth, and what is the mean of that?", logits="zeros, (1, 4, 5)"):
+            close(self.loss(student, np.zeros((1, 4, 5)), self.IDS, self.MASK), np.array(1.6094), "the loss")
 
     def test_two_texts(self, student):
         """Two texts, with three tokens that count and with one: each of the four has the same say."""
         given = {"logits": self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
         with shown("By how many tokens is the sum divided, and is it one mean or a mean of means?", **given):
-            close(self.loss(student, *given.values()), np.array(2.3016), "the loss")
+            close(self.loss(student, *given.values()), np.array(2.8252), "the loss")
+
+    def test_long_text(self, student):
+        """A text of 150 tokens, of which only the last one counts: it had the probability 0.5."""
+        logits, ids, mask = np.zeros((1, 150, 4)), np.zeros((1, 150), dtype=int), np.zeros((1, 150), dtype=bool)
+        logits[0, 148], ids[0, 149], mask[0, 149] = np.log([0.1, 0.2, 0.5, 0.2]), 2, True
+        with shown("Right for short texts? Which number in your code is a size?", token_ids="150 tokens"):
+            close(self.loss(student, logits, ids, mask), np.array(0.6931), "the loss")
 
     def test_large_logits(self, student):
         """Logits a thousand times as large still give a finite loss."""
         given = {"logits": 1000 * self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
         with shown("What is the exp of 1000, and which function takes logits as they are?", **given):
-            close(self.loss(student, *given.values()), np.array(1500.5493), "the loss")
+            close(self.loss(student, *given.values()), np.array(2000.5493), "the loss")
 
     def test_gradient_and_dtype(self, student):
         """A gradient reaches the logits, float32 gives float32, and what went in is as before."""

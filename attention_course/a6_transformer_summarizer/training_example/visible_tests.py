@@ -36,6 +36,20 @@ class TestTrainingExample:
             equal(ids, [14, 2, 15, 14, 1, 15, 14, 2], "token_ids")
             equal(mask, [False] * 5 + [True] * 3, "loss_mask")
 
+    def test_many_words(self, student):
+        """An article of 90 words and a summary of 40."""
+        article, summary = list(range(100, 190)), list(range(301, 341))
+        with shown("Right for a few words? Which number in your code is a size?", article="90 words"):
+            ids, mask = self.parts(student, article, summary, 1, 2)
+            equal(ids, [*article, 1, *summary, 2], "token_ids")
+            equal(mask, [False] * 91 + [True] * 41, "loss_mask")
+
+    def test_nothing_to_say(self, student):
+        """An empty summary has its end, and an empty article its separator."""
+        with shown("Which two tokens are always there?", article_ids=[7, 8], summary_ids=[], separator_id=3, end_id=5):
+            equal(self.parts(student, [7, 8], [], 3, 5), ([7, 8, 3, 5], [False] * 3 + [True]), "the pair")
+            equal(self.parts(student, [], [9], 3, 5), ([3, 9, 5], [False, True, True]), "without an article the pair")
+
     def test_lists_left_alone(self, student):
         """The lists that came in are as before."""
         given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
