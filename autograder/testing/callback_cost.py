@@ -22,12 +22,12 @@ from cellcage.values.value_types import type_of
 HOLDS = (list, tuple, set, frozenset, deque, dict)
 HARMLESS = (bool, Handle)
 MAX_NUMBER = 512
-MAX_AXIS = 256
+MAX_AXIS = 5000  # tables of 4096 entries are a common mistake, so suites ask for a little more
 MAX_AXES = 8
 MAX_ITEMS = 2**16
 MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
 MAX_NUMBERS = 16
-MAX_RESULT = 2**25  # items of the largest thing that sizes and shapes together could make
+MAX_RESULT = 36_000_000  # items of the largest thing that sizes and shapes together could make
 MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: the product of its sizes, times the largest
 
 

@@ -93,3 +93,19 @@ def test_later_exercises_keep_their_points_and_lose_them_if_they_are_wrong_thems
     assert {name for name, score in scores.items() if score < 1} == WRONG.keys()
     scores = mark(WRONG | dict(LATER.values()))
     assert {name for name, score in scores.items() if score == 1} == set()
+
+
+COUNTS = EXERCISES["counts"]
+STYLES = {
+    "decorated": f"def kept(f):\n    def call(text):\n        return f(text)\n    return call\n\n@kept\n{COUNTS}",
+    "cached": f"import functools\n\n@functools.cache\n{COUNTS}",
+    "inherited": "class Base:\n    def count(self, text):\n        found = words(text)\n"
+    "        return {word: found.count(word) for word in found}\n\nclass Counter(Base):\n    pass\n\n"
+    "def counts(text):\n    return Counter().count(text)",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_an_early_mistake_is_paid_for_once_in_whatever_way_code_uses_it(mark, style):
+    scores = mark({"words": WRONG["words"], "counts": STYLES[style]})
+    assert scores["words"] < scores["counts"] == 1

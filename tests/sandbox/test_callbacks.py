@@ -48,7 +48,7 @@ CODE = textwrap.dedent("""
     def ask_for(number):
         return scale(np.ones((2, 2)), number)
     def ask_for_big():
-        return scale(np.ones((300, 2)), 1)
+        return scale(np.ones((6000, 1)), 1)
     def ask_again_and_again():
         for _ in range(5000):
             scale(np.ones(2), 1)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_USES = 1000  # names that one function looks up
+WRAPPED = ("__func__", "__wrapped__", "func", "fget")  # attributes that hold the function behind a method or a wrapper
 # Code needs one of these to look up the notebook's names as text: a table of them, or the notebook as a module.
 BY_TEXT = {
     "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",
@@ -55,9 +56,31 @@ def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
 
 
 def _codes(target: Any) -> Iterator[types.CodeType]:
-    """The code of a function or of a class's methods, and of all functions defined inside them."""
-    functions = [target] if not isinstance(target, type) else vars(target).values()
-    yield from _within([code for f in functions if (code := getattr(getattr(f, "__func__", f), "__code__", None))])
+    """The code of a function or of a class's methods, and of all functions defined inside them.
+
+    Also of what a class inherits from the notebook's other classes, and of what a decorator wraps.
+    """
+    left, met = [target], list[Any]()
+    while left:
+        one = left.pop()
+        if one is None or any(one is other for other in met):
+            continue
+        met.append(one)
+        if isinstance(one, type):
+            own = [base for base in one.__mro__ if base.__module__ == one.__module__]
+            left += [value for base in own for value in vars(base).values()]
+        elif code := getattr(one, "__code__", None):
+            left += [cell.cell_contents for cell in one.__closure__ or () if _is_function(cell)]
+            yield from _within([code])
+        left += [getattr(one, name, None) for name in WRAPPED]
+
+
+def _is_function(cell: types.CellType) -> bool:
+    """Whether a function keeps another one, as a decorator's does."""
+    try:
+        return callable(cell.cell_contents)
+    except ValueError:  # it is empty
+        return False
 
 
 def _within(left: list[Any]) -> Iterator[types.CodeType]:
