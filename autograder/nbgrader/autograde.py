@@ -10,7 +10,7 @@ import contextlib
 import glob
 import os
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from autograder.nbgrader.outcomes import (
     GRADED,
     SUBMISSION,
     Move,
+    SetAside,
     SubmissionOutcome,
     agrees,
     answers_in,
@@ -220,7 +221,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             metadata=metadata,
             digests=digests,
             unchanged=unchanged_cells(stored.get(CELLS), self.graded_by),
-            set_aside=set_aside_in(beside) if is_entered else {},
+            set_aside=self._set_aside(student) if is_entered or not stored_with_marks(beside) else {},
             earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
             notices=self.notices,
             others=other_notebooks(submission.path, self.course_assignment),
@@ -239,7 +240,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.set_permissions(assignment, student)
             self.run_post_convert_hook()
             reason = self.reason or (COURSE_CHANGED if stored else ENTERED_AGAIN if again else NEW_SUBMISSION)
-            history.record(self.coursedir, assignment, student, reason, digests, self.note)
+            history.record(self.coursedir, assignment, student, reason, digests, self.note, set_aside_in(beside))
         except BaseException as error:
             remove_tree(target)
             # A broken course ends the run: the next submission would fail as well.
@@ -248,6 +249,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self._end(student, self._reason(error))
         else:
             self._end(student, moved=moved)
+
+    def _set_aside(self, student: str) -> Mapping[str, SetAside]:
+        """What cells of withdrawn exercises had before, if the student has marks."""
+        root, name = Path(self.coursedir.root), self.course_assignment.name
+        return history.set_aside(root, student, name, self._beside(student)) if student in self.marks else {}
 
     def _summary(self) -> Iterator[str]:
         """What a person has to know or do after the run."""

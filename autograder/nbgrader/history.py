@@ -23,6 +23,7 @@ from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup
 from autograder.nbgrader.files import remove_tree
 from autograder.nbgrader.gradebook_rows import rows_of, total
+from autograder.nbgrader.outcomes import SetAside, set_aside_in, stored_with_marks
 from autograder.reading import read_bytes
 from autograder.report import Report
 from autograder.submission import MAX_BYTES, Submission
@@ -46,6 +47,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     by_hand: the exercises and questions that a person graded
     suite: a digest of all that a mark depends on in the course
     submission: a digest of what was handed in
+    set_aside: what cells of withdrawn exercises had before
     """
 
     date: datetime
@@ -58,6 +60,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     suite: str = ""
     submission: str = ""
     note: str = ""
+    set_aside: dict[str, SetAside] = {}
 
     @property
     def score(self) -> float:
@@ -87,13 +90,26 @@ def entries(root: Path, student: str, assignment: str) -> list[Entry]:
     return found
 
 
+def set_aside(root: Path, student: str, assignment: str, notebook: Path) -> Mapping[str, SetAside]:
+    """What cells of withdrawn exercises had before, by the autograded notebook; by the history if that is gone."""
+    known = entries(root, student, assignment)
+    return set_aside_in(notebook) if stored_with_marks(notebook) or not known else known[-1].set_aside
+
+
 def record(
-    coursedir: Any, assignment: str, student: str, reason: str, digests: Mapping[str, str], note: str = ""
+    coursedir: Any,
+    assignment: str,
+    student: str,
+    reason: str,
+    digests: Mapping[str, str],
+    note: str = "",
+    set_aside: Mapping[str, SetAside] | None = None,
 ) -> bool:
     """Append what the gradebook holds now, if that differs from the last entry. Returns whether it did.
 
     reason: why it changed; the first entry has `first grading` instead
     digests: `suite` and `submission`; if missing, those of the last entry with these points
+    set_aside: what withdrawn exercises had before; None if that is as it was
     """
     root = Path(coursedir.root)
     before = entries(root, student, assignment)
@@ -106,9 +122,11 @@ def record(
     suite, submission = (digests.get(key) or (getattr(same, key) if same else "") for key in DIGESTS)
     if reason == BY_HAND and last and not _is_by_hand(last, points, by_hand):
         reason = ELSEWHERE
+    if set_aside is None:
+        set_aside = last.set_aside if last else {}
     entry = Entry(
         datetime.now(UTC).replace(microsecond=0), _user(), __version__, reason if last else "first grading",
-        points, penalty, by_hand, suite, submission, note,
+        points, penalty, by_hand, suite, submission, note, dict(set_aside),
     )  # fmt: skip
     marks_keys = ("points", "penalty", "by_hand", *DIGESTS)
     if last and not note and all(getattr(entry, key) == getattr(last, key) for key in marks_keys):

@@ -22,7 +22,7 @@ from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import autograded_folder, total
-from autograder.nbgrader.outcomes import SetAside, set_aside_in
+from autograder.nbgrader.outcomes import SetAside
 from autograder.nbgrader.totals import assign_penalties, extra_credit, graded_points, penalty_of, take_over_points
 from autograder.report import Report
 from autograder.text import shown_name
@@ -123,8 +123,9 @@ def compare(
     reports = grade_many(submissions, course.root, jobs, kind, on_wait=on_wait, exercises=assignment.exercises)
     compared = []
     for student, marks, report, seconds, penalty in zip(students, before, reports, late, penalties, strict=True):
-        folder = autograded_folder(coursedir, student, assignment.name)
-        one = _comparison(student, marks, report, assignment, set_aside_in(folder / assignment.notebook.name))
+        notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
+        set_aside = history.set_aside(Path(coursedir.root), student, assignment.name, notebook)
+        one = _comparison(student, marks, report, assignment, set_aside)
         after = penalty
         with contextlib.suppress(CourseError):
             after = penalty_of(nbgrader, student, _sum(one.after), seconds)

@@ -116,6 +116,7 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert "Nothing was written" in said
     shown = shown_marks(said, ("ada", "chloe", "dmitri"))
 
+    older = (graded.root / "gradebook.db").read_bytes()
     said_by(graded, "regrade", NAME, "--write")
     new = {student: grades(graded, student) for student in old}
     for student, (_, after, gain) in shown.items():
@@ -130,6 +131,16 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert not new["ada"][WRITTEN][3]
     assert new["chloe"][WRITTEN] == old["chloe"][WRITTEN]
     assert comment(graded, "dmitri") == "Nearly. 7/10 <b>"
+
+    # an older copy of the gradebook is put back: its marks are named, and stay until somebody regrades
+    book = graded.root / "gradebook.db"
+    newer = book.read_bytes()
+    book.write_bytes(older)
+    said = " ".join(said_by(graded, "grade", "--gradebook", "--quiet", code=1).split())
+    assert f"chloe, {NAME}: {EXERCISE} " in said
+    assert "1 student would get other marks for the same work. Theirs are left as they were" in said
+    assert f"{BUILT} is worth 6 in source/ and 3 in the gradebook" in said
+    book.write_bytes(newer)
 
     # a person goes on grading; then it is undone, and that work stays
     grade_by_hand(graded, "chloe", WRITTEN, 2.0)
