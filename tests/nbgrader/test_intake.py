@@ -15,6 +15,7 @@ import zipfile
 
 import pytest
 
+from cellcage.machine import backend
 from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, nbgrader, released, said_by, submit
 
@@ -94,6 +95,16 @@ def test_a_newer_download_beside_an_older_one_is_what_counts(course):
     download(course, {(f"Jane Doe_7_{FILE}/{NOTEBOOK}", NEW): work}, "b.zip")
     collect(course, "Moodle")
     assert collected(course) == {"Jane Doe": work}
+
+
+def test_machine_without_the_wanted_sandbox_is_one_sentence_in_each_command(course, monkeypatch):
+    monkeypatch.setattr(backend("bubblewrap"), "why_not", lambda: "bubblewrap is not installed")
+    submit(course, "ada")
+    said = nbgrader(course, "autograde", NAME, "--Mark.sandbox=bubblewrap", code=1)
+    assert said.splitlines()[-1].endswith("bubblewrap is not installed")
+    assert "Traceback" not in said
+    said = said_by(course, "grade", "--gradebook", "--sandbox", "bubblewrap", code=2)
+    assert said == "autograder: bubblewrap is not installed"
 
 
 def test_autograde_before_the_assignment_is_generated_says_what_to_run(course):
