@@ -299,6 +299,8 @@ class Course:
         for assignment in self.assignments().values():
             if any(exercise.name == name for exercise in assignment.exercises):
                 return assignment
+            if name in assignment.model_answers:
+                raise CourseError(f"{name} is a written question, and no exercise with tests")
         raise CourseError(f"no exercise {name!r} in {self.root / 'source'}")
 
 

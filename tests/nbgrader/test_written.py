@@ -76,6 +76,11 @@ def test_graders_see_rubric_and_model_answer_and_students_do_not(course):
     assert "Since each row" not in released
 
 
+def test_written_question_cannot_be_withdrawn_and_the_reason_is_given(course):
+    said = said_by(course, "withdraw", WRITTEN, code=2)
+    assert f"{WRITTEN} is a written question, and no exercise with tests" in said
+
+
 def test_words_of_a_student_are_no_heading_of_a_cell():
     page = '<h4>first (Score: 1.0 / 5.0)</h4><p>&lt;a name="w"&gt; Score: 0.0 / 4.0</p><a name="w"></a>Score: 0.0 / 4.0'
     found = with_waiting(page, ["w"])
