@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import stat
 import subprocess
 import sys
 import tomllib
@@ -50,14 +52,23 @@ def copy_of_the_kit(site):
         shutil.copytree(package, site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def as_gradescope_runs_it(path, root, course, code):
-    """results.json of a submission; setup.sh's environment is this interpreter's."""
+def unpacked(path, root):
+    """As Gradescope lays it out; this interpreter's environment in place of the one that setup.sh makes."""
     with zipfile.ZipFile(path) as bundle:
+        modes = {info.filename: stat.S_IMODE(info.external_attr >> 16) for info in bundle.infolist()}
         bundle.extractall(root / "source")
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755
     shutil.copy(root / "source" / "run_autograder", root)
     (root / "venv").symlink_to(sys.prefix)
+    return root
+
+
+def as_gradescope_runs_it(root, notebook=None):
+    """results.json of a submission."""
+    shutil.rmtree(root / "submission", ignore_errors=True)
     (root / "submission").mkdir()
-    nbformat.write(fill(released(course), {EXERCISE: code}), root / "submission" / "mine.ipynb")
+    if notebook is not None:
+        nbformat.write(notebook, root / "submission" / "my copy (1).ipynb")
     environment = os.environ | {
         "PYTHONPATH": f"{root}/source:{root}/source/cellcage/src"  # an editable install of what was unpacked
     }
@@ -65,6 +76,7 @@ def as_gradescope_runs_it(path, root, course, code):
         ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert not (root / "results").stat().st_mode & 0o077
     return json.loads((root / "results" / "results.json").read_text())
 
 
@@ -76,19 +88,47 @@ def test_gradescope_grades_it_with_a_kit_that_was_installed_as_a_wheel(course, t
         cwd=course.root, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(site)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    results = as_gradescope_runs_it(path, tmp_path / "autograder", course, WRONG)
+    root = unpacked(path, tmp_path / "autograder")
+    results = as_gradescope_runs_it(root, fill(released(course), {EXERCISE: WRONG}))
     assert results["score"] == 0.3
     assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
     names = zipfile.ZipFile(path).namelist()
     assert len(names) == len(set(names))
     assert "statistics_course/a1_first/row_centred/hidden_tests.py" in names
     assert not [name for name in names if name.startswith(("attention_course", "assignments", "gradebook", "tests"))]
-    source = tmp_path / "autograder" / "source"
+    source = root / "source"
     assert (
         "--editable '.[course]' --editable cellcage --editable statistics_course" in (source / "setup.sh").read_text()
     )
-    made, ours = (tomllib.loads((root / "pyproject.toml").read_text())["project"] for root in (source, ROOT))
+    made, ours = (tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (source, ROOT))
     assert plain(made["dependencies"]) == plain(ours["dependencies"])
+
+
+SPY = f"""
+def {EXERCISE}(X):
+    import pathlib
+    raise ValueError("I have read " + str([str(p) for p in pathlib.Path("/").rglob("hidden_tests.py")][:3]) + str(X))
+"""
+
+
+def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(course, tmp_path):
+    assert command(course, "bundle", NAME, "--gradescope", tmp_path / "a1.zip")[0] == 0
+    root = unpacked(tmp_path / "a1.zip", tmp_path / "autograder")
+    nothing = as_gradescope_runs_it(root)
+    assert nothing["score"] == 0
+    assert f"no {NOTEBOOK}" in nothing["output"]
+    spying, script = fill(released(course), {EXERCISE: SPY}), root / "run_autograder"
+    kept = script.read_text()
+    no_sandbox = re.sub(r'^if ! "\$python" -P -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
+    assert no_sandbox != kept
+    script.write_text(no_sandbox)
+    with pytest.raises(AssertionError, match="nothing was graded"):
+        as_gradescope_runs_it(root, spying)
+    script.write_text(no_sandbox.replace('"needed" = needed', '"wished for" = needed'))
+    results = as_gradescope_runs_it(root, spying)
+    assert (results["score"], {test["output"] for test in results["tests"]}) == (0, {""})
+    assert "I have read" not in json.dumps(results)
+    assert results["visibility"] == "after_due_date"
 
 
 def plain(requirements):

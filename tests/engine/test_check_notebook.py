@@ -39,16 +39,11 @@ def notebook(tmp_path):
     return save
 
 
-def autograder(*args):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-    command = [sys.executable, "-m", "autograder", *map(str, args)]
-    return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, env=environment)
-
-
 @pytest.mark.slow
-def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook):
+def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook, sandbox, monkeypatch):
+    monkeypatch.setattr(check_notebook, "open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
     wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
-    done = autograder("check", notebook(wrong))
+    done = autograder_here("check", notebook(wrong), cwd="/")
     assert done.returncode == 1, done.stderr
     assert "[############------------]\n2 of 4 exercises of a1" in done.stdout
     names = dict(vars(A1.reference()))
