@@ -637,7 +637,7 @@ class MultiHeadAttention(nn.Module):
 # ## 7. Read with it, and take out a head
 #
 # Assignment 3 had a small decoder that has read *Pride and Prejudice*. It has three layers of four heads. Its weights fit your module, so
-# here it reads with your code in all three layers. What does it expect after a sentence that somebody is speaking?
+# here it reads with your code in all three layers. What does it expect after something that somebody says?
 
 # %% tags=["active-ipynb"]
 # from attention_course import trained_decoder
@@ -678,13 +678,15 @@ class MultiHeadAttention(nn.Module):
 #
 # for number in range(trained_decoder.NUM_LAYERS):
 #     for head in range(trained_decoder.NUM_HEADS):
-#         print(f"without layer {number}, head {head}:", likeliest(trained_decoder.read(sentence, layers=without(number, head))))
+#         reading = trained_decoder.read(sentence, layers=without(number, head))
+#         print(f"without layer {number}, head {head}:", likeliest(reading))
 
 # %% [markdown]
-# **What to notice.** Eleven times *I* stays the likeliest by far: somebody is still speaking. Without head 0 of layer 1 the model is no longer sure that
-# anybody is. It expects a new line, as after the end of a paragraph. That is the head that looks for quotation
-# marks, and its few rows of $W_O$ are the only way by which the others hear of them. Assignments 6 and 9 take
-# heads out with more care.
+# **What to notice.** Eleven times *I* stays the likeliest: somebody is still speaking. Without head 0 of layer 1 the model
+# expects a new line first, as if a paragraph had ended.
+#
+# And the head of the puzzle, which looks at quotation marks more than any other? Without it hardly anything changes. How much a head *looks* at
+# something does not say how much the model *needs* it. Assignments 6 and 9 find out more about that.
 
 # %% [markdown]
 # ---
