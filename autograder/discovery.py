@@ -6,7 +6,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import dropwhile
 from pathlib import Path
 
 from autograder.course.assignments import CHECK, Assignment, Course
@@ -165,12 +164,14 @@ def _released_texts(assignment: Assignment) -> set[str]:
 
 
 def _has_work(path: Path, released: Collection[str]) -> bool:
-    """True if a cell is not as released. A cell above the first released one installs the course."""
+    """True if a cell is not as released. Cells above all that are released or named may install the course."""
     try:
-        texts = [squeezed(cell.source) for cell in read_notebook(path).cells]
+        cells = read_notebook(path).cells
     except SubmissionError:
         return False
-    return any(text not in released for text in dropwhile(lambda text: text not in released, texts))
+    known = [bool(cell.grade_id) or squeezed(cell.source) in released for cell in cells]
+    start = known.index(True) if True in known else 0
+    return any(squeezed(cell.source) not in released for cell in cells[start:])
 
 
 def _are_equal(notebooks: Sequence[Path]) -> bool:
