@@ -77,6 +77,18 @@ class TestKeyValueCache:
         keys, values = np.stack([KEYS, -KEYS]), np.stack([VALUES, -VALUES])
         self.judge(student, "Which axes does your code count from the front?", [0, 3, 4], keys, values, 2, 1)
 
+    def test_long_text(self, student):
+        """A hundred and twenty words: without a window all are kept, with a window of 2 and one sink three of them."""
+        keys = np.arange(120.0).reshape(1, 120, 1)
+        question = "Short texts come out right? Then which of your numbers is a size?"
+        self.judge(student, question, [*range(120)], keys, keys + 0.5)
+        self.judge(student, question, [0, 118, 119], keys, keys + 0.5, 2, 1)
+
+    def test_equal_words(self, student):
+        """The same word three times: three are kept."""
+        keys, values = np.repeat(KEYS[:, :1], 3, axis=1), np.repeat(VALUES[:, :1], 3, axis=1)
+        self.judge(student, "Is a word that came before a new word, or the same one?", [0, 1, 2], keys, values)
+
     def test_float32(self, student):
         """float32 gives float32, and the words that come in are as before."""
         with shown("Which line makes a new array, of which dtype?"):

@@ -169,6 +169,10 @@ SMALL_FEED_FORWARD = [0.0237, -0.0082, -0.0127, 0.0221, -0.003, -0.0214, 0.0157,
 SMALL_WORD = [0.2409, 0.2408, 0.2398, 0.2379, 0.2356, 0.2336, 0.2323, 0.2318]
 THREE_WORDS = [-1.9847, -2.1344, -1.3699, -0.0491, 1.2085, 1.8133, 1.4825, 0.3735]
 
+# The last of 300 words, its first 8 numbers: without a window and through a window of three.
+LAST_OF_300 = [1.215, 1.8403, 1.7386, 1.0496, -0.4632, -1.7472, -1.9104, -1.4482]
+THROUGH_A_WINDOW_OF_THREE = [1.5342, 2.2013, 2.1168, 1.3774, -0.1088, -1.359, -1.5715, -1.1009]
+
 
 @pytest.mark.exercise("ModernDecoderBlock")
 class TestModernDecoderBlock:
@@ -248,6 +252,23 @@ class TestModernDecoderBlock:
         """The same through a window of two."""
         self.judge(student, THROUGH_A_WINDOW, "Whom does the last word see?", (*self.SIZES, 2))
 
+    def test_eval(self, student):
+        """The same after `eval()`: the text asks for nothing that is different in training."""
+        with shown("Which of your lines does something else in `train()` than in `eval()`?", sizes=self.SIZES, x=WAVES):
+            got = expect.tensor(self.run(student, training=False).value)
+            close(got, np.array(WHOLE), "the output", within=5e-4)
+
+    def test_long_text(self, student):
+        """Three hundred words, without a window and through one of three."""
+        x = 2 * waves(0.7, 1, 300, 16)
+        question = "Short texts come out right? Then which of your numbers is a size?"
+        for more, wanted in (((), LAST_OF_300), ((3,), THROUGH_A_WINDOW_OF_THREE)):
+            sizes = (*self.SIZES, *more)
+            with shown(question, "exception", sizes=sizes, weights=WAVES, x="(1, 300, 16), sines"):
+                got = expect.tensor(self.run(student, sizes, x=x).value)
+                expect.shape(got, x.shape)
+                close(got[0, -1, :8], np.array(wanted), "of the last word the first 8 numbers", within=5e-4)
+
     def test_gradients_arrive(self, student):
         """A gradient reaches x and every parameter, W_Q among them."""
         import torch
@@ -258,7 +279,8 @@ class TestModernDecoderBlock:
 
     def test_float64(self, student):
         """A block in float64 gives float64, and x is as before."""
-        with shown("Which line makes a new tensor, of which dtype?"):
+        with shown("Which line makes a new tensor, of which dtype, and how many digits does each step keep?"):
             got = self.run(student, dtype="float64")
             expect.dtype(expect.tensor(got.value), np.float64)
+            close(got.value, np.array(WHOLE), "the output")
             close(got.after[0], self.X, "x after the call")

@@ -13,6 +13,12 @@ WEIGHTS = np.array([[0.1506, 0.7064, 0.143], [0.6593, 0.098, 0.2427]])
 OUTPUT_WITH_SINKS = np.array([[-0.2099, 0.1532, 0.1108, -0.2248, 0.0346], [-0.5893, 0.5648, 0.2242, -0.7097, 0.2347]])
 WEIGHTS_WITH_SINKS = np.array([[0.0832, 0.3901, 0.079], [0.5834, 0.0868, 0.2148]])
 
+OUTPUT_OF_THE_SECOND_TEXT = np.array(
+    [[0.0678, -0.0493, -0.036, 0.0725, -0.0109], [-0.1961, 0.1947, 0.0702, -0.2401, 0.085]]
+)
+OUTPUT_OF_300 = np.array([[0.01, -0.0074, -0.0052, 0.0107, -0.0018], [0.0051, -0.0011, -0.0044, 0.004, 0.0018]])
+LAST_WEIGHTS_OF_300 = np.array([[0.0016, 0.0067, 0.0014], [0.0085, 0.0012, 0.0038]])
+
 
 @pytest.mark.exercise("attention_in_cache")
 class TestAttentionInCache:
@@ -65,6 +71,16 @@ class TestAttentionInCache:
         with shown("Which axes does your code count from the front?", "exception", "shape", query=both[0]):
             output, _ = student.attention_in_cache(*both)
             close(expect.array(output)[0], OUTPUT, "the first text's output")
+            close(expect.array(output)[1], OUTPUT_OF_THE_SECOND_TEXT, "the second text's output")
+
+    def test_long_cache(self, student):
+        """Three hundred words in the cache: the newest stands at place 299."""
+        K, V = waves(1.1, 2, 300, 4), waves(1.9, 2, 300, 5)
+        question = "Short caches come out right? Then which of your numbers is a size?"
+        with shown(question, "exception", query=self.OTHER[0], K=WAVES, V=WAVES):
+            output, weights = student.attention_in_cache(self.OTHER[0], K, V)
+            close(expect.array(weights, what="weights")[:, -3:], LAST_WEIGHTS_OF_300, "the last three weights")
+            close(expect.array(output, what="output"), OUTPUT_OF_300, "output")
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""

@@ -45,6 +45,10 @@ FOURTH_V = np.array(
     ]
 )
 
+SECOND_TEXT = np.array([-0.7511, 0.7252, -0.2153, -0.4383, 0.7994, -0.6269])
+LAST_KEY_OF_301 = np.array([[0.8521, -0.3077, -0.0606, 0.7838], [0.4692, 0.571, -0.8151, 0.1312]])
+OUTPUT_OF_301 = np.array([0.0069, -0.0054, 0.0003, 0.005, -0.007, 0.0043])
+
 
 @pytest.mark.exercise("decoding_step")
 class TestDecodingStep:
@@ -58,6 +62,29 @@ class TestDecodingStep:
             expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (output, K, V).")
         for part, other, what in zip(got, wanted, ("output", "K", "V"), strict=True):
             close(expect.array(part, what=what), other, what)
+
+    # As by hand: width 2 and one head.
+    BY_HAND = (
+        np.array([[1.0, 2.0], [3.0, 0.0]]),
+        np.array([[1.0, 0.0], [0.0, 2.0]]),
+        np.array([[4.0, 0.0], [0.0, 8.0]]),
+        np.array([[1.0, 0.0], [1.0, 1.0]]),
+    )
+
+    def test_first_word_by_hand(self, student):
+        """The example by hand, its first step: a word alone attends to itself."""
+        x = np.array([1.0, 0.0])
+        with shown("What is in the cache after the first word?", "exception", x=x, K=None, V=None, num_heads=1):
+            wanted = [4.0, 0.0], [[[1.0, 0.0]]], [[[4.0, 0.0]]]
+            self.judge(student, wanted, x, None, None, *self.BY_HAND, 1)
+
+    def test_second_word_by_hand(self, student):
+        """The example by hand, its second step: the query and the new key are turned by 1."""
+        x, K, V = np.array([0.0, 1.0]), np.array([[[1.0, 0.0]]]), np.array([[[4.0, 0.0]]])
+        question = "By how much are the query and the new key turned, and by what is a score divided?"
+        with shown(question, x=x, K=K, V=V, num_heads=1):
+            wanted = [4.9648, 1.9295], [[[1.0, 0.0], [-1.6829, 1.0806]]], [[[4.0, 0.0], [0.0, 8.0]]]
+            self.judge(student, wanted, x, K, V, *self.BY_HAND, 1)
 
     def test_first_word(self, student):
         """The first word: no cache yet, and it attends to itself."""
@@ -82,6 +109,18 @@ class TestDecodingStep:
         with shown("Which axes does your code count from the front?", "exception", "shape", x=args[0]):
             got = student.decoding_step(*args, *self.WEIGHTS, 4)
             close(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
+            close(expect.array(got[0])[1], SECOND_TEXT, "the second text's output")
+
+    def test_long_cache(self, student):
+        """Three hundred words in the cache: the newest stands at position 300, and attends to all of them."""
+        K, V = waves(1.1, 2, 300, 4), waves(1.9, 2, 300, 4)
+        with shown(
+            "Short caches come out right? Then which of your numbers is a size?", "exception", x=self.X, K=WAVES
+        ):
+            output, keys, _ = student.decoding_step(self.X, K, V, *self.WEIGHTS, 4)
+            expect.shape(expect.array(keys, what="K"), (2, 301, 4), "", "K")
+            close(keys[:, -1], LAST_KEY_OF_301, "the newest key")
+            close(expect.array(output, what="output"), OUTPUT_OF_301, "output")
 
     def test_float32(self, student):
         """float32 gives float32, and the cache that came in is as before."""

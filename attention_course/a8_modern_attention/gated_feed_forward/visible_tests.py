@@ -33,6 +33,16 @@ class TestGatedFeedForward:
         """Two words, and gates that are half open."""
         self.judge(student, HALF_OPEN, np.array([[1.0, 2.0], [-1.0, 0.5]]), self.OTHERS)
 
+    def test_open(self, student):
+        """The example by hand with a word ten times as large: the gate lets 100 through, and 30 times as much."""
+        self.judge(student, [300.0, 0.0], 10 * self.X, self.WEIGHTS)
+
+    def test_square(self, student):
+        """The two words, with d_ff as large as d_model."""
+        W_gate, W_up, W_down = self.OTHERS
+        weights = W_gate[:, :2], W_up[:, :2], W_down[:2]
+        self.judge(student, [[0.8629, -0.3567], [0.3082, -0.0362]], np.array([[1.0, 2.0], [-1.0, 0.5]]), weights)
+
     def test_far_open(self, student):
         """Words a thousand times as large give finite numbers."""
         with shown("Which of the two, np.exp(1000.0) or np.exp(-1000.0), is too large for a number?"):

@@ -109,6 +109,16 @@ MASKED_WEIGHTS = np.array(
     ]
 )
 
+# Query head 1 with the keys and values of head 1.
+OUTPUT_OF_ITS_OWN = np.array([[5.3066, 3.9839], [6.7686, 3.0427], [5.9762, 3.8699]])
+WEIGHTS_OF_ITS_OWN = np.array(
+    [
+        [0.3226, 0.3226, 0.0161, 0.0161, 0.3226],
+        [0.0017, 0.6952, 0.0127, 0.0346, 0.2557],
+        [0.943, 0.0023, 0.0039, 0.0469, 0.0039],
+    ]
+)
+
 
 @pytest.mark.exercise("grouped_query_attention")
 class TestGroupedQueryAttention:
@@ -139,6 +149,43 @@ class TestGroupedQueryAttention:
         with shown(question, Q=SIX, K=TWO, V=MORE, mask=SEEN):
             self.judge(student, MASKED_OUTPUT, MASKED_WEIGHTS, SIX, TWO, MORE, 2, SEEN)
 
+    def test_nobody_sees_anything(self, student):
+        """A mask that allows nothing at all: weights and output are zeros."""
+        mask = np.zeros((3, 5), dtype=bool)
+        with shown("What do you divide by, if every key is hidden?", Q=SIX, K=TWO, V=MORE, mask=mask):
+            self.judge(student, 0 * SHARED_OUTPUT, 0 * SHARED_WEIGHTS, SIX, TWO, MORE, 2, mask)
+
+    def test_mask_for_each_head(self, student):
+        """Six query heads with a mask each: that of head 0 is the one above, the others see everything."""
+        mask = np.ones((6, 3, 5), dtype=bool)
+        mask[0] = SEEN
+        output, weights = SHARED_OUTPUT.copy(), SHARED_WEIGHTS.copy()
+        output[0], weights[0] = MASKED_OUTPUT[0], MASKED_WEIGHTS[0]
+        with shown(
+            "Which axis of the mask are the heads?", "exception", "shape", Q=SIX, K=TWO, V=MORE, mask="(6, 3, 5)"
+        ):
+            self.judge(student, output, weights, SIX, TWO, MORE, 2, mask)
+
+    def test_as_many_heads(self, student):
+        """As many heads of keys and values as of queries: each attends on its own."""
+        with shown("What is a group, if there are as many heads of keys as of queries?", Q=SIX[:2], K=TWO, V=MORE):
+            output = np.stack([SHARED_OUTPUT[0], OUTPUT_OF_ITS_OWN])
+            weights = np.stack([SHARED_WEIGHTS[0], WEIGHTS_OF_ITS_OWN])
+            self.judge(student, output, weights, SIX[:2], TWO, MORE, 2)
+
+    def test_many_heads_and_keys(self, student):
+        """Twelve query heads in three groups, and 300 keys that all fit alike: each has a weight of 1/300."""
+        V = np.arange(300.0)[:, np.newaxis] + 1000 * np.arange(3.0).reshape(3, 1, 1)
+        output = np.repeat([149.5, 1149.5, 2149.5], 4).reshape(12, 1, 1)
+        with shown(
+            "Small sizes come out right? Then which of your numbers is a size?",
+            "exception",
+            Q="(12, 1, 2), zeros",
+            K="(3, 300, 2), zeros",
+        ):
+            args = np.zeros((12, 1, 2)), np.zeros((3, 300, 2)), V, 3
+            self.judge(student, output, np.full((12, 1, 300), 1 / 300), *args)
+
     def test_two_texts(self, student):
         """Two texts at once; the second is the first with its words in reverse."""
         Q, K, V = (np.stack([part, part[:, ::-1]]) for part in (SIX, TWO, MORE))
@@ -155,8 +202,14 @@ class TestGroupedQueryAttention:
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large give finite numbers."""
         with shown("What could be subtracted before np.exp?"):
-            for part in expect.pair(student.grouped_query_attention(1e5 * SIX, TWO, MORE, 2)):
-                expect.finite(part)
+            output, weights = expect.pair(student.grouped_query_attention(1e5 * SIX, TWO, MORE, 2))
+            expect.finite(output)
+            expect.finite(weights)
+        with shown(
+            "A score far below the largest of its row: what is its weight? Does a line of yours make it larger?"
+        ):
+            lower = 0.9 * SHARED_WEIGHTS.max(axis=-1, keepdims=True) > SHARED_WEIGHTS
+            close(weights * lower, 0 * weights, "what is left for lower scores", within=1e-9)
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""

@@ -28,6 +28,16 @@ class TestOnlineSoftmaxAttention:
         """Seven keys in blocks of three: the last block has one."""
         self.judge(student, BLOCKWISE, "Which keys are in which block?", self.Q, self.K, self.V, 3)
 
+    def test_small_blocks(self, student):
+        """Seven keys in blocks of two: there are more queries than keys in a block."""
+        self.judge(student, BLOCKWISE, "Is it keys that are cut into blocks, or queries?", self.Q, self.K, self.V, 2)
+
+    def test_many_blocks(self, student):
+        """One query and 400 keys in blocks of three."""
+        Q, K, V = self.Q[:1], 2 * waves(1.3, 400, 4), 3 * waves(1.7, 400, 2)
+        with shown("Few blocks come out right? Then which of your numbers is a size?", "exception", block_size=3):
+            close(expect.array(student.online_softmax_attention(Q, K, V, 3)), np.array([[-0.0131, -0.0017]]))
+
     def test_one_block(self, student):
         """Seven keys in a block with room for ten."""
         self.judge(student, BLOCKWISE, "How many blocks are there?", self.Q, self.K, self.V, 10)

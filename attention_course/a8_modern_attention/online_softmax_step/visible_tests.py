@@ -45,6 +45,14 @@ class TestOnlineSoftmaxStep:
         with shown("Whose largest score is whose, and what is divided by the square root of 4?", **given):
             self.judge(student, (NEXT_LARGEST, NEXT_TOTAL, NEXT_MIXED), *self.SEEN, *self.BLOCK)
 
+    def test_as_many_queries_as_columns(self, student):
+        """The same with values of width two, as many as there are queries."""
+        (largest, total, mixed), (Q, K, V) = self.SEEN, self.BLOCK
+        given = {"largest": largest, "total": total, "mixed": mixed[:, :2], "Q": Q, "K": K, "V": V[:, :2]}
+        with shown("Which axis of mixed are the queries?", **given):
+            wanted = (NEXT_LARGEST, NEXT_TOTAL, np.array(NEXT_MIXED)[:, :2])
+            self.judge(student, wanted, *given.values())
+
     def test_two_texts(self, student):
         """Two texts at once; the second is the first with its queries and keys in reverse."""
         names = ("largest", "total", "mixed", "Q", "K", "V")

@@ -28,6 +28,12 @@ class TestRmsNorm:
         with shown("What is eps added to?", x=x, gamma=gamma, eps=12.5):
             close(expect.array(student.rms_norm(x, gamma, 12.5)), np.array([0.6, 0.8]))
 
+    def test_small_numbers(self, student):
+        """(0.003, 0.004) has the mean square 0.0000125; with the eps of the first line it is divided by 0.004743."""
+        x, gamma = np.array([0.003, 0.004]), np.ones(2)
+        with shown("Which eps does the first line of the stub give?", x=x, gamma=gamma):
+            close(expect.array(student.rms_norm(x, gamma)), np.array([0.6325, 0.8433]))
+
     def test_nothing(self, student):
         """A word of zeros stays one."""
         x, gamma = np.zeros((1, 4)), np.ones(4)

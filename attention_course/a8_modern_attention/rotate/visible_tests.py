@@ -53,6 +53,22 @@ class TestRotate:
         with shown("Where does base come in?", x=VECTOR, positions=np.arange(3), base=100.0):
             close(expect.array(student.rotate(VECTOR, np.arange(3), 100.0)), np.array(wanted))
 
+    def test_far_away(self, student):
+        """A single pair, (1, 0), at the positions 70, 300 and 5,000."""
+        x, positions = np.array([[1.0, 0.0]] * 3), np.array([70, 300, 5000])
+        question = "Is there a table in your code, or a dtype, that ends before these positions?"
+        with shown(question, "exception", x=x, positions=positions):
+            close(
+                expect.array(student.rotate(x, positions)),
+                np.array([[0.6333, 0.7739], [-0.0221, -0.9998], [0.1547, -0.988]]),
+            )
+
+    def test_many_digits(self, student):
+        """A hundred sevenths, at the positions 0 and 1."""
+        x = np.array([[100 / 7, 0.0]] * 2)
+        with shown("How many digits does each of your steps keep?", x=x, positions=np.arange(2)):
+            close(expect.array(student.rotate(x, np.arange(2))), np.array([[14.2857, 0.0], [7.7186, 12.021]]))
+
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
         with shown("Which dtype have the cosines of whole numbers, and which array do you write into?"):

@@ -34,3 +34,11 @@ class TestSlidingWindowMask:
     def test_room_for_more(self, student):
         """Three words, a window of 5: all that came before."""
         self.judge(student, "What if the window has room for more words than there are?", "x.. xx. xxx", 3, 5)
+
+    def test_long_text(self, student):
+        """Three hundred words, a window of 2, one sink: word 299 sees the words 0, 298 and 299."""
+        question = "Short texts come out right? Then which of your numbers is a size?"
+        with shown(question, "exception", length=300, window=2, sinks=1):
+            got = expect.array(student.sliding_window_mask(300, 2, 1))
+            close(got.sum(axis=1), [1, 2, *[3] * 298], "how many words each word sees")
+            close(got[299, [0, 298, 299]], [1, 1, 1], "whether word 299 sees the words 0, 298 and 299")
