@@ -9,7 +9,7 @@
 # %% [markdown]
 # # The decoder of today
 #
-# **Time:** about 210 minutes, three of them training, in as many sittings as you like. **Difficulty:** ●●●. **Builds on:** assignments 2, 4 and 5.
+# **Time:** about 210 minutes, three of them training, in two sittings. **Difficulty:** ●●●. **Builds on:** assignments 2, 4 and 5.
 #
 # Open a language model of today, Llama or Mistral say, and you find the decoder that you built in assignment 5: blocks of
 # attention and feed-forward, each with a way past it. A handful of parts have changed since, each with a paper behind it and
@@ -23,6 +23,11 @@
 # | softmax | a whole row at once | block by block | the table of weights is never there |
 # | norm | mean and variance | size alone | one step less, as good |
 # | feed-forward | ReLU | a gate | better for the same number of weights |
+#
+# **The first sitting** is about positions and caches, exercises 1 to 7. **The second** is about the softmax and the
+# block, exercises 8 to 12, and has the training. Each takes about an hour and three quarters. The sittings need nothing
+# of each other but `rotate` and `grouped_query_attention`: at a break, save the notebook, and later run its cells again.
+# Exercises 3, 10 and 11 are a line or two each. If you like to begin with something short, begin there.
 #
 # 1. `rotate`
 # 2. `grouped_query_attention`
@@ -67,10 +72,10 @@ from attention_course import check, grading, heatmap, hint
 # position; values are left alone.
 #
 # Why that is enough: a dot product hangs on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and
-# a key at position $n$ by $n\,\theta$, and the angle between them changes by $(m - n)\,\theta$. The score learns **how far
-# apart** the two words are, and nothing else about where they stand.
+# a key at position $n$ by $n\,\theta$, and the angle between them changes by $(m - n)\,\theta$. So a score depends on **how far
+# apart** the two words are, and in which order, and on nothing else about where they stand.
 #
-# A vector of width $d$ is taken as $d / 2$ **pairs**. Pair $i$ holds the columns $2i$ and $2i + 1$, side by side, and has a
+# (*Turn* and *rotate* mean the same in this notebook.) A vector of width $d$ is taken as $d / 2$ **pairs**. Pair $i$ holds the columns $2i$ and $2i + 1$, side by side, and has a
 # speed of its own, $\theta_i = base^{-2i/d}$, the same speeds as in assignment 5. At position $p$:
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
@@ -98,13 +103,13 @@ def rotate(x, positions, base=10000.0):
     """Rotary positions: turn each vector by its position, pair by pair.
 
     x: queries or keys, (..., L, d), d even; `...` is any number of axes, also none
-    positions: where each of the L vectors stands, an integer array (L,); it need not begin
-        at 0
+    positions: where each of the L vectors stands, an array (L,) of integers or fractions;
+        it need not begin at 0, nor be in order
     base: columns 2i and 2i + 1 are a pair, side by side; at position p it turns by p * base
         ** (-2i / d), in radians, so that (1, 0) becomes (cos, sin) of that angle
 
-    Returns the turned vectors, (..., L, d), in the dtype of x. What comes in stays as it
-    is.
+    Returns the turned vectors, (..., L, d), in the dtype of x. Angles need float32 or more,
+    also for a float32 x; a float64 x keeps its digits. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -151,8 +156,8 @@ def rotate(x, positions, base=10000.0):
 # %% [markdown]
 # ## 2. `grouped_query_attention`
 #
-# While a model writes, it must keep the keys and values of every word so far, of each head in each layer: the **KV cache**.
-# That is a lot of memory, and all of it is read anew for every word that is written. So let heads **share**. In *multi-query* attention
+# While a model writes, it must keep the keys and values of every word so far, of each head in each layer: the **key-value cache**.
+# That is a lot of memory, and all of it is read for every word. So let heads **share**. In *multi-query* attention
 # ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have queries of their own, and keys and values in common. In
 # *grouped-query* attention ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) the heads form groups, and each group
 # shares: nearly as good as a full set, nearly as small as one.
@@ -172,14 +177,14 @@ def rotate(x, positions, base=10000.0):
 # PyTorch's earns nothing here.
 
 # %% [markdown]
-# **By hand:** two query heads, one word, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$, that share the keys $(1, 1, 0, 0)$ and
-# $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks
+# **By hand:** two query heads share the keys of two words. One word asks, with the queries $(2, 0, 1, 1)$ and
+# $(0, 0, 0, 0)$; the keys are $(1, 1, 0, 0)$ and $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks
 # for nothing and gets $(0.5, 0.5)$. With the shared values $(10, 0)$ and $(0, 10)$ their outputs are $(1.19, 8.81)$ and
 # $(5, 5)$.
 
 # %% [markdown]
 # **Bring your `masked_softmax`** from assignment 2, and only the groups are left to write. Copy it into the next cell. It earns no points and costs none:
-# where it has a mistake, or is missing, the exercises are judged as if it were right.
+# if it has a mistake, or is missing, grading uses a right one in its place. The check in the notebook needs yours.
 
 # %% nbgrader={"grade": false, "grade_id": "bring-masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores, mask):
@@ -204,7 +209,7 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     K: keys, (..., num_kv_heads, S, d_k)
     V: values, (..., num_kv_heads, S, d_v)
     num_kv_heads: how many heads of keys and values there are; 1 (multi-query) to h
-        (multi-head)
+        (multi-head); 0 is not graded
     mask: None, or bool that broadcasts to (..., h, L, S); True means "may attend"
 
     Returns the tuple (output, weights): output (..., h, L, d_v), weights (..., h, L, S), in
@@ -257,11 +262,12 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 # %% [markdown]
 # ## 3. `cache_bytes`
 #
-# How much is saved? What is kept of the words so far is called the **key-value cache**. For each layer, each head of keys
+# How much is saved? For each layer, each head of keys
 # and values, and each word it holds one key and one value, both of width $d_{head}$.
 #
-# **By hand:** 2 layers, 3 heads of keys and values, a width of 4, 5 words. That is $2 \cdot 3 \cdot 5 = 30$ keys of 4 numbers,
-# so 120 numbers, and as many in the values: 240. At 2 bytes a number (`float16`) it is 480 bytes, at 4 (`float32`) 960.
+# **By hand:** 3 layers, 5 heads of keys and values, a width of 10, 7 words. That is $3 \cdot 5 \cdot 7 = 105$ keys of 10
+# numbers, so 1,050 numbers, and as many in the values: 2,100. At 2 bytes a number (`float16`) it is 4,200 bytes, at 4
+# (`float32`) 8,400.
 
 # %% nbgrader={"grade": false, "grade_id": "cache_bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
@@ -273,7 +279,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     length: words in the cache
     bytes_per_number: 2 for float16, 4 for float32
 
-    Returns the number of bytes, an int.
+    All five are Python's own ints. Returns the number of bytes, an int as well, however
+    large it is.
     """
     ### BEGIN SOLUTION
     numbers = num_layers * num_kv_heads * length * d_head   # of all keys
@@ -316,10 +323,28 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # 4. attend, in groups, and multiply by $W_O$.
 #
 # No mask is needed: what comes later is not there yet. The cache comes in and goes out again, so the function keeps nothing of
-# its own: it can be asked in any order, and whoever writes two texts passes two caches. (In exercise 6 an object keeps it.)
+# its own. A program that writes two texts at once passes the cache of each. (In exercise 6 an object keeps it.)
 
 # %% [markdown]
-# **By hand**, what a step multiplies, with $d_{model} = 4{,}096$, 32 query heads and 8 of keys, each of width 128, and $S$
+# **By hand**, $d_{model} = 2$ and one head of width 2, so $d_{head} = 2$. Two words, $x_0 = (1, 0)$ and $x_1 = (0, 1)$, and
+#
+# $$W_Q = \begin{pmatrix} 1 & 2 \\ 3 & 0 \end{pmatrix} \quad W_K = \begin{pmatrix} 1 & 0 \\ 0 & 2 \end{pmatrix} \quad
+# W_V = \begin{pmatrix} 4 & 0 \\ 0 & 8 \end{pmatrix} \quad W_O = \begin{pmatrix} 1 & 0 \\ 1 & 1 \end{pmatrix}$$
+#
+# | | word 0, no cache yet | word 1, one word in the cache |
+# | --- | --- | --- |
+# | position | 0 | 1 |
+# | query, turned | $(1, 2)$ | $(3, 0)$, turned by 1: $(1.6209, 2.5244)$ |
+# | key, turned | $(1, 0)$ | $(0, 2)$, turned by 1: $(-1.6829, 1.0806)$ |
+# | value | $(4, 0)$ | $(0, 8)$ |
+# | cache `K` afterwards | $(1, 0)$ | $(1, 0)$ and $(-1.6829, 1.0806)$ |
+# | scores | $1 / \sqrt2$ | $1.6209 / \sqrt2 = 1.1462$ and 0 |
+# | weights | 1 | 0.7588 and 0.2412 |
+# | blend of values | $(4, 0)$ | $(3.0352, 1.9295)$ |
+# | output, times $W_O$ | $(4, 0)$ | $(4.9648, 1.9295)$ |
+
+# %% [markdown]
+# **And what a step multiplies**, with $d_{model} = 4{,}096$, 32 query heads and 8 of keys, each of width 128, and $S$
 # words in the cache:
 #
 # | part | multiplications |
@@ -582,7 +607,9 @@ class KeyValueCache:
 
         Returns the tuple (K, V) of what is kept now, the newest word at its end: (...,
         num_kv_heads, S, d_k) and (..., num_kv_heads, S, d_v), in the dtype of the input. Words
-        are in their order, each of them once. What comes in stays as it is.
+        are in their order, and no word appears twice; words with equal keys are different
+        words. What comes in stays as it is. The cache may keep the caller's own array, which
+        the caller does not change later.
         """
         ### BEGIN SOLUTION
         if self.K is not None:
@@ -640,7 +667,10 @@ class KeyValueCache:
 # %% [markdown]
 # ## 7. `attention_in_cache`
 #
-# The keys in your cache are rotated by their positions in the **text**. Now think of a very long text. The newest word stands at position
+# This exercise has two ideas, and one function for both: first *where* the keys are rotated, then a *sink* that is
+# learned. Write the first, run the check, and then add the second: without `sink_logits` nothing of it is needed.
+#
+# **First idea: places in the cache.** The keys in your cache are rotated by their positions in the **text**. Now think of a very long text. The newest word stands at position
 # 1,000,000, and the sinks still stand at 0 to 3. No model has met such a distance in training, and its heads no longer find their sinks.
 #
 # [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**. At every step they rotate them anew, by
@@ -648,7 +678,7 @@ class KeyValueCache:
 # and its query are rotated by $S - 1$. No distance is then larger than the cache, and their models write on for four million words.
 
 # %% [markdown]
-# **A sink may also be learned.** First words are sinks because a softmax has to put its weight somewhere. So give it a place: one number $b$
+# **Second idea: a sink that is learned.** First words are sinks because a softmax has to put its weight somewhere. So give it a place: one number $b$
 # for each head, learned with the model. It stands beside the scores as if it were one more, with no key and no value:
 #
 # $$w_j = \frac{e^{s_j}}{e^{b} + \sum_k e^{s_k}}$$
@@ -675,8 +705,8 @@ def attention_in_cache(query, K, V, sink_logits=None):
     query: the newest word's, one for each head, (..., h, d), unrotated; d is even
     K: keys, (..., h, S, d), unrotated, in the order of the cache; the newest word's is last
     V: values, (..., h, S, d_v)
-    sink_logits: (h,), one number for each head, that is a score of its own without a value;
-        None: there is none
+    sink_logits: (h,), one number for each head, that is a score of its own without a value,
+        in the dtype of the query; None: there is none
 
     Returns the tuple (output, weights) in the dtype of the input: output (..., h, d_v), and
     the weights of the S words, (..., h, S). Positions turn by the base 10000; scores are
@@ -739,6 +769,8 @@ def attention_in_cache(query, K, V, sink_logits=None):
 
 # %% [markdown]
 # ## 8. `online_softmax_step`
+#
+# *Here the second sitting begins. Until now you made the cache small; now the work itself.*
 #
 # A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
 # of 128,000 times 128,000, for every head. Does it have to be there?
@@ -831,8 +863,9 @@ def online_softmax_attention(Q, K, V, block_size):
 
     Returns the output, (..., L, d_v), in the dtype of the input: that of softmax(Q K^T /
     sqrt(d_k)) V. Large scores, above and below zero, give finite numbers. What comes in
-    stays as it is. The scores of one block, (..., L, B), are in memory at a time, and at no
-    time those of all keys, (..., L, S); something small may be kept of each block.
+    stays as it is. At no time may the scores of all keys, (..., L, S), be in memory, in one
+    array or in parts. Those of a block, (..., L, B), may, and something small of each
+    block, such as its largest, total and mixed.
     """
     ### BEGIN SOLUTION
     rows = Q.shape[:-1]                                                  # (..., L)
@@ -905,7 +938,7 @@ def rms_norm(x, gamma, eps=1e-5):
     """Every vector divided by its root mean square, then scaled by gamma.
 
     x: (..., d_model); `...` is any number of axes, also none
-    gamma: (d_model,)
+    gamma: (d_model,), in the dtype of x
     eps: a small number, added to the mean of the squares, under the root
 
     Returns an array of the shape and dtype of x. What comes in stays as it is.
@@ -943,7 +976,7 @@ def rms_norm(x, gamma, eps=1e-5):
 # There are no biases. SiLU looks like a ReLU with a soft corner: about $z$ where $z$ is large, about 0 where it is far below
 # zero.
 #
-# **By hand:** $x = (1, 2)$, so wide that a gate is easy to see:
+# **By hand:** $x = (1, 2)$ and three numbers in the middle, with matrices that open one gate and shut two:
 #
 # $$W_{gate} = \begin{pmatrix} 0 & 10 & 1 \\ 0 & 0 & -6 \end{pmatrix} \quad
 # W_{up} = \begin{pmatrix} 1 & 1 & 1 \\ 0 & 1 & 2 \end{pmatrix} \quad
@@ -999,7 +1032,8 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # The attention is causal, or looks through a window. Queries and keys are turned by their positions $0, 1, \ldots, L - 1$,
 # **after** they have been split into heads, so that a pair lies within one head, and **before** the scores. Values are not
 # turned. Then heads share keys and values in groups. No layer has a bias, and $\epsilon$ is $10^{-5}$.
-# There is no *dropout*, or it is off when your block is graded: in `train()` and in `eval()` it gives the same.
+# There is no *dropout*: in `train()` and in `eval()` the block gives the same. Angles are computed in float32 at least, and
+# a block in float64 gives float64; its rotation may keep the digits of float32.
 
 # %% [markdown]
 # **The members have these names**, so that weights can be copied by name:
@@ -1126,7 +1160,7 @@ class ModernDecoderBlock(nn.Module):
 # ## 13. Train it, and take it apart
 #
 # Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers a word. No position is added to a
-# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide in place of 128.
+# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide in place of 128 (two thirds would be 85; 80 is a multiple of 16).
 #
 # Then one part goes, and a model **without** it is trained from the beginning. This is called an *ablation in training*: the others may make
 # up for the part that is missing.
@@ -1173,7 +1207,9 @@ class ModernDecoderBlock(nn.Module):
 #                 "held_out": news_training.loss_on(model, *held_out)}
 
 # %% [markdown]
-# Five models, 300 steps each: about two minutes on one core. (They are left out while your work is graded.)
+# Five models, 300 steps each: about two minutes on one core. (They are left out while your work is graded.) The table
+# prints two losses for each model: the mean training loss of steps 101 to 150, and the loss on held-out news at the end.
+# *Ours* are the middle ones of three runs of our own.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -1199,7 +1235,7 @@ class ModernDecoderBlock(nn.Module):
 # keys and values in place of two 0.040, although that model has more numbers to learn.
 #
 # How much of this is chance? Our three runs with *all* parts, from other numbers at the start, ended between 0.031 and 0.039. So two of the
-# parts make no more of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
+# parts make hardly more of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
 # neither. Before you believe a table like this one, train twice.
 
 # %% [markdown]

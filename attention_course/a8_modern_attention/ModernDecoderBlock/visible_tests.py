@@ -169,6 +169,7 @@ SMALL_FEED_FORWARD = [0.0237, -0.0082, -0.0127, 0.0221, -0.003, -0.0214, 0.0157,
 SMALL_WORD = [0.2409, 0.2408, 0.2398, 0.2379, 0.2356, 0.2336, 0.2323, 0.2318]
 THREE_WORDS = [-1.9847, -2.1344, -1.3699, -0.0491, 1.2085, 1.8133, 1.4825, 0.3735]
 
+LAST_OF_TWELVE = [2.1905, 1.0623, -0.8246, -1.4704, -2.1229, -1.0968, 1.6487, 1.8111]
 # The last of 300 words, its first 8 numbers: without a window and through a window of three.
 LAST_OF_300 = [1.215, 1.8403, 1.7386, 1.0496, -0.4632, -1.7472, -1.9104, -1.4482]
 THROUGH_A_WINDOW_OF_THREE = [1.5342, 2.2013, 2.1168, 1.3774, -0.1088, -1.359, -1.5715, -1.1009]
@@ -268,6 +269,14 @@ class TestModernDecoderBlock:
                 got = expect.tensor(self.run(student, sizes, x=x).value)
                 expect.shape(got, x.shape)
                 close(got[0, -1, :8], np.array(wanted), "of the last word the first 8 numbers", within=5e-4)
+
+    def test_many_digits(self, student):
+        """The last of twelve other words, in float64."""
+        x = 2 * waves(5.3, 1, 12, 16)
+        with shown("How many digits does each of your steps keep?", sizes=self.SIZES, weights=WAVES, x=WAVES):
+            got = expect.tensor(self.run(student, dtype="float64", x=x).value)
+            expect.shape(got, x.shape)
+            close(got[0, -1, :8], np.array(LAST_OF_TWELVE), "of the last word the first 8 numbers", within=2e-4)
 
     def test_gradients_arrive(self, student):
         """A gradient reaches x and every parameter, W_Q among them."""
