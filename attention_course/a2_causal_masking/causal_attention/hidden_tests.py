@@ -71,8 +71,12 @@ class TestCausalAttention(AttentionTests):
 
     @pytest.mark.weight(0.4)
     def test_batch_axes(self, student):
-        """Batch axes in front, without padding: each item attends on its own."""
+        """Batch axes in front, without padding: each item attends on its own, whatever padding came before."""
         self.looks_like_attention(student)
+        with contextlib.suppress(Raised):  # `test_padding` judges what happens with padding
+            student.causal_attention(
+                *(normal(seed, 2, 5, width) for seed, width in ((65, 6), (66, 6), (67, 3))), self.PADDING
+            )
         hint = "Which axes do you swap, and from which do you take sizes, when there are more than two?"
         same_item_by_item(lambda *a: tuple(self.attend(student, *a)), self.BATCH, 1, hint)
         arrays = [normal(56, 2, 3, 5, 6), normal(57, 2, 3, 5, 6), normal(58, 2, 3, 5, 4)]

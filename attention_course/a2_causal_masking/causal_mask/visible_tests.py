@@ -21,12 +21,12 @@ class TestCausalMask:
             expect.dtype(expect.array(student.causal_mask(3)), np.bool_)
 
     def test_many_words(self, student):
-        """For 300 words: row i has i + 1 True, and column j has 300 - j."""
-        with shown("Right for three words. Which of your numbers is a size, and how far can each count?", length=300):
-            mask = expect.array(student.causal_mask(300))
-            expect.shape(mask, (300, 300))
-            close(mask.sum(axis=1), np.arange(1, 301), "how many True each row has")
-            close(mask.sum(axis=0), np.arange(300, 0, -1), "how many True each column has")
+        """For 600 words: row i has i + 1 True, and column j has 600 - j."""
+        with shown("Right for three words. Which of your numbers is a size, and how far can each count?", length=600):
+            mask = expect.array(student.causal_mask(600))
+            expect.shape(mask, (600, 600))
+            close(mask.sum(axis=1), np.arange(1, 601), "how many True each row has")
+            close(mask.sum(axis=0), np.arange(600, 0, -1), "how many True each column has")
 
     def test_by_name(self, student):
         """The length may come by name."""

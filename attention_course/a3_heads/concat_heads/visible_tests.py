@@ -47,6 +47,11 @@ class TestConcatHeads:
         with shown(AXES, "exception", "shape"):
             close(expect.array(student.concat_heads(THREE_HEADS[ORDER])), TEXTS[ORDER])
 
+    def test_one_head(self, student):
+        """One head: its numbers are the whole row."""
+        with shown("Does something drop an axis of length one?", "exception", "shape"):
+            close(expect.array(student.concat_heads(HEAD_0[np.newaxis])), HEAD_0)
+
     def test_many(self, student):
         """Nine heads of width five, 600 tokens."""
         with shown(ANY_SIZE, "exception", "shape"):

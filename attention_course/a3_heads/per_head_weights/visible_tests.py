@@ -60,6 +60,11 @@ class TestPerHeadWeights:
                 ),
             )
 
+    def test_one_head(self, student):
+        """One head: all columns are its own, and its axis stays."""
+        with shown("Does something drop an axis of length one?", "exception", "shape"):
+            close(expect.array(student.per_head_weights(W, 1)), W[np.newaxis])
+
     def test_many(self, student):
         """Seventy rows of 96 columns: of eight heads, head i begins with column 12 i. And 600 rows for nine heads."""
         with shown(ANY_SIZE, "exception", "shape"):

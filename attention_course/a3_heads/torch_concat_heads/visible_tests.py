@@ -38,6 +38,11 @@ class TestTorchConcatHeads:
         with shown(AXES, "exception", "shape"):
             close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS[ORDER]))), TEXTS[ORDER])
 
+    def test_one_head(self, student):
+        """One head: its numbers are the whole row."""
+        with shown("Does something drop an axis of length one?", "exception", "shape"):
+            close(expect.tensor(student.torch_concat_heads(tensor(HEAD_0[np.newaxis]))), HEAD_0)
+
     def test_many(self, student):
         """Nine heads of width five, 600 tokens."""
         with shown(ANY_SIZE, "exception", "shape"):
