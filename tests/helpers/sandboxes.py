@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,18 +48,20 @@ class Sandbox:
                 judges.end()
             self.zygote.end()
 
+    @contextlib.contextmanager
     def open(
         self,
         cells: Sequence[str],
         limits: Limits | None = None,
         showing: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
-        checks: Mapping[str, int] | None = None,
-    ) -> Opened:
-        opened = Opened(self, cells, limits or self.limits, showing, checks)
-        if shows:
-            opened.show()
-        return opened
+    ) -> Iterator[Notebook]:
+        """A notebook of these cells; `shows` runs those in `showing` last."""
+        limits = limits or self.limits
+        with FreshChildren(self.students, limits) as fresh, Notebook(cells, limits, fresh, showing) as notebook:
+            if shows:
+                notebook.show()
+            yield notebook
 
     def worker(self, course: Course) -> Worker:
         judges = self._judges.get(course.root) or Judges(course.root, self.backend)
@@ -66,25 +69,6 @@ class Sandbox:
         worker = Worker(course, judges, self.limits)
         worker.students = self.students
         return worker
-
-
-class Opened(Notebook):
-    """A notebook, with the processes behind it."""
-
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        cells: Sequence[str],
-        limits: Limits,
-        showing: Mapping[str, DisplayCell] | None = None,
-        checks: Mapping[str, int] | None = None,
-    ) -> None:
-        self._children = FreshChildren(sandbox.students, limits)
-        super().__init__(cells, limits, self._children, showing, checks)
-
-    def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
-        self._children.close()
 
 
 class Marker:
