@@ -156,7 +156,7 @@ def rotate(x, positions, base=10000.0):
 # %% [markdown]
 # ## 2. `grouped_query_attention`
 #
-# While a model writes, it must keep the keys and values of every word so far, of each head in each layer: the **key-value cache**.
+# While a model writes, it must keep the keys and values of every word so far, of each head in each layer: the **KV cache**.
 # That is a lot of memory, and all of it is read for every word. So let heads **share**. In *multi-query* attention
 # ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have queries of their own, and keys and values in common. In
 # *grouped-query* attention ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) the heads form groups, and each group
@@ -271,7 +271,7 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 
 # %% nbgrader={"grade": false, "grade_id": "cache_bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    """The size of a key-value cache for one text.
+    """The size of a KV cache for one text.
 
     num_layers: layers of the model
     num_kv_heads: heads of keys and values in each layer
