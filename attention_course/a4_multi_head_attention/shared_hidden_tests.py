@@ -25,8 +25,8 @@ KEYS = ("W_Q", "W_K", "W_V", "W_O")
 
 # Not symmetric, and nobody may look at token 2.
 MASK = np.array([[1, 0, 0, 1, 0], [1, 1, 0, 0, 1], [0, 1, 0, 1, 1], [1, 0, 0, 0, 0], [0, 1, 0, 1, 1]], dtype=bool)
-# The last token of the first item is padding, and the last two of the second.
-PADDING = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0]], dtype=bool)[:, np.newaxis, np.newaxis]  # (2, 1, 1, 5)
+# The last token of the first item is padding, and the first one and the last of the second.
+PADDING = np.array([[1, 1, 1, 1, 0], [0, 1, 1, 1, 0]], dtype=bool)[:, np.newaxis, np.newaxis]  # (2, 1, 1, 5)
 
 
 def weights_for(seed, d_model=12, num_heads=3, d_k=4, d_v=4):

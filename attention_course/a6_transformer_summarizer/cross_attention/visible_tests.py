@@ -260,14 +260,14 @@ class TestCrossAttention:
             close(self.attend(student, scaled, 8)[0], output, "output")
 
     def test_seventy_words(self, student):
-        """A memory of seventy words in reverse order: the same answers."""
-        given = self.drawn(3, 70, 3)
+        """Seventy words ask seventy, two of them padding, all in reverse order: the same answers in reverse order."""
+        given, real = self.drawn(70, 70, 3), np.arange(70)[np.newaxis] > 1
         with shown("Right for four words? Which number in your code is a size?", "exception", "shape"):
-            turned = given | {"memory": given["memory"][::-1]}
-            output, weights = self.attend(student, given, 3)
-            other = self.attend(student, turned, 3)
-            close(other[1], weights[..., ::-1], "weights, the other way round")
-            close(other[0], output, "output")
+            turned = given | {"x": given["x"][::-1], "memory": given["memory"][::-1]}
+            output, weights = self.attend(student, given, 3, real)
+            other = self.attend(student, turned, 3, real[:, ::-1].copy())
+            close(other[1], weights[..., ::-1, ::-1], "weights, the other way round")
+            close(other[0], output[::-1], "output, the other way round")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no padding gets any."""
