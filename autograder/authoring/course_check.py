@@ -334,12 +334,9 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
             passed = ", ".join(test.name for test in result.tests if test.state == "passed")
             if result.name in broken and not passed:  # because of the test that is broken
                 continue
-            what = f"untouched, it passes {passed}" if passed else "untouched, it does not count as not started"
-            remedy = (
-                "Let that test also ask the student for something that is right."
-                if passed
-                else "Its cell should end in the stub: is there code outside the solution's markers?"
-            )
+            what = "untouched, it does not count as not started" + (f", and passes {passed}" if passed else "")
+            remedy = "Is there code outside the solution's markers?"
+            remedy += " Or does that test ask nothing of the student?" if passed else ""
             yield Finding(assignment.notebook, result.name, what, remedy)
     for result in solved.exercises:
         path = assignment.content / result.name / "hidden_tests.py"

@@ -126,7 +126,7 @@ def test_each_slip_of_an_author_is_told_with_its_place(said):
         (f"{folder}/mistakes.py: mistake 'slip'", "it only raises NameError: name 'smallest' is not defined"),
         (f"{folder}/hidden_tests.py: 'change, test_almost'", "AttributeError: ", "'almost'", "hidden_tests.py, line"),
         (f"{folder}/visible_tests.py: 'change, test_seven'", "AttributeError: ", "'equals'", "visible_tests.py, line"),
-        ("cell 'change'", "untouched, it passes test_nothing"),
+        ("cell 'change'", "untouched, it does not count as not started, and passes test_nothing"),
     ):
         assert mend < line_with(said, *words)[0] < wait, words
     place, slow = line_with(said, f"{folder}/mistakes.py: mistake 'no-memory'")
