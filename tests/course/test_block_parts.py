@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import block_parts, news, news_training, novel_training
+from autograder import block_parts, news_training
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
@@ -85,23 +85,6 @@ def test_a_rotation_that_is_not_undone_is_said_and_never_trained(wrong):
 
 
 @pytest.mark.slow
-def test_a_row_that_would_mislead_is_left_out_and_the_others_are_there(capsys):
-    names = notebook_names()
-    names["rotate"] = lambda x, positions: A8.reference().rotate(x, positions, 100.0)
-    names["train_without"] = lambda part: (
-        names["Summarizer"](part) and dict.fromkeys(("numbers", "early", "held_out"), 1)
-    )
-    exec(cells_of(A8)["block-runs"].source, names)
-    rows = capsys.readouterr().out.splitlines()[2:]
-    assert [row.split()[0] for row in rows] == list(block_parts.PARTS)
-    assert [row for row in rows if "does not undo" in row] == [rows[1]]
-
-
-def test_most_ways_to_write_a_block_can_be_taken_apart():
-    assert sum(taken_out("rotation", make(D_MODEL, H, G, D_FF)) is not None for make in BLOCKS) >= 0.6 * len(BLOCKS)
-
-
-@pytest.mark.slow
 def test_our_runs_are_those_of_the_notebook():
     """The beginning of a run, as the notebook's own cells make it, is the one that is kept."""
     names, ours = notebook_names(), block_parts.ours()
@@ -121,19 +104,6 @@ def test_our_runs_on_the_novel_are_those_of_the_notebook():
     assert names["read_without"]("nothing") == pytest.approx(ours["nothing"][0], abs=0.03)
 
 
-@pytest.mark.slow
-def test_a_model_that_knows_nothing_of_the_novel_is_unsure_among_all_tokens():
-    """And a few steps make it less so."""
-    names = notebook_names()
-    torch.manual_seed(0)
-    model = names["Reader"]("nothing")
-    untrained = novel_training.held_out_loss(model)
-    assert untrained == pytest.approx(math.log(novel_training.VOCABULARY), abs=0.5)
-    losses = novel_training.train(model, 250, until=40)
-    assert len(losses) == 40 and losses[-1] < untrained - 0.3
-    assert len(novel_training.tokens()[0]) > 190_000
-
-
 def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
     names = notebook_names()
 
@@ -147,38 +117,3 @@ def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
         said = capsys.readouterr().out
         assert "This table waits for `ModernDecoderBlock` and `rotate`" in said
         assert "nothing  " not in said
-
-
-def test_texts_are_those_of_the_exercise_and_the_ready_loss_is_right(capsys):
-    a6, items = COURSE.assignment("a6_transformer_summarizer").reference(), news.items(40, 0)[0]
-    ids, counted = news_training.tensors(items)
-    for item, row, mask in zip(items, ids.tolist(), counted.tolist(), strict=True):
-        words, of_loss = a6.training_example(
-            news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID
-        )
-        assert row == words + [news.PADDING_ID] * (ids.shape[1] - len(words))
-        assert mask == of_loss + [False] * (ids.shape[1] - len(words))
-    logits = torch.randn(40, ids.shape[1], len(news.WORDS))
-    ready = news_training.loss_of_what_counts(logits, ids, counted)
-    torch.testing.assert_close(ready, a6.summary_loss(logits, ids, counted))
-    assert news_training.own_or_ready_loss(a6.summary_loss) is a6.summary_loss
-    assert capsys.readouterr().out == ""
-
-
-def undone(logits, token_ids, loss_mask):
-    raise NotImplementedError
-
-
-@pytest.mark.parametrize(
-    ("own", "why"),
-    [
-        (undone, "is not written yet"),
-        (lambda logits, token_ids, loss_mask: logits.mean(), "does not give 1.040 on the example by hand yet"),
-        (lambda logits, token_ids, loss_mask: logits @ token_ids, "fails with RuntimeError"),
-    ],
-)
-def test_who_is_stuck_on_the_loss_can_train_all_the_same(capsys, own, why):
-    assert news_training.own_or_ready_loss(own) is news_training.loss_of_what_counts
-    said = capsys.readouterr().out
-    assert f"your summary_loss {why}" in said
-    assert "training takes one that is ready" in said

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import zlib
 
 import numpy as np
 import pytest
 import torch
-from msgspec import structs
 
 from autograder import check, heatmap
 from autograder.course import content
 from autograder.errors import CourseError, MachineError
-from autograder.judge.picture import draw
 from autograder.png import letters
-from autograder.report import ExerciseResult
 from autograder.reports.heatmap import BELOW, DEEPEST, INK, ROUNDED
-from autograder.reports.rubric import as_html
 from autograder.student.check import CheckFailed, examine
-from autograder.student.check_result import Progress
-from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.hidden_tests import Suite
-from autograder.testing.local import Here
-from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 
 VISIBLE = content.Visible()
@@ -59,10 +50,6 @@ def test_every_exercise_has_visible_checks_that_the_reference_passes(name):
     undone = examine(name, right(name) | {name: not_started})
     assert "not started yet" in repr(undone)
     assert "not started yet" in undone._repr_html_()
-
-
-def test_checks_are_there_for_the_courses_exercises_and_no_others():
-    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == VISIBLE.assignments()
 
 
 def test_a_check_before_its_function_says_which_cell_to_run(capsys):
@@ -144,7 +131,7 @@ def test_without_pytorch_one_sentence_says_how_to_get_it(name, monkeypatch):
             f"{name}: PyTorch is not installed here; get it with `pip install torch`, then restart."
         )
         assert not verdict.passed
-    assert examine("causal_mask", {"causal_mask": lambda n: np.tril(np.ones((n, n), dtype=bool))}).passed
+    assert examine("causal_mask", {"causal_mask": lambda length: np.tri(length, dtype=bool)}).passed
 
 
 def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
@@ -168,15 +155,6 @@ def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
     assert "1 of 5" in capsys.readouterr().out
     exec('check("causal_mask")', right("causal_mask") | {"check": check})
     assert "1 of 5 exercises of a2" in capsys.readouterr().out
-
-
-def test_the_bar_reads_as_words_and_as_a_progress_bar():
-    half = Progress.of("softmax", {"softmax", "attention_scores", "causal_mask"}, VISIBLE)
-    page = half._repr_html_()
-    assert 'role="progressbar"' in page
-    assert 'aria-valuenow="2"' in page
-    assert "2 of 4 exercises of a1, scaled dot product, pass their checks." in page
-    assert "Well done!" in repr(Progress.of("softmax", set(VISIBLE.assignments()["a1_scaled_dot_product"]), VISIBLE))
 
 
 # ---------------------------------------------------------------- yours beside what is asked for
@@ -205,14 +183,6 @@ def test_missing_scaling_is_seen_in_the_picture():
     assert rows == [["who", "0.00", "-2.00*", "4.00*", "2.00*"], ["who", "0.00", "-1.41", "2.83", "1.41"]]
 
 
-def test_wide_pictures_stand_below_each_other_in_a_terminal():
-    names = right("offset_attention") | {"offset_attention": lambda length, offset: np.eye(length)}
-    text = repr(examine("offset_attention", names))
-    assert max(map(len, text.splitlines())) <= 80
-    assert "13 squares of yours differ" in words(text)
-    assert text.index("yours\n") < text.index("asked for\n")
-
-
 def test_a_mask_is_drawn_in_yes_and_no_with_its_tokens():
     page = examine("causal_mask", {"causal_mask": lambda n: np.ones((n, n), dtype=bool)})._repr_html_()
     assert page.count("stroke-dasharray") == 3
@@ -227,23 +197,7 @@ def test_what_is_asked_for_is_shown_whatever_came_back(answer):
     assert ("cannot be drawn" in words(verdict)) == (np.shape(answer) != (3, 3))
 
 
-def test_nothing_is_drawn_of_a_stub():
-    assert "<svg" not in examine("causal_mask", {"causal_mask": not_started})._repr_html_()
-
-
-# ---------------------------------------------------------------- the package, and heat maps of one's own
-
-
-def test_importing_the_package_is_quick_and_brings_no_torch():
-    code = (
-        "import sys, time; start = time.perf_counter(); import autograder; "
-        "print(time.perf_counter() - start, 'torch' in sys.modules)"
-    )
-    seconds, torch_too = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout.split()
-    assert torch_too == "False"
-    assert float(seconds) < 0.3
+# ---------------------------------------------------------------- heat maps of one's own
 
 
 def test_heatmap_as_text_and_picture():
@@ -291,20 +245,6 @@ def test_a_number_can_be_read_on_the_deepest_square(colour, theme, text):
     assert (higher + 0.05) / (lower + 0.05) >= 4.5
 
 
-def test_heatmap_of_numbers_below_zero_and_of_many_columns():
-    signed = heatmap(np.array([[-0.5, 0.25], [2.0, -2.0]]))._repr_html_()
-    above, below = "#2f6db3", "#c2601c"
-    assert signed.count(f'fill="{below}" fill-opacity="0.19"') == 1  # a quarter of DEEPEST: -0.5 beside a largest of 2
-    assert signed.count(f'fill="{below}" fill-opacity="0.75"') == 1
-    assert signed.count(f'fill="{above}"') == 2
-    assert "-0.50" in signed
-    large = heatmap(np.full((20, 32), 0.5))._repr_html_()
-    assert large.count("<rect") == 20 * 32
-    assert "0.50<" not in large
-    assert ">4<" in large
-    assert ">5<" not in large
-
-
 @pytest.mark.parametrize(
     ("weights", "labels"),
     [(np.zeros(3), {}), (np.zeros((2, 2)), {"rows": ["a"]}), (np.zeros((2, 2, 2)), {"names": ["one"]})],
@@ -320,26 +260,3 @@ def test_course_finds_exercises_and_names_what_is_wrong(own_course):
     notebook.write_text(notebook.read_text().replace('"points": 5,', "", 1))
     with pytest.raises(CourseError, match="cell 'test-attention_scores': no points"):
         _ = own_course.assignment("a1_scaled_dot_product").exercises
-
-
-def drawn(names, name):
-    return draw(Here(names).begin(Questions({})), PICTURES[name], name)
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
-    assignment = COURSE.of_exercise(name)
-    module = assignment.reference()
-    result = ExerciseResult(name, (), 1.0)
-    picture = drawn(dict(vars(module)), name)
-    assert picture is not None
-    assert len(picture.matrices[0]) == len(picture.rows)
-    assert as_html(structs.replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
-
-
-@pytest.mark.parametrize(
-    "answer", [None, 3, "text", np.zeros((7, 7)), (np.zeros(3),), [[1], [1, 2]], np.array(["<b>"])]
-)
-def test_what_cannot_be_drawn_is_not_drawn(answer):
-    names = {"causal_mask": lambda length: answer}
-    assert drawn(names, "causal_mask") is None

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from attention_course.helpers import copycat_learning
 from autograder import copycat, explore, heatmap, loss_curve
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
@@ -32,55 +31,6 @@ def loss(model, change=None):
     """The mean loss of new words, and of words that have come before."""
     losses = copycat.losses(model.read(IDS, change).logits, IDS)
     return losses[:, : PERIOD - 1].mean(), losses[:, PERIOD:].mean()
-
-
-# ---------------------------------------------------------------- texts
-
-
-def test_a_text_is_different_words_and_then_the_same_again():
-    ids = copycat.texts(5, period=7, seed=3)
-    assert ids.shape == (5, 14)
-    np.testing.assert_array_equal(ids[:, :7], ids[:, 7:])
-    assert {len(set(text)) for text in ids.tolist()} == {7}
-    assert not np.array_equal(ids, copycat.texts(5, period=7, seed=4))
-    for period in (1, copycat.LONGEST // 2 + 1):
-        with pytest.raises(ValueError, match="period"):
-            copycat.texts(2, period)
-
-
-def test_every_word_has_a_number_and_comes_back():
-    text = " ".join(copycat.WORDS)
-    assert copycat.decode(copycat.encode(text)[0]) == text
-    assert len(set(copycat.WORDS)) == len(copycat.WORDS)
-    with pytest.raises(ValueError, match="no word 'zebra'"):
-        copycat.encode("mira zebra")
-
-
-def test_what_it_learns_from_goes_on_from_any_word_of_the_list():
-    ids = copycat_learning.draw(300, np.random.default_rng(0)).numpy()
-    periods, distances = set(), set()
-    for text in ids.tolist():
-        period = len(set(text))
-        start = text.index(text[period])
-        assert text[:period] == list(dict.fromkeys(text))
-        assert text[period:] == [text[(start + i) % period] for i in range(len(text) - period)]
-        periods.add(period)
-        distances.add(period - start)
-    assert periods == set(range(copycat.LONGEST // 5, copycat.LONGEST // 2 + 1))
-    assert len(distances) > 12
-
-
-def test_the_loss_is_that_of_pytorch_and_a_model_that_knows_nothing_has_log_of_all_words():
-    import torch
-
-    logits = np.random.default_rng(0).normal(size=(3, 5, 32)) * 4
-    ids = copycat.texts(3, 2)
-    ids = np.concatenate([ids, ids[:, :1]], axis=1)
-    wanted = torch.nn.functional.cross_entropy(
-        torch.from_numpy(logits[:, :-1]).flatten(0, 1), torch.from_numpy(ids[:, 1:]).flatten(), reduction="none"
-    )
-    np.testing.assert_allclose(copycat.losses(logits, ids).ravel(), wanted.numpy())
-    np.testing.assert_allclose(copycat.losses(np.zeros((3, 5, 32)), ids), math.log(32))
 
 
 # ---------------------------------------------------------------- reading
@@ -109,25 +59,6 @@ def test_a_change_is_what_the_model_goes_on_with(model):
     np.testing.assert_array_equal(model.read(IDS, lambda layer, found: found).logits, plain.logits)
     with pytest.raises(ValueError, match="changed, it has shape"):
         model.read(IDS, lambda layer, found: found[:, :1])
-
-
-def test_a_text_that_is_too_long_is_said(model):
-    with pytest.raises(ValueError, match="knows 32 places"):
-        model.read(np.zeros((1, 33), dtype=int))
-
-
-def test_its_numbers_are_small_enough_to_ship_and_cannot_be_written_over(model):
-    assert copycat.FILE.stat().st_size < 1e6
-    with pytest.raises(ValueError, match="read-only"):
-        model.W_Q[0] = 0
-
-
-def test_the_file_is_read_as_safetensors_reads_it():
-    theirs = load_file(copycat.FILE)
-    mine = copycat.read_safetensors(copycat.FILE.read_bytes())
-    assert mine.keys() == theirs.keys()
-    for name, array in theirs.items():
-        np.testing.assert_array_equal(mine[name], array)
 
 
 # ---------------------------------------------------------------- what the notebook says of it

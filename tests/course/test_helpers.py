@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import subprocess
 import sys
 
@@ -15,7 +14,7 @@ import torch
 
 from attention_course import saved_model
 from attention_course.helpers.plain_decoder import PlainDecoder
-from autograder import highlight, look, loss_curve, news, own_or_plain, without_head, word_by_word
+from autograder import highlight, look, news, own_or_plain, without_head
 from autograder.submission import Submission, model_beside
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE, judged
@@ -28,46 +27,12 @@ SIZES = {"vocab_size": len(news.WORDS), "d_model": 16, "num_heads": 2, "d_ff": 3
 # ---------------------------------------------------------------- the corpus
 
 
-def test_the_same_seed_gives_the_same_news_and_another_one_others():
-    assert news.items(50, 10) == news.items(50, 10)
-    assert news.items(50, 10) != news.items(50, 10, seed=1)
-
-
 @pytest.mark.slow
 def test_no_held_out_summary_is_among_those_to_train_on():
     train, held_out = news.items()
     assert (len(train), len(held_out)) == (6000, 400)
     assert len({item.summary for item in (*train, *held_out)}) == 6400
     assert not {item.article for item in train} & {item.article for item in held_out}
-
-
-def test_articles_have_two_to_four_sentences_and_mislead():
-    train, _ = news.items(300, 0)
-    assert {item.article.count(" .") for item in train} == {2, 3, 4}
-    for item in train:
-        who, *_, where = item.summary.split()
-        words = item.article.split()
-        assert who in words
-        assert where in words  # or the last word of what
-    others = [len(set(item.article.split()) & set(news.PLACES)) for item in train]
-    assert np.mean([count > 1 for count in others]) > 0.9
-    first = [item.article.index(item.summary.split()[0]) for item in train]
-    assert min(first) == 0
-    assert max(first) > 100  # the news may stand at the end
-
-
-@pytest.mark.slow
-def test_summaries_differ_in_length_and_kind_so_that_the_end_is_a_decision():
-    train, held_out = news.items()
-    for part in (train, held_out):
-        lengths = {
-            4: sum(" moves to " in item.summary for item in part),
-            5: sum(" in " not in item.summary and " moves " not in item.summary for item in part),
-        }
-        assert all(0.06 < count / len(part) < 0.14 for count in lengths.values()), lengths
-        assert {len(item.summary.split()) for item in part} == {4, 5, 7}
-    where_or_not = [item for item in train if item.summary.endswith("the chess cup")]
-    assert any(" in " in item.article for item in where_or_not)  # of somebody else
 
 
 @pytest.mark.slow
@@ -79,16 +44,6 @@ def test_every_word_has_a_number_and_comes_back():
     assert len(set(news.WORDS)) == len(news.WORDS)
     with pytest.raises(ValueError, match="no word 'zebra'"):
         news.encode("a zebra")
-
-
-def test_more_items_than_there_are_facts_is_said():
-    with pytest.raises(ValueError, match="different facts"):
-        news.items(30_000)
-
-
-def test_the_corpus_needs_no_torch():
-    code = "import sys; from autograder import news; news.items(20, 5); sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 # ---------------------------------------------------------------- the decoder
@@ -149,22 +104,6 @@ def test_looking_over_a_models_shoulder(kind):
     assert not any(layer._forward_hooks or layer._forward_pre_hooks for layer in model.modules())
 
 
-def test_own_weights_are_those_of_the_last_place():
-    torch.manual_seed(0)
-    reference = A6.reference()
-    model = reference.TransformerDecoder(**SIZES)
-    ids = torch.tensor([[4, 9, 7]])
-    x = model.embedding(ids) * 4 + model.positions[:3]
-    mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    wanted = model.blocks[0].attention(model.blocks[0].norm_1(x), mask)[1][0, :, -1]
-    np.testing.assert_allclose(look(model, [4, 9, 7])[:2], wanted.detach().numpy(), atol=1e-6)
-
-
-def test_a_model_without_attention_is_nothing_to_look_at():
-    with pytest.raises(ValueError, match="nothing to look at"):
-        look(torch.nn.Embedding(9, 4), [1, 2])
-
-
 def test_highlight_as_text_and_picture():
     picture = highlight([[0.1, 0.9], [0.5, 0.5]], ["<mira>", "wins"], title="about to write: <wins>")
     assert "head 0   wins 0.90   <mira> 0.10" in repr(picture)
@@ -195,21 +134,6 @@ def test_a_head_is_silent_in_the_copy_alone(kind):
     torch.testing.assert_close(none(other)[0, -1], none(ids)[0, -1])
 
 
-def test_right_words_are_counted_by_what_they_say():
-    _, items = news.items(0, 60)
-
-    class Knowing(torch.nn.Module):
-        """Says every next word right, but for places, where it says padding."""
-
-        def forward(self, token_ids):
-            following = torch.cat([token_ids[:, 1:], token_ids[:, :1]], dim=1)
-            places = torch.tensor(news.encode(" ".join(news.PLACES)))
-            following[torch.isin(following, places)] = news.PADDING_ID
-            return torch.nn.functional.one_hot(following, len(news.WORDS)).float()
-
-    assert word_by_word(Knowing(), items) == {"who": 1.0, "what": 1.0, "where": 0.0, "end": 1.0}
-
-
 def test_an_alarm_where_a_model_sees_the_future(capsys):
     """The released cell itself: with causal blocks it is quiet, without a mask it is not."""
     released = nbformat.read(COURSE.root / "assignments" / A6.name / A6.notebook.name, as_version=4)
@@ -226,28 +150,6 @@ def test_an_alarm_where_a_model_sees_the_future(capsys):
     for decoder, alarm in ((reference.TransformerDecoder, False), (None, False), (Seeing, True)):
         exec(cell, names | {"TransformerDecoder": decoder})
         assert ("ALARM: words to come move the logits before them" in capsys.readouterr().out) == alarm
-
-
-def test_the_loss_as_text_and_picture():
-    curve = loss_curve([5.0, 1.0, float("nan"), 0.0, 0.02], title="loss <1>")
-    assert "5.0000" in repr(curve)
-    html = curve._repr_html_()
-    assert "loss &lt;1&gt;" in html
-    assert html.count("<polyline") == 1
-    assert "nan" not in html.split("<polyline")[1]
-    for nothing in ([], [float("nan")]):
-        with pytest.raises(ValueError, match="at least one finite loss"):
-            loss_curve(nothing)
-
-
-def test_a_loss_may_be_counted_along_something_else_than_steps():
-    curve = loss_curve([3.0, 2.0, 1.0], axis="place", ends=(0, 40))
-    assert [line.split() for line in repr(curve).splitlines()] == [
-        ["place", "loss"], ["0", "3.0000"], ["20", "2.0000"], ["40", "1.0000"],
-    ]  # fmt: skip
-    labels = re.findall(r">([^<>]+)</text>", curve._repr_html_())
-    assert labels[-3:] == ["0", "40", "place"]
-    assert curve._repr_png_() != loss_curve([3.0, 2.0, 1.0])._repr_png_()
 
 
 # ---------------------------------------------------------------- the exercises

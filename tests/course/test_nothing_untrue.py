@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from autograder.student.check import examine
-from tests.conftest import ROOT
 from tests.helpers.slips import BY_NAME, cells, first_line, names_of
 
 
@@ -21,17 +20,7 @@ def said(assignment, exercise, *edits, code=None):
     return examine(exercise, names)
 
 
-A1, A2, A3, A4, A5 = list(BY_NAME)[:5]
-
-
-def test_a_mask_never_adds_axes_in_a_demonstration():
-    text = (ROOT / "solutions" / A2 / "causal_masking.py").read_text()
-    assert "masked_softmax(scores, padding_mask" not in text
-
-
-def test_head_0_owns_the_first_columns():
-    for path in (ROOT / "attention_course").rglob("visible_tests.py"):
-        assert "Head 1 owns the first" not in path.read_text()
+A1, A2, _, A4, *_ = BY_NAME
 
 
 @pytest.mark.parametrize(
@@ -41,16 +30,6 @@ def test_values_are_in_another_order_only_if_each_is_there(edit):
     assert "another order" not in repr(said(A1, "scaled_dot_product_attention", edit))
     swapped = said(A1, "scaled_dot_product_attention", ("return weights @ V, weights", "return weights, weights @ V"))
     assert "order" in first_line(swapped)
-
-
-def test_hidden_rows_of_padded_queries_are_allowed():
-    """A padded place gets an ordinary vector: whichever."""
-    old = "mask = mask & padding.unsqueeze(-3) "
-    own = (
-        "mask = mask & padding.unsqueeze(-3); real = padding.transpose(-1, -2).unsqueeze(-3); "
-        "mask = (mask & real) | (torch.eye(L, dtype=torch.bool) & ~real) "
-    )
-    assert said(A5, "DecoderBlock", (old, own)).passed
 
 
 def test_an_error_beside_it_is_not_all_right_but_for_empty_rows():
@@ -69,15 +48,6 @@ def test_a_dict_that_lacks_keys_is_told_its_keys():
     result = repr(said(A4, "projection_shapes", ('"W_Q": (d_model', '"W_q": (d_model')))
     assert "a value of type dict" not in result
     assert "has no W_Q" in " ".join(result.split())
-
-
-def test_a_word_left_out_is_not_rounding():
-    from autograder.diagnosis.differences import ComparedCall, rounded
-    from cellcage.protocol.calls import Call, Reply
-
-    right = np.array([[0.88, 0.12, 0.0], [0.95, 0.02, 0.03]])
-    assert not rounded(ComparedCall(Call("f"), Reply(right.round()), Reply(right)))
-    assert rounded(ComparedCall(Call("f"), Reply((right * 7).round(1)), Reply(right * 7)))
 
 
 @pytest.mark.parametrize("give", ["", "return x.argmax()"])
