@@ -126,12 +126,13 @@ class TestAttentionInCache:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """A cache of 70 words in eight heads of width 12, two texts; caches of 1, 16, 33 and 64 words."""
+        """A cache of 70 words in eight heads of width 12, two texts; caches of 1, 16, 33, 64 and 520 words."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_weights, self.test_output)
         long, wide = self.given(1670, 70, 8, 12, 12, (2,)), self.given(1700, 33, 9, 16, 16)
         short = self.given(1680, 1, 1, 2, 1, (1,)), self.given(1690, 16, 2, 2, 1)
-        for args in (long, *short, wide, self.given(1710, 64, 16, 8, 3)):
+        longest = self.given(1720, 520, 1, 2, 1)  # a table of 512 ends before
+        for args in (long, *short, wide, self.given(1710, 64, 16, 8, 3), longest):
             got, wanted = self.both(student, *args), reference.attention_in_cache(*args)
             if plain:
                 for part, other, what in zip(got, wanted, self.PARTS, strict=True):

@@ -129,12 +129,14 @@ class TestDecodingStep:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """The 71st word of two texts, in eight heads; caches of 1, 16, 33 and 64 words."""
+        """The 71st word of two texts, in eight heads; caches of 1, 16, 33, 64 and 520 words."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_keys, self.test_values_in_the_cache, self.test_output)
         long = self.given(1530, 70, 8, 2, (2,), 12, 96)
         short = self.given(1540, 1, 1, 1, (1,), 2, 1), self.given(1550, 16, 2, 1, (), 2, 2)
-        for args in (long, *short, self.given(1560, 33, 9, 9, (), 2, 3), self.given(1570, 64, 16, 8, (), 2, 8)):
+        longest = self.given(1590, 520, 2, 1, (), 2, 3)  # a table of 512 ends before
+        wide = self.given(1560, 33, 9, 9, (), 2, 3), self.given(1570, 64, 16, 8, (), 2, 8)
+        for args in (long, *short, *wide, longest):
             wanted, got = reference.decoding_step(*args), self.step(student, *args)
             if plain:
                 for part, other, what in zip(got, wanted, self.PARTS, strict=True):
