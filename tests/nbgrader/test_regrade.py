@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course.assignments import CONFIG, Course
+from autograder.course.assignments import Course
 from autograder.submission import grade_id
 from tests.helpers.small_course import (
     BUILT,
@@ -25,7 +25,6 @@ from tests.helpers.small_course import (
     small_course,
     submit,
 )
-from tests.helpers.terminal import autograder
 
 pytestmark = pytest.mark.slow
 TEST = f"test-{EXERCISE}"
@@ -55,22 +54,6 @@ def grades(course, student):
 def scores(course, student):
     """What the tests gave, by cell."""
     return {name: auto for name, (auto, *_) in grades(course, student).items()}
-
-
-def comment(course, student):
-    with book_of(course) as book:
-        return book.find_comment(EXERCISE, "first", NAME, student).comment
-
-
-def total(grades):
-    """A student's points: a person's where there are some, else the tests'."""
-    return sum(auto or 0 if manual is None else manual for auto, manual, _, _ in grades.values())
-
-
-def shown_marks(text, students):
-    """Before, after and gain of some students in the table that regrade prints."""
-    rows = [line.split() for line in text.splitlines() if line.strip()]
-    return {row[0]: row[1:4] for row in rows if row[0] in students}
 
 
 @pytest.fixture
@@ -105,8 +88,8 @@ def one_class(tmp_path_factory):
 
 def test_it_is_shown_then_written_then_undone(graded):
     before = rows(graded)
-    folder = graded.root / "autograded" / "chloe" / NAME
-    pages = {path.name: path.read_bytes() for path in folder.iterdir()}
+    page = graded.root / "autograded" / "chloe" / NAME / NOTEBOOK
+    graded_before = page.read_bytes()
     old = {student: grades(graded, student) for student in ("ada", "chloe", "dmitri", "eve")}
 
     said = said_by(graded, "regrade", NAME)
@@ -114,33 +97,15 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert f"{BUILT} 3 → 6 (worth 3 → 6)" in " ".join(said.split())
     assert "3 gain, 0 lose, 1 keep their marks" in said  # an untouched notebook gains nothing
     assert "Nothing was written" in said
-    shown = shown_marks(said, ("ada", "chloe", "dmitri"))
 
-    older = (graded.root / "gradebook.db").read_bytes()
     said_by(graded, "regrade", NAME, "--write")
     new = {student: grades(graded, student) for student in old}
-    for student, (_, after, gain) in shown.items():
-        assert float(after) == pytest.approx(total(new[student]), abs=0.01)
-        assert float(gain) == pytest.approx(total(new[student]) - total(old[student]), abs=0.01)
     assert new["ada"][f"test-{BUILT}"][:3] == (6, None, 6)
     assert old["chloe"][TEST][0] < new["chloe"][TEST][0] < 3
     # what a person did is kept; only what has new marks below it waits for another look
-    assert new["dmitri"][TEST][1] == OVERRIDE
-    assert new["dmitri"][TEST][3]
-    assert new["ada"][WRITTEN][1] == 3
-    assert not new["ada"][WRITTEN][3]
+    assert new["dmitri"][TEST][1::2] == (OVERRIDE, True)
+    assert new["ada"][WRITTEN][1::2] == (3, False)
     assert new["chloe"][WRITTEN] == old["chloe"][WRITTEN]
-    assert comment(graded, "dmitri") == "Nearly. 7/10 <b>"
-
-    # an older copy of the gradebook is put back: its marks are named, and stay until somebody regrades
-    book = graded.root / "gradebook.db"
-    newer = book.read_bytes()
-    book.write_bytes(older)
-    said = " ".join(said_by(graded, "grade", "--gradebook", "--quiet", code=1).split())
-    assert f"chloe, {NAME}: {EXERCISE} " in said
-    assert "1 student would get other marks for the same work. Theirs are left as they were" in said
-    assert f"{BUILT} is worth 6 in source/ and 3 in the gradebook" in said
-    book.write_bytes(newer)
 
     # a person goes on grading; then it is undone, and that work stays
     grade_by_hand(graded, "chloe", WRITTEN, 2.0)
@@ -148,10 +113,8 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert grades(graded, "chloe")[WRITTEN][1::2] == (2.0, False)
     grade_by_hand(graded, "chloe", WRITTEN, *old["chloe"][WRITTEN][1::2])
     assert rows(graded) == before
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == pages
-
-    said = said_by(graded, "regrade", NAME, "--undo", code=2)
-    assert "no regrade" in said
+    assert page.read_bytes() == graded_before
+    assert "no regrade" in said_by(graded, "regrade", NAME, "--undo", code=2)
 
 
 def test_who_has_left_hinders_nobody_and_who_is_forgotten_keeps_what_there_is(graded):
@@ -178,38 +141,12 @@ def test_a_damaged_copy_is_told_with_its_file(course, words):
     assert "Remove" in said
 
 
-LATE = """from nbgrader.plugins import BasePlugin
-
-
-class Late(BasePlugin):
-    def late_submission_penalty(self, *given):
-        raise NameError("penalty")
-"""
-
-
-def test_who_fails_when_marks_are_written_has_the_old_ones(graded):
-    """Such as by a plugin for late work, which looks at the marks and so comes after them."""
-    (graded.root / "late.py").write_text(LATE)
-    with (graded.root / CONFIG).open("a") as config:
-        config.write("\nc.AssignLatePenalties.plugin_class = 'late.Late'\n")
-    with book_of(graded) as book:
-        book.update_or_create_assignment(NAME, duedate="2020-01-01 12:00:00 UTC")
-    (graded.root / "submitted" / "chloe" / NAME / "timestamp.txt").write_text("2020-01-02 12:00:00 UTC")
-    old = scores(graded, "chloe")
-    said = said_by(graded, "regrade", NAME, "--write")
-    assert "could not grade chloe; the marks there are the old ones" in said
-    assert scores(graded, "chloe") == old
-
-
-@pytest.mark.catalogue
 def test_a_submission_that_cannot_be_graded_anew_keeps_its_marks(graded):
-    path = graded.root / "submitted" / "ada" / NAME / NOTEBOOK
-    kept = path.read_text()
-    path.write_text("{")
-    done = autograder("regrade", NAME, cwd=graded.root)  # once as people call it
-    path.write_text(kept)
-    assert done.returncode == 0
-    assert f"ada keeps the old marks: {NOTEBOOK} is not a Jupyter notebook" in done.stdout
+    old = scores(graded, "ada")
+    (graded.root / "submitted" / "ada" / NAME / NOTEBOOK).write_text("{")
+    said = said_by(graded, "regrade", NAME, "--write")
+    assert f"ada keeps the old marks: {NOTEBOOK} is not a Jupyter notebook" in said
+    assert scores(graded, "ada") == old
 
 
 def test_without_anything_to_regrade_it_says_what_to_run(course):
