@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 import shutil
 import stat
 import unicodedata
@@ -65,28 +64,21 @@ def moodle_names(between="/"):
     return [f"{name}_{900 + number}_assignsubmission_file{between}{NOTEBOOK}" for number, name in enumerate(PEOPLE)]
 
 
-def test_zip_that_the_macos_finder_packed_again_has_the_right_names(course):
-    work = released(course).read_text()
-    entries = {f"submissions/{name}": work for name in moodle_names()}
-    entries |= {"__MACOSX/submissions/._Ada Lovelace_904_assignsubmission_file": "x", "submissions/.DS_Store": "x"}
-    (archive_of(course) / "submissions.zip").write_bytes(repacked(entries, AsTheFinder))
-    collect(course, "Moodle")
-    assert files_collected(course).keys() == set(PEOPLE)
-
-
-def test_folder_that_macos_unpacked_has_the_right_names(course):
-    for name in moodle_names():
-        path = archive_of(course) / unicodedata.normalize("NFD", name)
-        path.parent.mkdir()
-        shutil.copy(released(course), path)
-    collect(course, "Moodle")
-    assert files_collected(course).keys() == set(PEOPLE)
-
-
-def test_zip_with_backslashes_is_collected(course):
-    entries = dict.fromkeys(moodle_names("\\"), released(course).read_text())
-    folder = {"Eve_1_assignsubmission_file\\": ""}
-    (archive_of(course) / "submissions.zip").write_bytes(repacked(folder | entries))
+@pytest.mark.parametrize("packing", ["the Finder", "a folder that macOS unpacked", "backslashes"])
+def test_what_was_packed_on_another_system_has_the_right_names(course, packing):
+    work, archive = released(course).read_text(), archive_of(course)
+    if packing == "the Finder":
+        entries = {f"submissions/{name}": work for name in moodle_names()}
+        entries |= {"__MACOSX/submissions/._Ada Lovelace_904_assignsubmission_file": "x", "submissions/.DS_Store": "x"}
+        (archive / "submissions.zip").write_bytes(repacked(entries, AsTheFinder))
+    elif packing == "backslashes":
+        entries = {"Eve_1_assignsubmission_file\\": ""} | dict.fromkeys(moodle_names("\\"), work)
+        (archive / "submissions.zip").write_bytes(repacked(entries))
+    else:
+        for name in moodle_names():
+            path = archive / unicodedata.normalize("NFD", name)
+            path.parent.mkdir()
+            path.write_text(work)
     collect(course, "Moodle")
     assert files_collected(course).keys() == set(PEOPLE)
 
@@ -119,17 +111,9 @@ def test_underscores_in_canvas_names_give_nobody_anothers_number(course):
     said, _ = collect(course, "Canvas")
     assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5", "jdoe_22_4326"}
     assert "has nobody with these ids; correct wrong names in archive/, or the roster: x_5" in said
-    words = ("return", NAME, "--to", "canvas", "--marks", "m.csv", "--feedback", "p.zip")
-    for student in ("jdoe_22_4326", "j_smith_4331"):
-        page = course.root / "feedback" / student / NAME / "first.html"
-        page.parent.mkdir(parents=True)
-        page.write_text("<p>")
-    said_by(course, *words, code=1)  # nobody is graded
+    said_by(course, "return", NAME, "--to", "canvas", "--marks", "m.csv", code=1)  # nobody is graded
     rows = {row["Student"]: row["ID"] for row in csv.DictReader((course.root / "m.csv").read_text().splitlines())}
     assert rows == {"Doe, Jo": "4326", "Smith, J": "4331", "John": "22"}
-    with zipfile.ZipFile(course.root / "p.zip") as pages:  # Canvas takes the first two numbers between underscores
-        found = [re.findall(r"(?<=_)\d+(?=_)", name)[:2] for name in sorted(pages.namelist())]
-    assert found == [["4331", "98776"], ["4326", "98770"]]
 
 
 def test_notebook_whose_own_name_begins_with_a_number_is_no_part_of_a_persons_name(tmp_path):
@@ -178,35 +162,20 @@ def test_moodle_gives_nobody_anothers_mark(course):
     words = ("return", NAME, "--to", "moodle", "--sheet", "sheet.csv", "--marks", "m.csv", "--feedback", "p.zip")
     said_by(course, *words)
     rows = csv.DictReader((course.root / "m.csv").read_text().splitlines())
-    grades = {row["Identifier"]: row["Grade"] for row in rows}
-    assert grades["Participant 124"] == "3"
-    assert float(grades["Participant 123"]) < 3
+    assert {row["Identifier"]: row["Grade"] for row in rows} == {"Participant 123": "0.3", "Participant 124": "3"}
     with zipfile.ZipFile(course.root / "p.zip") as pages:
         assert sorted(pages.namelist()) == [f"{ADA}/first.html", f"{JANE}/first.html"]
-        page = pages.read(f"{JANE}/first.html").decode()
-    assert page == (course.root / "feedback" / "Jane Doe" / NAME / "first.html").read_text()
+        assert pages.read(f"{JANE}/first.html") == (course.root / f"feedback/Jane Doe/{NAME}/first.html").read_bytes()
 
 
-@pytest.mark.parametrize("collector", ["Canvas", "Gradescope"])
-def test_the_name_that_the_system_wrote_says_whose_it_is(course, collector):
+def test_the_name_that_canvas_wrote_says_whose_it_is(course):
     work = released(course).read_text()
-    if collector == "Canvas":
-        other, jane = "bob_99_5", {f"doejane_4321_98765_{NOTEBOOK}": work}
-        forged = {
-            f"doejane_4321_98766_{name}": data for name, data in as_another(other).items() if name.endswith("zip")
-        }
-        forged["doejane_4321_98767_work.zip"] = packed({f"bob_99_5_{NOTEBOOK}": "{}"})
-        student = "doejane_4321"
-    else:
-        metadata = "submission_7:\n  :submitters:\n  - :sid: '{}'\n"
-        jane = {f"e/submission_7/{NOTEBOOK}": work, "e/submission_metadata.yml": metadata.format("jane")}
-        forged = {f"e/submission_7/{name}": data for name, data in as_another("submission_7").items()}
-        forged["e/submission_7/submission_metadata.yml"] = metadata.format("bob")
-        student = "jane"
-    download(course, jane | forged)
-    collect(course, collector)
-    assert files_collected(course).keys() == {student}
-    assert (course.root / "submitted" / student / NAME / NOTEBOOK).read_text() == work
+    forged = {f"doejane_4321_98766_{name}": data for name, data in as_another("bob_99_5").items() if "/" not in name}
+    forged["doejane_4321_98767_work.zip"] = packed({f"bob_99_5_{NOTEBOOK}": "{}"})
+    download(course, {f"doejane_4321_98765_{NOTEBOOK}": work} | forged)
+    collect(course, "Canvas")
+    assert files_collected(course).keys() == {"doejane_4321"}
+    assert (course.root / "submitted" / "doejane_4321" / NAME / NOTEBOOK).read_text() == work
 
 
 def test_whoever_hands_in_an_archive_alone_or_another_notebook_is_named(course):
@@ -251,23 +220,14 @@ def test_an_sid_that_two_have_costs_neither_the_work_of_the_other(course):
     assert "correct the SID in Gradescope's roster" in told
 
 
-@pytest.mark.parametrize("names", [("first.ipynb", "first (1).ipynb"), ("my.work.ipynb", "my.notes.ipynb")])
-def test_two_files_that_would_have_one_name_cost_their_own_student_alone(course, names):
-    work = released(course).read_text()
-    download(course, {f"{JANE}/{name}": work for name in names} | {f"{ADA}/{NOTEBOOK}": work})
-    _, left = collect(course, "Moodle", code=1)
-    assert files_collected(course).keys() == {"Ada L"}
-    assert all(name in told_of(left, "Jane Doe")[0] for name in names)
-
-
-@pytest.mark.parametrize("name", ["..", ".", ".x", "<b>", "a\\b"])
-def test_a_name_that_is_no_folders_costs_its_own_student_alone(tmp_path, name):
-    for folder in (f"{name}_5_assignsubmission_file", ADA):
+def test_a_name_that_is_no_folders_costs_its_own_student_alone(tmp_path):
+    names = ["..", ".", ".x", "<b>", "a\\b"]
+    for folder in (*(f"{name}_5_assignsubmission_file" for name in names), ADA):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / NOTEBOOK).touch()
     ours = Moodle(extracted=str(tmp_path))
     assert {owner.student for owner in ours.sorted_out.taken.values()} == {"Ada L"}
-    assert "cannot be a folder's name" in ours.left[0]
+    assert ["cannot be a folder's name" in line for line in ours.left] == [True] * len(names)
 
 
 # ---------------------------------------------------------------- archives that mean harm
@@ -295,10 +255,8 @@ def test_entries_that_are_no_plain_files_are_left_and_the_archive_is_named(cours
         archive.writestr(f"{ADA}/{NOTEBOOK}", released(course).read_text())
     said, left = collect(course, "Moodle", code=1)
     assert files_collected(course) == {"Ada L": [NOTEBOOK]}
-    extracted = course.root / "downloaded" / NAME / "extracted"
-    assert [str(p.relative_to(extracted)) for p in extracted.rglob("*") if not p.is_dir()] == [
-        f"submissions/{ADA}/{NOTEBOOK}"
-    ]
+    files = [path.name for path in (course.root / "downloaded" / NAME / "extracted").rglob("*") if not path.is_dir()]
+    assert files == [NOTEBOOK]
     for reason, names in BAD_ENTRIES.items():
         assert sum("submissions.zip: " in line for line in told_of(left, reason)) == len(names), said
 
@@ -310,13 +268,11 @@ def test_what_a_teacher_has_unpacked_is_collected_without_its_links(course):
     (place / "model.safetensors").symlink_to(course.root / "gradebook.db")
     (place / "folder").symlink_to(course.root / "source")
     os.mkfifo(place / "pipe.ipynb")
-    (archive_of(course) / "notes.zip").write_text("no zip")
     _, left = collect(course, "Moodle", code=1)
     assert files_collected(course) == {"Ada L": [NOTEBOOK]}
     assert told_of(left, f"{ADA}/model.safetensors is a link")
     assert told_of(left, f"{ADA}/folder is a link")
     assert told_of(left, f"{ADA}/pipe.ipynb is not a file")
-    assert told_of(left, "notes.zip is not unpacked: it cannot be read as a zip")
 
 
 def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
@@ -335,9 +291,6 @@ def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     with monkeypatch.context() as limits:
         limits.setattr(unpack, "MAX_ENTRIES", 1)
         assert refused() == "it holds 2 files; the limit is 1"
-    with monkeypatch.context() as limits:
-        limits.setattr(unpack.shutil, "disk_usage", lambda place: shutil._ntuple_diskusage(1, 1, 0))
-        assert "and the disk has 0.0" in refused()
     with monkeypatch.context() as limits:
         limits.setattr(unpack, "MAX_FILE", 2**19)
         assert unpack.unpack(path, tmp_path / "out") == ["a.ipynb would become 1 MB; the limit is 0"]
