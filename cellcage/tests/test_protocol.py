@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -106,12 +106,14 @@ def test_answers_come_back_as_they_were(answer):
 # ---------------------------------------------------------------- whatever is sent
 
 
+@settings(deadline=None)  # the first tensor imports PyTorch
 @given(anything)
 def test_no_data_makes_the_reader_of_values_raise_anything_else(data):
     with contextlib.suppress(frames.WireError):
         values.decode(data)
 
 
+@settings(deadline=None)  # the first tensor imports PyTorch
 @given(st.dictionaries(st.sampled_from(["reply", "failure", "call", "x"]), anything, max_size=2))
 def test_no_message_makes_an_answer_or_a_call_of_anything_else(message):
     try:
@@ -123,6 +125,7 @@ def test_no_message_makes_an_answer_or_a_call_of_anything_else(message):
             read(body)
 
 
+@settings(deadline=None)  # the first tensor imports PyTorch
 @given(st.sampled_from([*map(answer_bytes, ANSWERS), *(call.as_bytes for call in CALLS)]), st.data())
 def test_no_change_of_a_byte_makes_the_reader_raise_anything_else(body, data):
     place = data.draw(st.integers(0, len(body) - 1))
