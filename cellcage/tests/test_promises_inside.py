@@ -187,7 +187,7 @@ def test_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(monkeypatch)
             for pid in (left, os.getpid(), own.zygote._process.pid, -1):
                 assert notebook.call("send", pid) == 2
             for act, path in (("look", str(Path(__file__).parent)), ("cut", __file__)):
-                with pytest.raises(CallFailed, match="Permission denied|Operation not permitted"):
+                with pytest.raises(CallFailed, match=r"Permission denied|Operation not permitted"):
                     notebook.call(act, path)
             assert notebook.call("right", 2) == 3
             assert os.path.exists(f"/proc/{left}")
