@@ -19,8 +19,6 @@ from tests.helpers.small_course import (
     book_of,
     command,
     graded,
-    released,
-    set_points,
     small_course,
     submit,
 )
@@ -72,41 +70,6 @@ def test_feedback_rewrites_the_pages_whose_grade_or_comment_changed_and_no_other
     assert "Come to office hours" in page(course, "cy").read_text()
 
 
-def test_a_due_date_that_comes_later_is_in_marks_and_pages(course):
-    with book_of(course) as book:
-        book.update_or_create_assignment(NAME, duedate="2026-03-01 12:00:00")
-        book.grant_extension(NAME, "bob", hours=4)
-    outcomes, _ = graded(course, feedback=True)
-    assert not outcomes
-    with book_of(course) as book:
-        penalty = {s.student.id: s.notebooks[0].late_submission_penalty for s in book.assignment_submissions(NAME)}
-    assert penalty == {"ann": 1, "bob": None, "cy": 1}
-    in_the_book(course, "cy", score=2)
-    assert command(course, "grade", "submitted", "--json", "marks.json")[0] == 0
-    code, said = command(course, "report", "marks.json", "--html", "class.html", "--gradebook")
-    assert code == 0, said
-    report = (course.root / "class.html").read_text()
-    assert "Late work and manual grades: 2 students" in report
-    assert "in the gradebook; 2.0 hours late, 1 points less</td>" in report
-    assert f"in the gradebook; 2.0 hours late, 1 points less; by hand: {EXERCISE} 2</td>" in report
-    assert "Late submission penalty" in page(course, "ann").read_text()
-    assert "Late submission penalty" not in page(course, "bob").read_text()
-
-
-def test_points_that_were_edited_are_told_and_a_regrade_takes_them_over(course):
-    set_points(course, 6)
-    _, notices = graded(course)
-    assert notices == [
-        f"{NAME}: {EXERCISE} is worth 6 in source/ and 3 in the gradebook, which counts here; "
-        f"`autograder regrade {NAME}` shows what that changes"
-    ]
-    code, said = command(course, "regrade", NAME, "--write")
-    assert code == 0, said
-    with book_of(course) as book:
-        assert {s.score for s in book.assignment_submissions(NAME)} == {6}
-    assert graded(course)[1] == []
-
-
 def test_a_notebook_that_a_browser_renamed_is_graded_by_every_path(course):
     for student in ("dee", "eli"):
         submit(course, student, name="first (1).ipynb")
@@ -129,20 +92,6 @@ def test_a_notebook_that_a_browser_renamed_is_graded_by_every_path(course):
     assert json.loads((course.root / "marks.json").read_text())[0]["score"] == full
     _, said = command(course, "regrade", NAME)
     assert "0 gain, 0 lose, 4 keep" in said, said
-
-
-def test_a_renamed_notebook_that_cannot_be_graded_has_no_zero(course, monkeypatch):
-    from autograder.nbgrader.preprocessor import Mark
-
-    def fails(*_):
-        raise RuntimeError("disk on fire")
-
-    submit(course, "dee", name="first (1).ipynb")
-    monkeypatch.setattr(Mark, "preprocess", fails)
-    ((outcome,), _) = graded(course)
-    assert "disk on fire" in outcome.reason
-    with book_of(course) as book:
-        assert [grade.auto_score for grade in book.find_submission(NAME, "dee").notebooks[0].grades] == [None]
 
 
 def test_a_suite_that_its_own_solution_fails_grades_nobody(course):
@@ -168,14 +117,6 @@ def test_regrade_goes_on_where_a_students_folder_is_gone(course):
     assert "bob keeps the old marks: " in said
     code, said = command(course, "regrade", NAME, "--undo")
     assert code == 0, said
-
-
-def test_who_cannot_be_graded_is_known_to_nbgraders_own_pages(course):
-    released(course)  # as handed out
-    submit(course, "zoe").write_text("{")
-    graded(course)
-    with book_of(course) as book:
-        assert "zoe" in {student.id for student in book.students}
 
 
 def test_nbgraders_own_command_is_quiet_but_for_a_missing_wall_and_tells_errors_again_at_the_end(course):
