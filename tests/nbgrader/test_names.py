@@ -7,13 +7,10 @@ import json
 
 import pytest
 
-from autograder.discovery import find_submissions
 from autograder.errors import AutograderError
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
-from autograder.systems.gradescope_results import gradescope_files
-from autograder.text import alike, shown_name
 from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
 
 # Pairs that a terminal, a browser or a spreadsheet shows as one name: a space that does not break, a joiner, a mark
@@ -79,25 +76,6 @@ def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course
     assert "A\\xa0B" in page
 
 
-def test_a_name_that_no_student_can_have_is_a_reason_and_takes_no_other_students_place(course, tmp_path):
-    """What is shown of them is like no other name: of a control character, of half a character, of a line's end."""
-    for name in ("A\x1bB", "A\ufffdB", "A\\x1bB", "A\u2028B", "A\udc80B"):
-        (tmp_path / name / NAME).mkdir(parents=True)
-    found = {one.student: one.problem for one in find_submissions([tmp_path], course)}
-    assert len(found) == 5
-    assert all(name.isprintable() for name in found)
-    assert sum("control character or half a character" in problem for problem in found.values()) == 3
-    assert "the folder's name 'A\\x1bB' has a control character" in found["A\\x1bB"]
-
-
-def test_names_are_shown_as_what_they_are():
-    assert [shown_name(name) for name in ("Zoë Ünal", "李雷", "o'hara-2", "")] == ["Zoë Ünal", "李雷", "o'hara-2", ""]
-    names = [name for pair in PAIRS for name in pair] + [" G", "  ", "\\xa0", "\u00a0", "\ud800", "\\", "\\\\", "a\nb"]
-    assert len({shown_name(name) for name in names}) == len(names)
-    assert all(shown_name(name).isprintable() for name in names)
-    assert alike(["A B", "x", "A\u00a0B", "A B"]) == [("A B", "A\u00a0B")]
-
-
 def test_two_submissions_of_one_name_in_one_file_are_refused_by_name(tmp_path):
     """Two notebooks `first.ipynb` that lie in no student's folder: the later would replace the earlier."""
     reports = [Report("first", NAME, (), 3.0, why) for why in ("empty", "no notebook")]
@@ -106,10 +84,3 @@ def test_two_submissions_of_one_name_in_one_file_are_refused_by_name(tmp_path):
         AutograderError, match=r"marks.json: two submissions of a1_first have the student 'first'; grade"
     ):
         read_marks([tmp_path / "marks.json"])
-
-
-def test_no_two_names_are_one_folder_for_gradescope(tmp_path):
-    names = ["x", "x.", ".x", "..x", "a/b", "a_b", "a%2fb", "", "_", "%"]
-    places = [place for place, _ in gradescope_files([Report(name, NAME, (), 1, "empty") for name in names], tmp_path)]
-    assert len(set(places)) == len(names)
-    assert all(len(place.relative_to(tmp_path).parts) == 3 for place in places)

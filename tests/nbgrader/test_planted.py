@@ -17,7 +17,6 @@ from autograder.course.assignments import course_at, courses_around
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from tests.conftest import ROOT
-from tests.helpers.selection import one_in
 from tests.helpers.small_course import NAME as SMALL
 from tests.helpers.small_course import book_of, submit
 
@@ -61,27 +60,13 @@ def grade(folder, *words):
     )  # fmt: skip
 
 
-ANY_OF_THESE = [["."], ["scaled_dot_product.ipynb"], [f"../{NAME}"], [".", "--course", "{course}"]]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("words", one_in(4, ANY_OF_THESE))
-def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path, words):
-    folder = hand_in_planted(own_course, tmp_path / "acted")
-    done = grade(folder, *(word.format(course=own_course.root) for word in words))
+def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path):
+    done = grade(hand_in_planted(own_course, tmp_path / "acted"), ".")
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)
     assert (report["status"], report["score"]) == ("graded", 0)
-
-
-@pytest.mark.slow
-def test_nor_where_submissions_lie_in_a_folder_of_any_name(own_course, tmp_path):
-    folder = hand_in_planted(own_course, tmp_path / "acted")
-    moved = shutil.copytree(folder.parent, tmp_path / "handed-in" / "mallory") / NAME
-    done = grade(moved, ".")
-    assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
-    assert done.returncode == 0, done.stderr  # by the course that the kit came with
 
 
 @pytest.mark.catalogue
