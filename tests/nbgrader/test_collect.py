@@ -16,7 +16,6 @@ import zipfile
 import pytest
 
 from autograder.systems import unpack
-from autograder.systems.canvas import Canvas
 from autograder.systems.moodle import Moodle
 from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
@@ -116,15 +115,6 @@ def test_underscores_in_canvas_names_give_nobody_anothers_number(course):
     assert rows == {"Doe, Jo": "4326", "Smith, J": "4331", "John": "22"}
 
 
-def test_notebook_whose_own_name_begins_with_a_number_is_no_part_of_a_persons_name(tmp_path):
-    for name in ("doejane_4321_98765_01_first-1.ipynb", "roe_5_98766_2_first.ipynb"):
-        (tmp_path / name).touch()
-    ours = Canvas(extracted=str(tmp_path), notebook="01_first.ipynb")
-    assert {owner.student for owner in ours.sorted_out.taken.values()} == {"doejane_4321"}
-    (told,) = ours.left
-    assert "may be of roe_5 or of roe_5_98766" in told
-
-
 def test_two_students_with_one_number_are_refused_before_anything_is_written(course):
     work = released(course).read_text()
     download(course, {f"doejane_4321_98765_{NOTEBOOK}": work, f"smithjane_4321_98799_{NOTEBOOK}": work})
@@ -176,20 +166,6 @@ def test_the_name_that_canvas_wrote_says_whose_it_is(course):
     collect(course, "Canvas")
     assert files_collected(course).keys() == {"doejane_4321"}
     assert (course.root / "submitted" / "doejane_4321" / NAME / NOTEBOOK).read_text() == work
-
-
-def test_whoever_hands_in_an_archive_alone_or_another_notebook_is_named(course):
-    work = released(course).read_text()
-    download(course, {f"{JANE}/work.zip": packed({f"Bob_9_assignsubmission_file/{NOTEBOOK}": work}),
-                        f"{ADA}/{NOTEBOOK}": work, "Eve_9_assignsubmission_file/broken.zip": "PK no zip",
-                        "Nils_8_assignsubmission_file/other.ipynb": work.replace(EXERCISE, "other")})  # fmt: skip
-    said, left = collect(course, "Moodle", code=1)
-    assert files_collected(course).keys() == {"Ada L", "Nils"}
-    assert f"Nils cannot be graded: no {NOTEBOOK}: the folder holds other.ipynb" in said
-    (jane,), (eve,) = told_of(left, "Jane Doe"), told_of(left, "Eve")
-    assert "work.zip" in jane
-    assert "an archive within a hand-in is not opened, so ask for the notebook itself" in jane
-    assert "broken.zip" in eve
 
 
 # ---------------------------------------------------------------- two of one name

@@ -23,7 +23,6 @@ from tests.helpers.small_course import (
 
 pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
-TEST = f"test-{EXERCISE}"
 
 
 def scores(course):
@@ -31,30 +30,21 @@ def scores(course):
         return {one.student.id: one.notebooks[0].score for one in book.assignment_submissions(NAME)}
 
 
-def waits(course, student):
-    """The cells that wait for a person."""
-    with book_of(course) as book:
-        (notebook,) = book.find_submission(NAME, student).notebooks
-        return {grade.name for grade in notebook.grades if grade.needs_manual_grade}
-
-
-def edit_suite(course, old, new):
+def reweighted(course):
+    """The test that ben and cleo pass is worth more."""
     path = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    path.write_text(path.read_text().replace("weight(0.5)", "weight(4.5)"))
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Three students with all manual grades settled: ada is right, ben wrong, cleo wrong with a person's mark."""
+    """ada is right, ben wrong, cleo wrong with a person's mark."""
     course = small_course(tmp_path_factory.mktemp("changes") / "course", written=True)
     right = model_answers(course.assignment(NAME))
     for student, answers in {"ada": right, "ben": {EXERCISE: WRONG}, "cleo": {EXERCISE: WRONG}}.items():
         submit(course, student, answers | {WRITTEN: f"{student} says that each row has its own mean."})
     said_by(course, *GRADE)
-    for student in ("ada", "ben", "cleo"):
-        grade_by_hand(course, student, WRITTEN, 3.0)
-    grade_by_hand(course, "cleo", TEST, 2.5)
+    grade_by_hand(course, "cleo", f"test-{EXERCISE}", 2.5)
     return course
 
 
@@ -65,7 +55,7 @@ def course(graded, tmp_path):
 
 def test_a_mark_that_would_move_is_named_and_left_until_it_is_accepted_and_can_be_undone(course):
     old = scores(course)
-    edit_suite(course, "weight(0.5)", "weight(4.5)")  # the test that ben and cleo pass is worth more
+    reweighted(course)
     for words in (GRADE, GRADE, (*GRADE, "--force")):  # as often as cron runs it
         said = said_by(course, *words, code=1)
         assert f"ben, {NAME}: {EXERCISE} 0.3 → 1.5" in said
@@ -87,30 +77,9 @@ def test_a_mark_that_would_move_is_named_and_left_until_it_is_accepted_and_can_b
 
 
 def test_new_work_is_graded_by_the_course_of_today_beside_marks_that_wait(course):
-    edit_suite(course, "weight(0.5)", "weight(4.5)")
+    reweighted(course)
     submit(course, "dan", {EXERCISE: WRONG})
     submit(course, "ben", {EXERCISE: WRONG + "  # again", WRITTEN: "ben says that each row has its own mean."})
     said = said_by(course, *GRADE)
     assert ("ben" in said, "dan" in said) == (False, False)
     assert scores(course)["dan"] == pytest.approx(1.5, abs=0.01)
-
-
-def test_after_a_change_only_manual_grades_of_cells_that_changed_are_asked_again(course):
-    assert [waits(course, student) for student in ("ada", "ben", "cleo")] == [set()] * 3
-    edit_suite(course, "Four rows of width six", "Four rows, each of width six,")  # no mark moves
-    assert "3 graded" in said_by(course, *GRADE)
-    assert [waits(course, student) for student in ("ada", "ben", "cleo")] == [set()] * 3
-
-    edit_suite(course, "weight(0.5)", "weight(4.5)")
-    said_by(course, *GRADE, "--accept-changes")
-    assert [waits(course, student) for student in ("ada", "ben", "cleo")] == [set(), set(), {TEST}]
-    with book_of(course) as book:
-        assert book.find_grade(TEST, "first", NAME, "cleo").manual_score == 2.5
-
-    # Another model answer: what was given for the old question is for a person to look at.
-    path = course.assignment(NAME).notebook
-    path.write_text(path.read_text().replace("Since each row has a mean of its own", "Since rows differ"))
-    assert api(course.root).generate_assignment(NAME)["success"]
-    grade_by_hand(course, "cleo", TEST, 2.5)
-    said_by(course, *GRADE)
-    assert [waits(course, student) for student in ("ada", "ben", "cleo")] == [{WRITTEN}] * 3

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sqlite3
-import subprocess
-import sys
-
-import pytest
 from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from nbgrader.dbutil import _temp_alembic_ini
 
 from autograder.nbgrader.pages import Page
-from tests.helpers.small_course import NAME, small_course
 
 
 def test_a_page_is_what_nbconvert_makes_of_it():
@@ -33,19 +24,3 @@ def test_a_page_is_what_nbconvert_makes_of_it():
     assert ours.find("img")["alt"] == "a picture without a description"
     ours.find("img")["alt"] = theirs.find("img")["alt"]
     assert ours == theirs
-
-
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_a_new_gradebook_is_nbgraders_own_though_alembic_is_not_on_the_path(tmp_path):
-    """Whoever calls the environment's Python by its path has no `alembic`, and had a traceback and no release."""
-    course = small_course(tmp_path / "course")
-    (course.root / "gradebook.db").unlink()
-    release = [sys.executable, "-m", "nbgrader", "generate_assignment", NAME]
-    done = subprocess.run(release, cwd=course.root, env=os.environ | {"PATH": "/usr/bin:/bin"}, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    with contextlib.closing(sqlite3.connect(course.root / "gradebook.db")) as database:
-        (version,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
-    with _temp_alembic_ini("sqlite://") as ini:
-        said = subprocess.run(["alembic", "-c", ini, "heads"], capture_output=True, text=True).stdout
-    assert said.split()[0] == version

@@ -109,16 +109,6 @@ def test_a_suite_that_its_own_solution_fails_grades_nobody(course):
         assert (code, f"autograder dev check {NAME}" in said) == (1, True)
 
 
-def test_regrade_goes_on_where_a_students_folder_is_gone(course):
-    shutil.rmtree(course.root / "submitted" / "bob")
-    shutil.rmtree(course.root / "autograded" / "cy", ignore_errors=True)
-    code, said = command(course, "regrade", NAME, "--write")
-    assert code == 0, said
-    assert "bob keeps the old marks: " in said
-    code, said = command(course, "regrade", NAME, "--undo")
-    assert code == 0, said
-
-
 def test_nbgraders_own_command_is_quiet_but_for_a_missing_wall_and_tells_errors_again_at_the_end(course):
     (course.root / "submitted" / "bob" / NAME / NOTEBOOK).write_text("{")
     command = ["nbgrader", "autograde", NAME, "--force", "--Mark.sandbox=process"]

@@ -117,20 +117,6 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert "no regrade" in said_by(graded, "regrade", NAME, "--undo", code=2)
 
 
-def test_who_has_left_hinders_nobody_and_who_is_forgotten_keeps_what_there_is(graded):
-    said_by(graded, "regrade", NAME, "--write")
-    new = {student: scores(graded, student) for student in ("ada", "chloe")}
-    said_by(graded, "forget", "ada")
-    assert not [path for path in (graded.root / ".regrades").rglob("*.json") if "ada" in path.read_text()]
-    with book_of(graded) as book:
-        book.remove_student("eve")
-
-    assert "marks of 2 students" in said_by(graded, "regrade", NAME, "--undo")
-    assert scores(graded, "ada") == new["ada"]
-    assert (graded.root / "autograded" / "ada" / NAME / NOTEBOOK).is_file()
-    assert scores(graded, "chloe") != new["chloe"]
-
-
 @pytest.mark.parametrize("words", [("forget", "ada"), ("regrade", NAME, "--undo")], ids=["forget", "undo"])
 def test_a_damaged_copy_is_told_with_its_file(course, words):
     file = course.root / ".regrades" / NAME / "2027-01-01" / "gradebook.json"

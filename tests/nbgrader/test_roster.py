@@ -8,8 +8,6 @@ import io
 import pytest
 
 from autograder.errors import AutograderError
-from autograder.reports.class_statistics import class_statistics
-from autograder.reports.marks_file import read_marks
 from autograder.reports.roster import read_roster
 from tests.helpers.small_course import NAME, NOTEBOOK, book_of, graded, nbgrader, said_by, small_course, submit
 
@@ -69,19 +67,6 @@ def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_mar
     assert found["bob"]["problem"].startswith("these are marks of earlier work: ")
     with book_of(course) as book:  # of which nbgrader's own exporter makes its rows
         assert {student.id for student in book.students} == found.keys()
-
-
-@pytest.mark.slow
-def test_exports_of_marks_and_the_class_report_name_who_has_handed_in_nothing(course):
-    said_by(course, "grade", "submitted", "--json", "marks.json", code=1)
-    words = ("--csv", "t.csv", "--roster", "class.csv")
-    said_by(course, "export", "marks.json", *words)
-    found = {row["student"]: row["problem"] for row in rows((course.root / "t.csv").read_text())}
-    assert found.keys() == {"ann", "bob", "dee", "zoe"}
-    assert found["dee"] == "nothing handed in"
-    (a1,) = class_statistics(read_marks([course.root / "marks.json"]), ["ann", "dee"])
-    assert {one.student: one.why for one in a1.attention}["dee"] == "nothing handed in"
-    assert a1.failed == 2
 
 
 @pytest.mark.parametrize(
