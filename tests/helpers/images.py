@@ -14,7 +14,6 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
-KNOWN = {"FROM", "ARG", "ENV", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"}
 # In place of an hour of downloads: pip's call is looked at, and what it would have put on the path is put there.
 PYTHON = """#!/bin/sh
 case "$*" in

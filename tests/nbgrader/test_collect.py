@@ -181,21 +181,6 @@ def test_two_students_of_one_name_are_both_named_and_nobody_is_replaced(course):
     assert f"{JANE} and {other}: the same student 'Jane Doe', so neither is collected" in told
 
 
-def test_an_sid_that_two_have_costs_neither_the_work_of_the_other(course):
-    """A student may have entered the other's e-mail address as SID."""
-    people = {1: "  - :sid: a@b.c\n", 2: "  - :sid:\n    :email: a@b.c\n", 3: "  - :sid: '03'\n"}
-    lines = [
-        f"submission_{n}:\n  :submitters:\n{who}  :created_at: 2027-02-2{n} 17:34:00 Z\n" for n, who in people.items()
-    ]
-    works = {f"e/submission_{number}/{NOTEBOOK}": released(course).read_text() for number in people}
-    download(course, works | {"e/submission_metadata.yml": "".join(lines)})
-    _, left = collect(course, "Gradescope", code=1)
-    assert files_collected(course).keys() == {"03"}
-    (told,) = told_of(left, "a@b.c")
-    assert "submission_1 and submission_2: the same student" in told
-    assert "correct the SID in Gradescope's roster" in told
-
-
 def test_a_name_that_is_no_folders_costs_its_own_student_alone(tmp_path):
     names = ["..", ".", ".x", "<b>", "a\\b"]
     for folder in (*(f"{name}_5_assignsubmission_file" for name in names), ADA):

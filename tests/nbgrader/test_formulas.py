@@ -28,23 +28,6 @@ def test_every_formula_of_the_course_becomes_mathml(assignment):
         assert "\\" not in "".join(ET.fromstring(drawn).itertext()), block or inline
 
 
-def drawn(tex, block=False):
-    """The formula's elements by tag, and their words, as a browser reads them."""
-    root = ET.fromstring(as_mathml(tex, block))
-    return [(element.tag.split("}")[1], "".join(element.itertext())) for element in root.iter()]
-
-
-def test_what_stands_where():
-    assert ("msubsup", "WO(0)") in drawn("W_O^{(0)}")
-    assert ("mfrac", "12") in drawn(r"\frac12")
-    assert ("munder", "∑j") in drawn(r"\sum_j x_j", block=True)
-    assert ("msub", "∑j") in drawn(r"\sum_j x_j")
-    assert ("mo", "softmax") in drawn(r"\operatorname{softmax}(x)")
-    assert [text for tag, text in drawn(r"\begin{pmatrix} 1 & 0 \\ 0 & 2 \end{pmatrix}", True) if tag == "mtd"] == [
-        "1", "0", "0", "2",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "text", ["<script>alert(1)</script>", "</mtext><img src=x onerror=alert(1)>", "&lt;b&gt;", "a < b"]
 )

@@ -9,9 +9,7 @@ import bs4
 import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
-from rich.console import Console
 
-from autograder.cli.grading import GradingOptions, grade_class
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
 from autograder.nbgrader.restore import MAX_ALL_CODE, MAX_CODE, shorten_code
 from tests.conftest import ROOT
@@ -151,25 +149,3 @@ def test_a_page_that_cannot_be_made_costs_that_page_only(fed_back, capsys):
     assert feedback(fed_back, "ada").is_file()
     assert feedback(fed_back, "mallory").is_file()
     assert "this picture is not in the notebook" in feedback(fed_back, "mallory").read_text()
-
-
-@pytest.mark.slow
-def test_the_command_line_names_whose_page_could_not_be_made(fed_back, monkeypatch, tmp_path):
-    from nbgrader.converters import GenerateFeedback
-
-    write = GenerateFeedback.write_single_notebook
-
-    def full(self, output, resources):
-        if resources["nbgrader"]["student"] == "ada":
-            raise OSError("no space left on device")
-        write(self, output, resources)
-
-    monkeypatch.setattr(GenerateFeedback, "write_single_notebook", full)
-    feedback(fed_back, "mallory").unlink(missing_ok=True)
-    with (tmp_path / "said").open("w") as file:
-        console = Console(file=file, width=200)
-        assert grade_class(fed_back, NAME, GradingOptions(1, "auto", "", True), console, feedback=True, force=True) == 1
-    said = (tmp_path / "said").read_text()
-    assert f"ada, {NAME}: graded, but its feedback page could not be made" in said
-    assert "2 graded, 0 could not be graded" in said
-    assert feedback(fed_back, "mallory").is_file()

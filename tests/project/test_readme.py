@@ -74,16 +74,6 @@ def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
     assert "judged with the right one in its place" in said
 
 
-@pytest.mark.catalogue
-def test_make_docs_builds_the_pages(checkout):
-    run("make docs", checkout)
-    assert "no-scaling" in (checkout / "site" / "search" / "search_index.json").read_text()
-
-
-def test_ci_and_the_readme_run_the_same_tests():
-    assert "make test" in (ROOT / ".ci" / "run").read_text()
-
-
 # They stand in the instructor's guide, too, and tests/project/test_guide.py runs them there.
 IN_THE_GUIDE = ["autograder dev check a1_scaled_dot_product", "autograder regrade a1_scaled_dot_product"]
 
@@ -106,16 +96,6 @@ def test_the_instructors_commands_in_order(checkout):
     assert (row["student_id"], float(row["score"])) == (report["student"], report["score"])
     assert 15 < report["score"] < 20
     assert "zoë" in (checkout / "class.html").read_text()
-
-
-def test_every_make_target_that_a_page_names_exists():
-    makefile = (ROOT / "Makefile").read_text()
-    named = set()
-    for page in ("README.md", "CONTRIBUTING.md"):
-        named |= set(re.findall(r"`?make ([a-z]+)", (ROOT / page).read_text()))
-    assert named >= {"demo", "test", "lab", "install", "quick", "sync"}
-    for target in named:
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
 def test_an_old_python_is_said_in_one_sentence(tmp_path):
