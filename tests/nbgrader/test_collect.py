@@ -20,22 +20,7 @@ from autograder.systems.moodle import Moodle
 from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
 
-CANVAS = {
-    "doejane_4321_98765_first.ipynb": "doejane_4321",
-    "mullerzoe_LATE_17_98770_first-1.ipynb": "mullerzoe_17",
-    "doejane_4400_98771_first (2).ipynb": "doejane_4400",
-}
-MOODLE = {
-    "Jane Doe_123456_assignsubmission_file/first.ipynb": "Jane Doe",
-    "Zoë Müller-Łoś_123457_assignsubmission_file_/first.ipynb": "Zoë Müller-Łoś",
-    "Ada L_123458_assignsubmission_file_first.ipynb": "Ada L",
-}
 JANE, ADA = "Jane Doe_123_assignsubmission_file", "Ada L_124_assignsubmission_file"
-
-
-def model_of(notebook):
-    """The name of a saved model that was handed in beside it."""
-    return notebook.replace("first", "model").replace(" (2)", "").replace(".ipynb", ".safetensors")
 
 
 def told_of(left, name):
@@ -44,16 +29,6 @@ def told_of(left, name):
 
 
 # ---------------------------------------------------------------- names
-
-
-@pytest.mark.parametrize(("collector", "names"), [("Canvas", CANVAS), ("Moodle", MOODLE)])
-def test_a_zip_from_the_system_is_collected(course, collector, names):
-    entries = dict.fromkeys(names, released(course).read_text()) | dict.fromkeys(map(model_of, names), "x")
-    download(course, entries | {"notes.txt": "x", NOTEBOOK: "{}"})
-    _, left = collect(course, collector, code=1)
-    assert len(left) == 3, left
-    assert [len(told_of(left, f"submissions/{name}: ")) for name in ("notes.txt", NOTEBOOK)] == [1, 1]
-    assert files_collected(course) == {student: [NOTEBOOK, "model.safetensors"] for student in names.values()}
 
 
 PEOPLE = ("Zoë Ünal", "Søren Kjær", "Łukasz Żak", "王 小明", "Ada Lovelace")

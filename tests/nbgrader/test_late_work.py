@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import stat
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,7 +11,6 @@ from autograder.course.assignments import CONFIG, Course
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
-    NOTEBOOK,
     book_of,
     nbgrader,
     said_by,
@@ -39,10 +37,7 @@ class PointADay(LateSubmissionPlugin):
     def late_submission_penalty(self, student_id, score, total_seconds_late):
         return -(-total_seconds_late // 86400)
 """
-CONFIGURED = """
-c.AssignLatePenalties.plugin_class = "late_work.PointADay"
-c.CourseDirectory.groupshared = True
-"""
+CONFIGURED = 'c.AssignLatePenalties.plugin_class = "late_work.PointADay"\n'
 
 
 def at(hours):
@@ -137,9 +132,3 @@ def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):
     nbgrader(late, "release_assignment", NAME, f"--Exchange.root={exchange}", "--course", "small")
     (path,) = exchange.glob(f"*/outbound/{NAME}/DUE.txt")
     assert path.read_text() == f"{NAME} is due 2027-03-01 12:00 UTC.\n"
-
-
-def test_a_shared_course_stays_writable_for_the_other_instructors(late):
-    graded = late.root / "autograded" / "ann" / NAME
-    for path in (graded, graded / NOTEBOOK):
-        assert path.stat().st_mode & stat.S_IWGRP, path

@@ -11,7 +11,6 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
-from autograder.nbgrader.restore import MAX_ALL_CODE, MAX_CODE, shorten_code
 from tests.conftest import ROOT
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.in_process import ASSIGNMENTS
@@ -75,19 +74,6 @@ def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
         own = re.sub("<math .*?</math>", "$", page.markdown2html(context, text), flags=re.DOTALL)
         stocks = re.sub(r"\$\$.+?\$\$|\$.+?\$", "$", stock.markdown2html(context, text), flags=re.DOTALL)
         assert own == stocks
-
-
-def test_code_is_no_longer_than_a_page_can_show_except_for_the_courses_own():
-    locked = {"nbgrader": {"locked": True}}
-    cells = [nbformat.v4.new_code_cell("a" * size) for size in (10, 10**6, MAX_CODE, MAX_CODE, MAX_CODE)]
-    cells.append(nbformat.v4.new_code_cell("a" * 10**6, metadata=locked))
-    shorten_code(cells)
-    kept = [len(cell.source) for cell in cells]
-    assert (kept[0], kept[2]) == (10, MAX_CODE)
-    assert kept[1] < MAX_CODE + 100
-    assert "not shown" in cells[1].source
-    assert sum(kept[:-1]) < MAX_ALL_CODE + 500
-    assert kept[-1] == 10**6
 
 
 @pytest.fixture(scope="module")
