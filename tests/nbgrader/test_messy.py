@@ -39,14 +39,6 @@ def duplicated(notebook):
     notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in (EXERCISE, CHECK + EXERCISE)]
 
 
-def split(notebook):
-    """JupyterLab's split keeps the metadata in both halves."""
-    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == EXERCISE)
-    first = copy.deepcopy(notebook.cells[at])
-    first.source = "import numpy as np"
-    notebook.cells.insert(at, first)
-
-
 def metadata_removed(notebook):
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({})
@@ -94,7 +86,7 @@ def magics_and_questions(notebook):
 
 
 GRADED = [
-    deleted, wrong, duplicated, split, metadata_removed, metadata_odd, points_changed, solution_in_a_cell_of_its_own,
+    deleted, wrong, duplicated, metadata_removed, metadata_odd, points_changed, solution_in_a_cell_of_its_own,
     stub_turned_into_markdown, syntax_error, magics_and_questions,
 ]  # fmt: skip
 LOSE_THE_FIRST = [deleted, wrong, stub_turned_into_markdown]

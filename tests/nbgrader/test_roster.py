@@ -9,7 +9,7 @@ import pytest
 
 from autograder.errors import AutograderError
 from autograder.reports.roster import read_roster
-from tests.helpers.small_course import NAME, NOTEBOOK, book_of, graded, nbgrader, said_by, small_course, submit
+from tests.helpers.small_course import NOTEBOOK, book_of, graded, nbgrader, said_by, small_course, submit
 
 ROSTER = 'id,name,email\nann,Ann Lee,ann@example.edu\nbob,"García Márquez, Bob",\n\ndee,Dee,dee@example.edu\nzoe,,\n'
 
@@ -29,13 +29,6 @@ def course(tmp_path_factory):
     said_by(course, "roster", "class.csv")
     graded(course)
     return course
-
-
-@pytest.mark.slow
-def test_marks_are_in_the_gradebook_and_stay_there_if_later_work_cannot_be_read(course):
-    with book_of(course) as book:
-        found = {one.student.id: one.score for one in book.assignment_submissions(NAME) if one.notebooks}
-    assert found == {"ann": 3, "bob": 3}
 
 
 def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):

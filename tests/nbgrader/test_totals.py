@@ -22,7 +22,6 @@ from tests.helpers.small_course import (
     small_course,
     submit,
 )
-from tests.helpers.totals import WAYS
 
 pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
@@ -78,23 +77,6 @@ def waits(course, student):
     with book_of(course) as book:
         grades = book.find_submission(NAME, student).notebooks[0].grades
         return {grade.name for grade in grades if grade.needs_manual_grade}
-
-
-# ---------------------------------------------------------------- late work
-
-
-def test_total_of_late_work_is_the_same_wherever_it_is_shown_and_never_below_0(course):
-    """Each is shown right after a person has changed the marks: no run of `grade` comes between."""
-    for way in WAYS:
-        for by_hand, penalty_before, wanted in ((3.0, None, 1.3), (1.0, 2.0, 0.0)):
-            grade_by_hand(course, ADA, WRITTEN, by_hand)
-            with book_of(course) as book:
-                book.find_submission_notebook("first", NAME, ADA).late_submission_penalty = penalty_before
-                book.db.commit()
-            assert way(course, [ADA]) == {ADA: pytest.approx(wanted)}, way.__name__
-    grade_by_hand(course, ADA, WRITTEN, 3.0)
-    (row,) = [line.split() for line in said_by(course, "withdraw", EXERCISE).splitlines() if ADA in line]
-    assert row[1:4] == ["1.3", "4", "+2.7"]
 
 
 # ---------------------------------------------------------------- a person's marks, and newer work
