@@ -16,7 +16,7 @@ from tests.conftest import copy_course
 from tests.helpers.classes import marks
 from tests.helpers.small_course import book_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.catalogue]  # `make test` takes `make demo` through nbgrader
 # To the grader it is a loop, and it takes no processor time from the tests beside it.
 LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
 # One that begins in NumPy, and one that brings something along and saves a model. `make catalogue` grades the model
