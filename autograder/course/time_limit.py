@@ -31,8 +31,11 @@ def loaded_in_time(path: Path, load: Callable[[], Made]) -> Made:
 
 
 def in_time(seconds: float, make: Callable[[], Made]) -> Made:
-    """What `make` returns. Raises `TimeIsUp` if that takes longer, on the clock. Only a main thread has the limit."""
-    if threading.current_thread() is not threading.main_thread():
+    """What `make` returns. Raises `TimeIsUp` if that takes longer, on the clock.
+
+    There is no limit on Windows, and outside the main thread.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         return make()
     is_up = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -69,7 +70,7 @@ def test_in_a_kernel_the_check_says_what_is_wrong_with_the_cell(tmp_path):
         assert "SyntaxError: '(' was never closed" in headline
         assert "return np.exp^((x)" in headline
         kernel.write("def softmax", model_answers(A1)["softmax"])
-        assert "6 of 6 visible tests pass" in seen(kernel.run('check("softmax")')[-1])[0]
+        assert re.search(r"(\d+) of \1 visible tests pass", seen(kernel.run('check("softmax")')[-1])[0])
     finally:
         kernel.close()
 

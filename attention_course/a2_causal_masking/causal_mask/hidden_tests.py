@@ -34,7 +34,7 @@ class TestCausalMask:
     def test_values(self, student, reference):
         """Query i may attend to keys 0 to i, itself included, and to no later one."""
         hint = "Take the word of that row: at which ones may it look? Is that what the row says?"
-        for length in (4, 19, 2):
+        for length in (4, 7, 2):
             expect.equal(self.square(student.causal_mask(length), length), reference.causal_mask(length), hint)
 
     @pytest.mark.weight(0.4)

@@ -125,7 +125,7 @@ class TestMultiHeadAttentionModule:
             expect.finite(weights, what="weights")
         with shown("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             close(weights, CAUSAL_WEIGHTS, "weights")
-        with shown("In eval(), which of your lines still knows of the mask?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+        with shown("Does your mask work in eval(), too? What depends on training?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL, training=False)[1]
             close(weights, CAUSAL_WEIGHTS, "weights in eval()")
 

@@ -31,7 +31,7 @@ class TestRmsNorm:
     def test_small_numbers(self, student):
         """(0.003, 0.004) has the mean square 0.0000125; with the eps of the first line it is divided by 0.004743."""
         x, gamma = np.array([0.003, 0.004]), np.ones(2)
-        with shown("Which eps does the first line of the stub give?", x=x, gamma=gamma):
+        with shown("How large is eps if the call does not say? Look at the first line.", x=x, gamma=gamma):
             close(expect.array(student.rms_norm(x, gamma)), np.array([0.6325, 0.8433]))
 
     def test_nothing(self, student):

@@ -67,7 +67,8 @@ def _codes(target: Any) -> Iterator[types.CodeType]:
             continue
         met.append(one)
         if isinstance(one, type):
-            own = [base for base in one.__mro__ if base.__module__ == one.__module__]
+            module = getattr(one, "__module__", None)  # a class has none if its cell had no name
+            own = [base for base in one.__mro__ if getattr(base, "__module__", None) == module]
             left += [value for base in own for value in vars(base).values()]
         elif code := getattr(one, "__code__", None):
             left += [cell.cell_contents for cell in one.__closure__ or () if _is_function(cell)]
