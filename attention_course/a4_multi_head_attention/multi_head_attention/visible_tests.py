@@ -65,7 +65,7 @@ class TestMultiHeadAttention:
     def test_weights(self, student):
         """The example by hand: each head has weights of its own."""
         with shown(
-            "Head 0 owns the first columns of W_Q and of W_K. By hand: its queries, its keys, its scores, its weights?",
+            "Head 0 owns the first columns of W_Q and W_K. By hand: its scores, divided by which size? Its weights?",
             **BY_HAND,
             num_heads=2,
         ):
