@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated
@@ -186,7 +187,8 @@ def _run(path: Path, module: ModuleType) -> None:
     code = compile(path.read_bytes(), str(path), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     awaited = eval(code, vars(module))  # noqa: S307
     if inspect.iscoroutine(awaited):
-        asyncio.run(awaited)
+        with ThreadPoolExecutor(1) as beside:  # in this thread there may be a loop already, as in a notebook's kernel
+            beside.submit(asyncio.run, awaited).result()
 
 
 @functools.lru_cache
