@@ -40,6 +40,7 @@ def test_whole_notebook_has_one_limit_on_memory(sandbox):
             holding = 0
             while holding < count and select.select([read], [], [], 2)[0]:
                 holding += len(os.read(read, count))
+            time.sleep(0.5)  # what the kernel ends may take a moment
             return sum(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children) if holding else 0
         def right(): return 1
     """
