@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import logging
 import os
 import shutil
 import signal
@@ -84,14 +83,6 @@ def pytest_sessionfinish() -> None:
     """Each IPython shell that a test opened looks for garbage once more when Python ends, a third of a second each."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(autouse=True)
-def _loggers() -> None:
-    """A command of nbgrader's that runs in this process may leave all loggers off."""
-    for logger in list(logging.root.manager.loggerDict.values()):
-        if isinstance(logger, logging.Logger):
-            logger.disabled = False
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 
@@ -213,6 +214,7 @@ def test_after_an_interruption_nothing_is_in_order(tmp_path):
         course = course_with(tmp_path / number.name, **{"change/mistakes.py": mistakes})
         before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
         with contextlib.ExitStack() as stack:
+            stack.callback(logging.disable, logging.NOTSET)  # which the handler leaves off
             stack.callback(lambda before=before: [signal.signal(*pair) for pair in before.items()])
             for one in before:
                 signal.signal(one, signals._raise)
