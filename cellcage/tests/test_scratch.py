@@ -1,4 +1,4 @@
-"""If no mount limits a notebook's files: nobody fills the disk, and code that tries is told so."""
+"""If no mount limits a notebook's files: nobody fills the disk, and code that tries gets a clear message."""
 
 from __future__ import annotations
 

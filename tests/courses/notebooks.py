@@ -83,7 +83,7 @@ class TestVisible:
 ''',
 }
 
-# Right answers in another style, and wrong ones with how what is told of them begins.
+# Right answers in another style, and wrong ones with the beginning of their message.
 RIGHT = {
     "mean_price": """
 import numpy as np

@@ -1,4 +1,4 @@
-"""A course on tables with pandas: three exercises, each with right and wrong answers, written from its task alone.
+"""A course on tables with pandas: three exercises, each with right and wrong answers, written from the task only.
 
 An exercise is its solution and the class of its hidden tests; nothing else is written for it. A wrong answer has words
 that its first message must have to fit, or None if nobody would tell from the answers what was done.

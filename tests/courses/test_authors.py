@@ -1,4 +1,4 @@
-"""What an author is told about slips in a course of their own: a function, with all slips in one course."""
+"""What an author reads about slips in a course of their own: a function, with all slips in one course."""
 
 from __future__ import annotations
 

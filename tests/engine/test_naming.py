@@ -69,7 +69,7 @@ def mistakes(**codes):
     return Catalogue(found)
 
 
-# For each rule: what is in the catalogue, what the student wrote, the calls, and what is told.
+# For each rule: what is in the catalogue, what the student wrote, the calls, and what the student reads.
 CASES = {
     "a mistake, everywhere": (
         mistakes(first=raising(first, is_empty), alike=raising(first, is_empty, TypeError)),
