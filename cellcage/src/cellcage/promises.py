@@ -10,7 +10,7 @@ class Promise:
     """One promise.
 
     name: short, and the name of its test
-    text: what untrusted code keeps to
+    text: what holds for untrusted code ("it")
     without_sandbox: true if it holds in a plain process, too: the trusted side or the forking process enforces it
     """
 
@@ -20,57 +20,53 @@ class Promise:
 
 
 PROMISES = (
-    Promise("no network", "it reaches no network, not even loopback, and no family of sockets that belongs to none"),
+    Promise(
+        "no network",
+        "it reaches no network, not even loopback; socket families that no network namespace confines are refused",
+    ),
     Promise(
         "no secrets",
-        "it sees Python and the system's libraries, and nothing of the files, the home or the environment of the user "
-        "who started it",
+        "it sees Python and the system's libraries, but no file, home or environment of the user who started it",
     ),
-    Promise("no other process", "it sees and signals no process but its own, and cannot harm the one that forks"),
+    Promise("no other process", "it can't look into or signal other processes, or harm the one that forks it"),
     Promise(
         "private scratch",
-        "it writes only to scratch space, which is limited, and gone with its processes, shared memory included",
+        "it writes only to limited scratch space, which is removed with its processes, shared memory included",
     ),
-    Promise(
-        "not root", "if root started it, it runs as a user who owns nothing, with no capability and no way to gain one"
-    ),
+    Promise("not root", "if root started it, it runs as a user who owns nothing, and can't gain capabilities"),
     Promise(
         "no system calls that only an attack needs",
-        "tracing, mounting, keyrings, kernel interfaces with a history of faults",
+        "it can't trace, mount, use keyrings, or call kernel interfaces with a history of faults",
     ),
     Promise(
         "data only",
-        "it gives back plain values and arrays; dtype, shape and size are checked before anything is made of them",
+        "it returns plain values and arrays; dtype, shape and size are checked before anything is made of them",
         without_sandbox=True,
     ),
     Promise(
         "size of what comes back",
-        "a message, all messages together, and what they become in memory have limits",
+        "one message, all messages together, and what they become in memory are limited",
         without_sandbox=True,
     ),
-    Promise(
-        "one cause, one loss",
-        "a loop, an exit, a crash or too much memory costs the calls that met it, and no others",
-    ),
+    Promise("one cause, one loss", "a loop, an exit, a crash or too much memory costs only the calls that met it"),
     Promise(
         "deadlines are kept by the trusted side",
-        "it waits for no reply, no reader and no end of a stream past them",
+        "the trusted side never waits past a deadline for a reply, a reader or the end of a stream",
         without_sandbox=True,
     ),
     Promise(
         "no state",
-        "each call process has what the cells have left, and nothing of an earlier call process's memory",
+        "each call process starts from the state after the cells, with nothing from earlier call processes",
         without_sandbox=True,
     ),
     Promise(
         "nothing ready made",
-        "a call of a listed function is noticed, by whatever name the code calls it; code that works against the watch "
-        "is not covered",
+        "calls of listed functions are noticed under any name; code that undoes the watch is not covered",
         without_sandbox=True,
     ),
     Promise(
         "questions cost little",
-        "how often and how much code may ask while it is called is limited on the trusted side",
+        "the trusted side limits how often and how much code may ask it during a call",
         without_sandbox=True,
     ),
 )
