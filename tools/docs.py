@@ -24,7 +24,7 @@ MADE = "<!-- Written by `python -m tools.docs`. A test fails if it is not what t
 PROMISES_BEGIN = "<!-- Promises: written by `python -m tools.docs`. -->"
 PROMISES_END = "<!-- End of promises. -->"
 NAMES = ("bubblewrap", "Landlock", "limits only")
-COMMANDS_HEAD = "`autograder --version` prints the version. Each command explains itself if you add `--help`.\n"
+COMMANDS_HEAD = "Each command prints this with `--help`. Its exit code is 2 if the call itself is wrong, otherwise 0.\n"
 
 
 def pages() -> dict[Path, str]:

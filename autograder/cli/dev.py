@@ -15,11 +15,11 @@ from autograder.course.assignments import Course, course_at, find_course, is_aro
 from autograder.errors import CourseError
 from autograder.text import printable
 
-dev = Typer(no_args_is_help=True, help="For those who edit the course.")
-Minimal = Annotated[bool, Option("--minimal", help="Cells, and one file with a table of examples.")]
+dev = Typer(no_args_is_help=True, help="Commands for authors of a course.")
+Minimal = Annotated[bool, Option("--minimal", help="Only cells, and one file with a table of examples.")]
 Like = Annotated[
     Literal["function", "class", "module", "words"],
-    Option(help="A function of arrays, a class with methods, a module of PyTorch, a function that gives text."),
+    Option(help="A function of arrays, a class with methods, a PyTorch module, or a function that returns text."),
 ]
 TO_MEND, CAN_WAIT = "  To mend before students get it:", "  Can wait:"
 MAX_PRINTED = 20  # lines
@@ -38,15 +38,15 @@ def _course() -> Course:
 
 @dev.command("check", epilog="Example: autograder dev check a1_first")
 def dev_check(
-    assignments: Annotated[list[str] | None, Argument(help="These assignments only; all if none.")] = None,
+    assignments: Annotated[list[str] | None, Argument(help="Assignments to check; all by default.")] = None,
 ) -> None:
-    """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
+    """Check that the course is ready for students. Each finding names file, cell and remedy.
 
-    Every stub fails as not started, every solution passes, points add up, each exercise has visible tests, hints and
-    at least two known mistakes that its hidden tests reject, release and paired script are in step, and no secret is
-    in the release. It also says how many known mistakes the visible tests name, and which pass all of them and get less
-    than nine tenths of the points. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call
-    itself is wrong.
+    In the sandbox, stubs must fail as not started, and solutions get full marks. Points must add up. Each exercise
+    needs hidden tests, visible tests, a hint and at least two known mistakes that its hidden tests reject. Paired
+    script and release must be up to date, and the release contain no hidden test, solution or private file. It also
+    counts the known mistakes that the visible tests name, and lists those that pass all of them but get less than nine
+    tenths of the points. Exit code: 1 if there is something to fix.
     """
     from autograder.authoring.course_check import check_course
 
@@ -65,10 +65,10 @@ def dev_check(
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")
-def adopt(folder: Annotated[Path, Argument(help="A folder with nbgrader_config.py and source/.")]) -> None:
-    """An existing nbgrader course: what works as it is, what is lost, and what is gained. Nothing is changed.
+def adopt(folder: Annotated[Path, Argument(help="Folder with nbgrader_config.py and source/.")]) -> None:
+    """Say what works, what is lost and what is gained if an existing nbgrader course is graded here. Changes nothing.
 
-    Each source notebook is graded in the sandbox for a trial, and ought to have all points.
+    Each source notebook is graded in the sandbox as a trial, and should get full marks.
     """
     from autograder.authoring.adopt import adopt as look_at
     from autograder.authoring.adopt import as_lines
@@ -79,10 +79,10 @@ def adopt(folder: Annotated[Path, Argument(help="A folder with nbgrader_config.p
 
 @dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")
 def dist(
-    folder: Annotated[Path, Argument(help="Where wheel and sdist are.")] = Path("dist"),
-    address: Annotated[str, Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
+    folder: Annotated[Path, Argument(help="Folder with the built packages.")] = Path("dist"),
+    address: Annotated[str, Option(help="Where pip gets the wheel if it isn't beside the notebook.")] = "",
 ) -> None:
-    """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
+    """After a build, write notebooks that install the kit if it is missing, and a list of the packages' contents."""
     from autograder.authoring.release import write_release
 
     say_written(write_release(_course(), folder, address))
@@ -90,14 +90,11 @@ def dist(
 
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
 def new_course(
-    folder: Annotated[Path, Argument(help="Where the course goes; empty, or not there yet.")],
+    folder: Annotated[Path, Argument(help="A new or empty folder for the course.")],
     assignment: Annotated[str, Argument(help="Its first assignment.")] = "a1_first",
-    exercise: Annotated[str, Argument(help="The function that students write there.")] = "row_centred",
+    exercise: Annotated[str, Argument(help="The function that students write first.")] = "row_centred",
 ) -> None:
-    """A course of your own, on any subject: configuration, one assignment, one exercise.
-
-    It works from the start: the model answer has full marks, the stub 0. Rewrite it piece by piece.
-    """
+    """Create a small working course of your own: configuration, one assignment, one exercise."""
     from autograder.authoring.skeletons import begin_course
 
     say_written(begin_course(folder, assignment, exercise))
@@ -106,12 +103,12 @@ def new_course(
 
 @dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")
 def new_assignment(
-    assignment: Annotated[str, Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
+    assignment: Annotated[str, Argument(help="Its name, such as a2_chance; assignments are sorted by name.")],
     exercise: Annotated[str, Argument(help="The function that students write first.")],
     minimal: Minimal = False,
     like: Like = "function",
 ) -> None:
-    """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
+    """Create an assignment with one working exercise."""
     from autograder.authoring.skeletons import begin_assignment
 
     say_written(begin_assignment(_course(), assignment, exercise, "minimal" if minimal else like))
@@ -120,15 +117,12 @@ def new_assignment(
 
 @dev.command(epilog="Example: autograder dev new a1_first row_centred")
 def new(
-    assignment: Annotated[str, Argument(help="Where it goes; begun if there is no such assignment.")],
+    assignment: Annotated[str, Argument(help="Its assignment; created if there is none of this name.")],
     exercise: Annotated[str, Argument(help="The function's name.")],
     minimal: Minimal = False,
     like: Like = "function",
 ) -> None:
-    """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
-
-    It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
-    """
+    """Create a working exercise to rewrite: cells, hidden tests, visible test, known mistakes, hints."""
     from autograder.authoring.skeletons import add_exercise
 
     say_written(add_exercise(_course(), assignment, exercise, "minimal" if minimal else like))
@@ -137,7 +131,7 @@ def new(
 
 @dev.command(epilog="Example: autograder dev sync")
 def sync() -> None:
-    """After editing source/: write the paired script in solutions/ and the releases in assignments/."""
+    """Update solutions/ and assignments/ after an edit in source/."""
     from autograder.authoring import generated_files
 
     if not say_written(generated_files.sync(_course())):
@@ -147,15 +141,12 @@ def sync() -> None:
 @dev.command(epilog="Example: autograder dev catalogue")
 def catalogue(
     pages: Annotated[
-        Path | None, Option(help="Write two pages into this folder instead, with a row for each known mistake.")
+        Path | None,
+        Option(help="Write two pages into this folder instead: how hidden and visible tests judge each known mistake."),
     ] = None,
-    everything: Annotated[bool, Option("--all", help="Also where nothing has changed.")] = False,
+    everything: Annotated[bool, Option("--all", help="Include assignments that have not changed.")] = False,
 ) -> None:
-    """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
-
-    It passes over assignments of which nothing has changed. With --pages, judge every known mistake by hidden tests and
-    visible tests, and say which of them it fails.
-    """
+    """Store the answers of all known mistakes after an edit of suites or mistakes, so that grading can look them up."""
     from autograder.authoring import catalogue_page, visible_page
 
     course = _course()

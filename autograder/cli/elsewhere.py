@@ -16,21 +16,21 @@ from autograder.text import alike, printable, shown_name
 
 def export(
     marks: Marks,
-    csv: Annotated[Path | None, Option(help="Write a table, one row for each exercise.")] = None,
+    csv: Annotated[Path | None, Option(help="Write a table with a row for each exercise.")] = None,
     gradescope: Annotated[
-        Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
+        Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json into this folder.")
     ] = None,
-    classroom50: Annotated[Path | None, Option(help="Write Classroom 50's result.json, of one submission.")] = None,
+    classroom50: Annotated[Path | None, Option(help="Write Classroom 50's result.json for one submission.")] = None,
     points: Annotated[str, Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
     visibility: Annotated[Visibility, Option(help="With --gradescope: when students see their results.")] = "visible",
     messages: Annotated[
-        bool, Option("--messages/--no-messages", help="With --gradescope: what tests say of the student's code.")
+        bool, Option("--messages/--no-messages", help="With --gradescope: include the tests' messages.")
     ] = True,
     roster: Roster = None,
 ) -> None:
-    """Marks in the forms that other programs read; several at once if asked for.
+    """Write marks in one or more formats of other programs.
 
-    A student of one assignment, or of the roster, has a row in every other, too.
+    Every student of any assignment, or of the roster, has a row in each assignment.
     """
     from autograder.reports.marks_file import exercises_as_csv, read_marks, write
     from autograder.reports.roster import with_absent
@@ -56,28 +56,31 @@ def export(
 
 
 def bundle(
-    assignment: Annotated[str, Argument(help="The assignment that is to be graded elsewhere.")],
+    assignment: Annotated[str, Argument(help="The assignment to grade elsewhere.")],
     gradescope: Annotated[
-        Path | None, Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
+        Path | None, Option(help="Write Gradescope's autograder, a zip with the hidden tests.")
     ] = None,
     classroom50: Annotated[
-        Path | None, Option(help="Write Classroom 50's autograder into this folder; it runs the visible tests.")
+        Path | None, Option(help="Write Classroom 50's autograder into this folder; it has the visible tests.")
     ] = None,
     requirement: Annotated[
         list[str] | None,
-        Option(help="For Classroom 50: what pip installs; by default the wheels in that folder."),
+        Option(help="For Classroom 50: what pip installs, by default the wheels in that folder."),
     ] = None,
     visibility: Annotated[
         Visibility, Option(help="For Gradescope: when students see their results.")
     ] = "after_due_date",
     without_sandbox: Annotated[
         bool,
-        Option("--without-sandbox", help="For Gradescope: grade though code can read suites; messages are left out."),
+        Option(
+            "--without-sandbox",
+            help="For Gradescope: grade without a sandbox and without messages; student code can read the suites.",
+        ),
     ] = False,
 ) -> None:
-    """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
+    """Write an autograder for Gradescope (hidden tests) or Classroom 50 (visible tests).
 
-    Gradescope's holds only this assignment, and grades nothing in a container where no sandbox works.
+    Gradescope's contains only this assignment, and grades nothing in a container where no sandbox works.
     """
     from autograder.systems.bundle import write_classroom50, write_gradescope
 
@@ -93,22 +96,18 @@ def bundle(
 
 
 def return_(
-    assignment: Annotated[str, Argument(help="The assignment whose marks or pages go back.")],
-    to: Annotated[str, Option(help=f"Where its submissions were downloaded: {systems.names()}.")],
-    marks: Annotated[Path | None, Option(help="Write what it imports: a CSV file, for Gradescope a zip.")] = None,
-    feedback: Annotated[Path | None, Option(help="Write the zip of feedback pages that it takes back.")] = None,
-    sheet: Annotated[Path | None, Option(help="Moodle's grading worksheet, in which the marks are filled in.")] = None,
-    column: Annotated[
-        str | None, Option(help='The column in Canvas: title and number, such as "Homework 1 (98765)".')
-    ] = None,
+    assignment: Annotated[str, Argument(help="The assignment.")],
+    to: Annotated[str, Option(help=f"Where the submissions came from: {systems.names()}.")],
+    marks: Annotated[Path | None, Option(help="Write the marks: a CSV file, or a zip for Gradescope.")] = None,
+    feedback: Annotated[Path | None, Option(help="Write a zip of feedback pages.")] = None,
+    sheet: Annotated[Path | None, Option(help="Moodle's grading worksheet, to fill in.")] = None,
+    column: Annotated[str | None, Option(help='Column in Canvas, such as "Homework 1 (98765)".')] = None,
 ) -> None:
-    """Marks and feedback pages back to where submissions came from, by the names in the zip that was collected.
+    """Write marks and feedback pages to send back to where submissions came from.
 
-    Marks are the gradebook's, with manual grades and penalties. A student without marks gets an empty field, and a
-    line here. Gradescope imports no marks: upload the zip as an autograder, and it gives each submission its marks and
-    tables.
-    Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
-    wrong.
+    Marks come from the gradebook, with manual grades and penalties. Gradescope can't import marks: upload the zip as
+    an autograder, which returns them. A downloaded submission without marks or page is listed. Exit code: 1 if there
+    is one.
     """
     from autograder.nbgrader import api
     from autograder.systems.returning import give_back

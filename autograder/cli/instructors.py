@@ -20,18 +20,17 @@ from autograder.text import printable, shown_name
 
 
 def regrade(
-    assignment: Annotated[str, Argument(help="The assignment whose suite or points have changed.")],
+    assignment: Annotated[str, Argument(help="Assignment with a changed suite or points.")],
     write: Write = False,
-    undo: Annotated[bool, Option("--undo", help="Bring back what the last --write changed.")] = False,
-    student: Annotated[str, Option(help="Only this student, by the id.")] = "",
+    undo: Annotated[bool, Option("--undo", help="Restore the marks from before the last --write.")] = False,
+    student: Annotated[str, Option(help="Regrade only this student (id).")] = "",
     note: Note = "",
     jobs: Jobs = 0,
     sandbox: Kind = "auto",
 ) -> None:
-    """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
+    """Show who gains and who loses after a change of suite or points. Only --write changes marks.
 
-    Manual grades and comments are kept. Needs the gradebook that nbgrader wrote. Exit code: 1 when nobody could be
-    graded again, 2 when the call itself is wrong, else 0.
+    Manual grades and comments stay. Exit code: 1 if nobody could be graded again.
     """
     from autograder.cli.regrade import run
     from autograder.cli.regrade import undo as undo_last
@@ -46,11 +45,11 @@ def regrade(
     run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
 
 
-def roster(file: Annotated[Path, Argument(help="A CSV file with the columns id, name and email.")]) -> None:
-    """Enter who is in the class into the gradebook: formgrader then shows names, and exports have a row for everybody.
+def roster(file: Annotated[Path, Argument(help="CSV file with the columns id, name and email.")]) -> None:
+    """Enter the class into the gradebook, so that formgrader shows names and exports have a row for everybody.
 
-    An id is the name of the student's folder in submitted/. In a file from Canvas it is the number at its end. If you
-    run it again, names and addresses are brought up to date, and nobody is taken away.
+    An id is the name of the student's folder in submitted/; in a file from Canvas, the number at its end. Running it
+    again updates names and addresses, and removes nobody.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.gradebook_rows import enter_students
@@ -72,24 +71,20 @@ def roster(file: Annotated[Path, Argument(help="A CSV file with the columns id, 
 
 def report(
     marks: Marks,
-    html: Annotated[Path | None, Option(help="Write a page to look at or print: one file, no network.")] = None,
-    csv: Annotated[Path | None, Option(help="Write the numbers as a table.")] = None,
-    json_file: Annotated[Path | None, Option("--json", help="Write the numbers as JSON.")] = None,
+    html: Annotated[Path | None, Option(help="Write a page; it needs no network.")] = None,
+    csv: Annotated[Path | None, Option(help="Write a table.")] = None,
+    json_file: Annotated[Path | None, Option("--json", help="Write JSON.")] = None,
     roster: Roster = None,
     submitted: Annotated[
-        Path | None, Option(help="With --html: a folder of submissions, for a sample of code of each mistake.")
+        Path | None, Option(help="With --html: folder of submissions, for an example of each mistake.")
     ] = None,
-    feedback: Annotated[
-        Path | None, Option(help="With --html: the folder of feedback pages, to which names are links.")
-    ] = None,
-    gradebook: Annotated[
-        bool, Option("--gradebook", help="With --html: late work and manual grades, from nbgrader's gradebook.")
-    ] = False,
+    feedback: Annotated[Path | None, Option(help="With --html: folder of feedback pages, to link to.")] = None,
+    gradebook: Annotated[bool, Option("--gradebook", help="With --html: add late work and manual grades.")] = False,
 ) -> None:
-    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
+    """Show how the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
 
-    If you ask for no file, it is shown in the terminal. If there are two marks for the same student and assignment, the
-    later one counts. Nobody's work is compared with anybody else's.
+    Without a file option, it prints to the terminal. If a student has two marks for an assignment, the later one
+    counts.
     """
     from autograder.reports import class_report
     from autograder.reports.class_statistics import class_statistics
@@ -122,21 +117,20 @@ def report(
 
 
 def withdraw(
-    exercise: Annotated[str, Argument(help="The exercise that turned out to be unfair, or broken.")],
+    exercise: Annotated[str, Argument(help="The exercise to withdraw.")],
     out_of_total: Annotated[
-        bool, Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
+        bool, Option("--out-of-total", help="Count it for nobody instead of giving everybody full marks.")
     ] = False,
-    back: Annotated[bool, Option("--back", help="It counts again as it did before.")] = False,
+    back: Annotated[bool, Option("--back", help="End the withdrawal.")] = False,
     write: Write = False,
     note: Note = "",
     jobs: Jobs = 0,
     sandbox: Kind = "auto",
 ) -> None:
-    """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
+    """Withdraw an exercise: everybody who has handed in gets its points, or it counts for nobody.
 
-    That goes for what a person gave for it, too. It is judged as before, so an early mistake is still paid for once.
-    Without --write, it shows who gains and loses, and writes nothing. --write notes the withdrawal in course.toml.
-    `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
+    This overrides manual grades. The exercise is still judged, so a mistake in it costs nothing in later exercises.
+    Without --write, it only shows who gains and who loses. --write notes the withdrawal in course.toml.
     """
     from autograder.cli.regrade import run
     from autograder.nbgrader import api
@@ -165,13 +159,10 @@ def withdraw(
 
 def extend(
     student: Student,
-    assignment: Annotated[str, Argument(help="The assignment that may come later.")],
-    days: Annotated[float, Option(help="Days after everybody's due date; 0 takes an extension back.")],
+    assignment: Annotated[str, Argument(help="The assignment.")],
+    days: Annotated[float, Option(help="Days after the due date; 0 takes an extension back.")],
 ) -> None:
-    """Give one student more time. It replaces an earlier extension, and a penalty is computed again.
-
-    The feedback page says when the work was due.
-    """
+    """Give one student more time. This replaces an earlier extension and updates a late penalty."""
     from autograder.nbgrader import api, due, history
 
     course = find_course()
@@ -181,13 +172,11 @@ def extend(
     print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
 
 
-def why(
-    student: Student, assignment: Annotated[str, Argument(help="The assignment whose mark is asked about.")]
-) -> None:
-    """How a mark came about, in ten lines: what happened when, and what the tests say.
+def why(student: Student, assignment: Annotated[str, Argument(help="The assignment.")]) -> None:
+    """Explain a mark in ten lines: what happened when, and what the tests say.
 
-    While neither course nor kit has changed since, the submission that counts is graded again, in the sandbox; else the
-    report that was kept is shown. Exit code: 0, or 1 when grading again gives another mark.
+    If course and kit are unchanged, it grades the submission again; otherwise it shows the stored report. Exit code: 1
+    if grading again gives another mark.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.why import lines
@@ -199,9 +188,9 @@ def why(
 
 
 def forget(student: Student) -> None:
-    """Delete a student's history: marks with their dates, submissions and reports that were kept.
+    """Delete a student's history: stored marks, submissions and reports.
 
-    The gradebook and the course's folders stay as they are; the output lists where else data about the student remains.
+    It then lists where else data about the student remains, such as the gradebook.
     """
     from autograder.nbgrader.history import forget as remove
 
@@ -214,14 +203,13 @@ def forget(student: Student) -> None:
 
 
 def written(
-    assignment: Annotated[str, Argument(help="The assignment whose written questions are graded.")],
-    page: Annotated[Path | None, Option(help="Write a page to grade them on: one file, no network.")] = None,
-    apply: Annotated[Path | None, Option(help="Enter what was saved on the page into the gradebook.")] = None,
+    assignment: Annotated[str, Argument(help="Assignment with written questions.")],
+    page: Annotated[Path | None, Option(help="Write a page to grade on; it needs no network.")] = None,
+    apply: Annotated[Path | None, Option(help="Enter what you saved on that page into the gradebook.")] = None,
 ) -> None:
-    """Grade written questions on one page: equal and nearly equal answers together, points by a click on the rubric.
+    """Grade written questions on one anonymous page: similar answers together, points by clicks on the rubric.
 
-    Names are not shown. What has changed since the page was made, an answer or a grade, is left out and named.
-    Exit code: 0 when all was done, 1 when something was left out, 2 when the call itself is wrong.
+    --apply skips and lists answers and grades that have changed since. Exit code: 1 if it skipped any.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.written import enter, questions

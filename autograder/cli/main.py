@@ -44,44 +44,40 @@ def autograder(
         bool, Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Grade notebooks behind a sandbox, with hidden tests, partial credit and named mistakes."""
+    """Grade notebooks in a sandbox, with hidden tests, partial credit and named mistakes."""
     interrupted_in_order()
 
 
 def grade(
     paths: Annotated[
         list[Path] | None,
-        Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
+        Argument(help="Notebooks, or folders with STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
     ] = None,
     assignment: Annotated[
-        str | None, Option(help="Grade this assignment only; also says which one a lone notebook is.")
+        str | None, Option(help="Grade only this assignment; also says which one a single notebook belongs to.")
     ] = None,
     jobs: Jobs = 0,
     json_file: Annotated[
-        Path | None, Option("--json", help="Also write the full report to this file; - for the terminal.")
+        Path | None, Option("--json", help="Write the full report to this file; - means the terminal.")
     ] = None,
-    gradebook: Annotated[
-        bool, Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
-    ] = False,
-    feedback: Annotated[bool, Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")] = False,
-    force: Annotated[bool, Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    gradebook: Annotated[bool, Option("--gradebook", help="Grade submitted/ into nbgrader's gradebook.")] = False,
+    feedback: Annotated[bool, Option("--feedback", help="With --gradebook: write feedback pages, too.")] = False,
+    force: Annotated[bool, Option("--force", help="With --gradebook: also grade what has not changed.")] = False,
     accept_changes: Annotated[
-        bool, Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too.")
+        bool,
+        Option(
+            "--accept-changes", help="With --gradebook: also write marks that differ because the course has changed."
+        ),
     ] = False,
-    scheduler: Annotated[
-        str, Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
-    ] = "",
-    quiet: Annotated[bool, Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
+    scheduler: Annotated[str, Option(help="Grade on a Dask cluster, such as tcp://10.0.0.1:8786.")] = "",
+    quiet: Annotated[bool, Option("--quiet", help="Print only what could not be graded, and the totals.")] = False,
     sandbox: Kind = "auto",
     folder: CourseFolder = None,
 ) -> None:
-    """Grade notebooks with the hidden tests. Low marks are no failure.
+    """Grade notebooks with the hidden tests.
 
-    If a run was interrupted, start it again: it goes on where it stopped. If a change of the course would move a mark
-    in the gradebook, the mark stays, and a line says so (see `autograder regrade`).
-
-    Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
-    reason) or a mark was left, 2 when the call itself is wrong.
+    An interrupted run continues if you start it again. A mark in the gradebook stays if only the course has changed;
+    a line says so (see `autograder regrade`). Exit code: 1 if a submission could not be graded or a mark stayed.
     """
     console = Console(stderr=json_file == Path("-"))
     course = _course_to_grade(folder, paths or [], assignment)
@@ -129,11 +125,9 @@ def _names_in(path: Path) -> Iterator[str]:
 
 
 def doctor(folder: CourseFolder = None) -> None:
-    """What stands between student code and the course on this machine, what that means, and what helps.
+    """Say which sandbox works on this machine, what that means, and what helps if none does.
 
-    If that is enough, a few notebooks are run for a trial, which takes seconds.
-
-    Exit code: 0 when grading is safe here, 1 when it is not, 2 when the call itself is wrong.
+    If grading is safe, it also grades a few notebooks as a trial. Exit code: 1 if grading is not safe.
     """
     from autograder.cli.doctor import findings, safe
     from autograder.cli.doctor import show as show_findings
@@ -151,22 +145,22 @@ def doctor(folder: CourseFolder = None) -> None:
 
 
 def check(
-    notebook: Annotated[Path, Argument(help="A notebook from the released folder, saved.")],
+    notebook: Annotated[Path, Argument(help="A saved notebook.")],
     json_file: Annotated[
-        Path | None, Option("--json", help="Also write what the tests say, in the form of grade --json.")
+        Path | None, Option("--json", help="Write a report, too, in the format of grade --json.")
     ] = None,
     watch: Annotated[bool, Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
     folder: Annotated[
         Path | None,
         Option(
             "--course",
-            help="The course's folder; else the one around the current folder, if nobody else can write there.",
+            help="The course's folder; by default the one around the current folder, if nobody else can write there.",
         ),
     ] = None,
 ) -> None:
     """Run the visible tests on a saved notebook, as check(...) does inside it.
 
-    Exit code: 0 when every check passes, 1 when one does not yet, 2 when the call itself is wrong.
+    Exit code: 1 if a check does not pass yet.
     """
     from autograder.cli import check_notebook
 
@@ -181,12 +175,12 @@ def check(
 
 def progress(
     folder: Annotated[
-        Path, Argument(help="Your folder with the assignments, or one assignment's.", file_okay=False, exists=True)
+        Path, Argument(help="Your folder of assignments, or of one assignment.", file_okay=False, exists=True)
     ] = Path(),
 ) -> None:
-    """All assignments on one page: what check(...) in your notebooks has found done, begun, and which known mistakes.
+    """Show all assignments on one page: what is done, what you have begun, and the known mistakes that you have met.
 
-    It is read from a file in your folder. Nothing is run, and nothing leaves this machine.
+    It reads what check(...) stored in your folder. It runs nothing, and nothing leaves this machine.
     """
     from autograder.student.progress import page
 
@@ -194,9 +188,7 @@ def progress(
 
 
 def demo(
-    folder: Annotated[Path, Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
-        "demo"
-    ),
+    folder: Annotated[Path, Argument(help="Folder for the class; an earlier demo there is replaced.")] = Path("demo"),
 ) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
     course = find_course()
@@ -213,27 +205,27 @@ for heading, command, short, example in (
     (STUDENTS, check, "Run the visible tests on a saved notebook.", "check first.ipynb --watch"),
     (STUDENTS, progress, "Show how far you are in all assignments.", "progress"),
     (MACHINE, demo, "Grade a small class, from release to feedback.", "demo demo"),
-    (GRADE, instructors.regrade, "After a change of the course: who gains, who loses.", "regrade a1_first --write"),
-    (TERM, instructors.roster, "Enter who is in the class into the gradebook.", "roster students.csv"),
-    (TERM, instructors.report, "How the class is doing.", "report marks.json --html class.html"),
+    (GRADE, instructors.regrade, "Show who gains and who loses after a change.", "regrade a1_first --write"),
+    (TERM, instructors.roster, "Enter the class into the gradebook.", "roster students.csv"),
+    (TERM, instructors.report, "Show how the class is doing.", "report marks.json --html class.html"),
     (
         ELSEWHERE,
         elsewhere.export,
-        "Marks in the forms that other programs read.",
+        "Write marks for other programs.",
         "export marks.json --csv exercises.csv --gradescope gradescope",
     ),
     (
         ELSEWHERE,
         elsewhere.bundle,
-        "What grades elsewhere, such as in Gradescope.",
+        "Write an autograder for Gradescope or Classroom 50.",
         "bundle a1_first --gradescope a1.zip",
     ),
     (GRADE, instructors.written, "Grade written answers on one page.", "written a1_first --page written.html"),
-    (GRADE, instructors.why, "How a mark came about, in ten lines.", "why ada a1_first"),
+    (GRADE, instructors.why, "Explain a mark in ten lines.", "why ada a1_first"),
     (TERM, instructors.extend, "Give one student more time.", "extend ada a1_first --days 3"),
-    (TERM, instructors.withdraw, "Full marks for an unfair exercise, or none.", "withdraw row_centred --write"),
+    (TERM, instructors.withdraw, "Withdraw an unfair exercise.", "withdraw row_centred --write"),
     (TERM, instructors.forget, "Delete a student's history.", "forget ada"),
-    (ELSEWHERE, elsewhere.return_, "Marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
+    (ELSEWHERE, elsewhere.return_, "Send marks and pages back.", "return a1_first --to canvas --marks a1.csv"),
 ):
     name, epilog = example.split()[0], f"Example: autograder {example}"
     app.command(name, epilog=epilog, rich_help_panel=heading, short_help=short)(command)

@@ -17,19 +17,19 @@ from autograder.worker.unsafe import what_is_unsafe
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
-Jobs = Annotated[int, Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")]
+Jobs = Annotated[int, Option(min=0, help="Number of workers; 0 means one, or one per core from 60 submissions on.")]
 Kind = Annotated[
     Literal["auto", "bubblewrap", "landlock", "process"],
-    Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does."),
+    Option(help="Sandbox; auto means bubblewrap if it works, else Landlock, else none with a warning."),
 ]
 CourseFolder = Annotated[
-    Path | None, Option("--course", help="The course's folder; else the one around the current folder.")
+    Path | None, Option("--course", help="The course's folder; by default the one around the current folder.")
 ]
-Student = Annotated[str, Argument(help="The student's id, as in submitted/ or the roster.")]
-Write = Annotated[bool, Option("--write", help="Write the new marks, after saving the old ones.")]
-Note = Annotated[str, Option(help="Why; it goes into the history.")]
-Marks = Annotated[list[Path], Argument(help="What `autograder grade --json` wrote, one file or more.")]
-Roster = Annotated[Path | None, Option(help="A CSV file (id, name, email): lists students without hand-ins, too.")]
+Student = Annotated[str, Argument(help="The student's id: a folder in submitted/.")]
+Write = Annotated[bool, Option("--write", help="Write the new marks and keep a copy of the old ones.")]
+Note = Annotated[str, Option(help="Reason, for the history.")]
+Marks = Annotated[list[Path], Argument(help="Files that `autograder grade --json` wrote.")]
+Roster = Annotated[Path | None, Option(help="CSV file (id, name, email), to list students without submissions, too.")]
 
 
 def ids_in(roster: Path | None) -> list[str]:
