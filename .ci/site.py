@@ -14,6 +14,7 @@ PAGES = {
     "RELEASING.md": "releasing.md",
     "CHANGELOG.md": "changelog.md",
     "tests/README.md": "tests.md",
+    "cellcage/README.md": "cellcage.md",
 }
 BESIDE = ("site.css", "site.js")  # named in mkdocs.yml
 # `make docs` writes them with `autograder dev catalogue --pages`.

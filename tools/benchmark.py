@@ -71,9 +71,9 @@ def as_otter(other: Timed, our_few: Timed) -> list[str]:
     same = sum(abs(score - our_few.scores[key]) < 0.01 for key, score in compared.items())
     return [
         "",
-        f"`otter run` is Otter-Grader {OTTER_VERSION} without containers, on the notebooks that stock nbgrader graded.",
-        f"Each hidden test is a test case in the notebook's kernel. {same} of its {len(compared)} scores are the same.",
-        "There, an early mistake also costs the parts that build on it.",
+        f"`otter run` is Otter-Grader {OTTER_VERSION} without containers, with a test case for each hidden test;",
+        f"{same} of its {len(compared)} scores are the same. In it, an early mistake also costs the parts that",
+        "build on it.",
     ]
 
 
@@ -170,15 +170,14 @@ def one_more(folder: Path, each: int) -> list[str]:
 
 
 def header(options: argparse.Namespace) -> list[str]:
+    times = "once" if options.rounds == 1 else f"{options.rounds} times"
     return [
         "# Benchmark",
         "",
-        f"`make bench` grades {4 * options.each} submissions of a1 to a4. One of three is right, in another style than",
-        "the model answers. The others have a known mistake or an independent wrong answer in one exercise. It times",
-        f"whole commands with their start-up, on {os.cpu_count()} cores ({platform.machine()}), each",
-        f"{'once' if options.rounds == 1 else f'{options.rounds} times'}. Stock nbgrader grades",
-        f"{4 * options.stock} such submissions in the same run. [Large classes](large-classes.md#how-long-it-takes)",
-        "says where the time goes.",
+        f"`make bench` grades {4 * options.each} submissions of a1 to a4. One third is right, in another style than",
+        "the model answers. The others have a known mistake or an independent wrong answer in one exercise. It",
+        f"times whole commands with their start-up, each {times}, on {os.cpu_count()} cores ({platform.machine()}).",
+        f"Stock nbgrader and Otter grade {4 * options.stock} such submissions.",
         "",
     ]
 
@@ -211,8 +210,7 @@ def looping(loops: Course, without: Timed, count: int) -> list[str]:
     added = (measure(loops, as_json(2), count, 1).median - without.median) * count
     return [
         "",
-        f"Four submissions of {count} with an endless loop in one exercise add {added:.0f} s with two",
-        "workers.",
+        f"Four submissions of {count} with an endless loop in one exercise add {added:.0f} s with two workers.",
     ]
 
 
@@ -261,7 +259,7 @@ def simulation(count: int) -> list[str]:
 
     lines = section(
         f"{count:,} submissions that do no work",
-        "Only the bookkeeping: time, and memory that the process which hands out the tasks gains.",
+        "Only the bookkeeping: time, and the growth in memory of the process that hands out tasks.",
         "",
         f"| | {count // 10:,} | {count:,} | time | memory |",
         "| --- | --- | --- | --- | --- |",

@@ -36,8 +36,8 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for name in ("docs", ".ci"):
         shutil.copytree(ROOT / name, folder / name)
-    (folder / "tests").mkdir()
-    for name in ("mkdocs.yml", "tests/README.md", *PAGES):
+    for name in ("mkdocs.yml", "tests/README.md", "cellcage/README.md", *PAGES):
+        (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     made = folder / "build" / "pages"
     made.mkdir(parents=True)
@@ -56,7 +56,7 @@ def test_every_page_is_built_and_in_the_navigation(site):
     for page in (ROOT / "docs").glob("*.md"):
         assert (site / f"{page.stem}.html").is_file()
         assert f'href="{page.stem}.html"' in start, page.name
-    for page in ("contributing", "releasing", "changelog", "known-mistakes", "visible-tests"):
+    for page in ("contributing", "cellcage", "releasing", "changelog", "known-mistakes", "visible-tests"):
         assert f'href="{page}.html"' in start
 
 
