@@ -147,6 +147,7 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis, keepdims=True)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-softmax", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -230,6 +231,7 @@ def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)  # (..., L, d_k) @ (..., d_k, S) -> (..., L, S)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-attention_scores", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -271,6 +273,7 @@ def scaled_dot_product_attention(Q, K, V):
     weights = softmax(attention_scores(Q, K), axis=-1)  # (..., L, S): each query's weights over the keys
     return weights @ V, weights  # (..., L, S) @ (..., S, d_v) -> (..., L, d_v)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "test-scaled_dot_product_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
@@ -346,6 +349,7 @@ def scaled_dot_product_attention(Q, K, V):
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
 
 # %% nbgrader={"grade": false, "grade_id": "torch_scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_scaled_dot_product_attention(query, key, value):

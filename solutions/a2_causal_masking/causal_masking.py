@@ -132,6 +132,7 @@ def causal_mask(length):
     return position[None, :] <= position[:, None]  # (1, S) against (L, 1) -> (L, S), here L = S = length
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-causal_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -183,6 +184,7 @@ def padding_mask(lengths, max_length):
     lengths = np.asarray(lengths)[:, None, None]  # (B, 1, 1)
     return np.arange(max_length) < lengths  # (max_length,) against (B, 1, 1) -> (B, 1, max_length)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "test-padding_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
@@ -279,6 +281,7 @@ def masked_softmax(scores, mask):
     return exps / np.where(total > 0, total, 1)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-masked_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -339,6 +342,7 @@ def causal_attention(Q, K, V, padding=None):
     weights = masked_softmax(scores, mask)  # (..., L, L)
     return weights @ V, weights  # (..., L, L) @ (..., L, d_v) -> (..., L, d_v)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "test-causal_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
@@ -423,6 +427,7 @@ def causal_attention(Q, K, V, padding=None):
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
 
 # %% nbgrader={"grade": false, "grade_id": "torch_masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_masked_attention(query, key, value, mask=None):

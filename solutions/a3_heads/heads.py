@@ -153,6 +153,7 @@ def split_heads(X, num_heads):
     return heads.swapaxes(-3, -2)                   # (..., h, L, d)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-split_heads", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -244,6 +245,7 @@ def concat_heads(heads):
     return tokens.reshape(*batch, L, h * d)         # (..., L, h * d)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-concat_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -304,6 +306,7 @@ def per_head_weights(W, num_heads):
     return columns.swapaxes(0, 1)                   # (h, d_in, d)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-per_head_weights", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -360,6 +363,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+
 # %% [markdown]
 # **New in PyTorch: memory.** A tensor is a row of numbers in memory and a rule for walking through them. Swapping two
 # axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only where such
@@ -396,6 +400,7 @@ def torch_split_heads(x, num_heads):
     heads = x.reshape(*batch, L, num_heads, d)      # (..., L, h, d)
     return heads.transpose(-3, -2)                  # (..., h, L, d)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS

@@ -139,6 +139,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     }
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-projection_shapes", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -261,6 +262,7 @@ def output_projection(heads, W_O):
     concatenated = by_word.reshape(*batch, L, h * d_v)     # (..., L, h * d_v)
     return concatenated @ W_O                              # (..., L, d_model)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "test-output_projection", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
@@ -453,6 +455,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return output_projection(weights @ V, W_O), weights        # (..., h, L, d_v) -> (..., L, d_model)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-multi_head_attention", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
@@ -532,6 +535,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):

@@ -28,6 +28,11 @@ def test_twins_and_releases_are_in_step_with_source():
         assert path.read_text() == text, f"{path} is not what source/ gives; run `make sync`"
 
 
+@each
+def test_source_has_no_metadata_that_jupyterlab_takes_out_when_it_saves(assignment):
+    assert "lines_to_next_cell" not in assignment.notebook.read_text()
+
+
 @pytest.mark.catalogue
 @pytest.mark.slow
 def test_sync_writes_what_is_missing_and_then_nothing(own_course):
