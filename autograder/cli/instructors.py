@@ -16,6 +16,7 @@ from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Wri
 from autograder.course.assignments import find_course
 from autograder.course.content import COURSE
 from autograder.course.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
+from autograder.errors import AutograderError
 from autograder.text import printable, shown_name
 
 
@@ -160,7 +161,7 @@ def withdraw(
 def extend(
     student: Student,
     assignment: Annotated[str, Argument(help="The assignment.")],
-    days: Annotated[float, Option(help="Days after the due date; 0 takes an extension back.")],
+    days: Annotated[float, Option(min=0, help="Days after the due date; 0 takes an extension back.")],
 ) -> None:
     """Give one student more time. This replaces an earlier extension and updates a late penalty."""
     from autograder.nbgrader import api, due, history
@@ -192,14 +193,23 @@ def forget(student: Student) -> None:
 
     It then lists where else data about the student remains, such as the gradebook.
     """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.gradebook_rows import is_student
     from autograder.nbgrader.history import forget as remove
 
-    course = find_course()
-    print(f"{shown_name(student)}: " + ("the history is deleted" if remove(course.root, student) else "no history"))
-    for name in ("submitted", "autograded", "feedback"):
-        if (course.root / name / student).is_dir():
-            print(f"still there: {name}/{shown_name(student)}")
-    print(f"the gradebook's rows: nbgrader db student remove {shown_name(student)} --force")
+    course, shown = find_course(), shown_name(student)
+    removed, is_known = remove(course.root, student), is_student(api(course.root).coursedir, student)
+    folders = [name for name in ("submitted", "autograded", "feedback") if (course.root / name / student).is_dir()]
+    if not (removed or is_known or folders):
+        raise AutograderError(f"there is no {shown} in this course: no history, no folder, no row of the gradebook")
+    print(f"{shown}: {'the history is deleted' if removed else 'no history'}")
+    for name in folders:
+        print(f"still there: {name}/{shown}")
+    if is_known:
+        print(f"the gradebook's rows: nbgrader db student remove {shown} --force")
+    if (course.root / "downloaded").is_dir():
+        print("downloaded/ has what the class handed in; remove the student's files there, and the zips with them")
+    print("files that you wrote with grade --json, report, export, written or return may name the student")
 
 
 def written(

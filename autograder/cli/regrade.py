@@ -13,6 +13,7 @@ from rich.text import Text
 from typer import Exit
 
 from autograder.cli.options import say
+from autograder.cli.run_progress import RunProgress
 from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
@@ -44,8 +45,7 @@ def run(
     while_writing: entered before marks are written
     """
     name, nbgrader = assignment.name, api(course.root)
-    wait = still_marking(print)
-    compared = regrading.compare(course, assignment, nbgrader, jobs, kind, only, wait)
+    compared = regrading.compare(course, assignment, nbgrader, jobs, kind, only, still_marking(print))
     _show(compared, console)
     if only and compared[0].moves_points:
         raise AutograderError(f"points have changed, which concerns everybody; autograder regrade {name} shows it")
@@ -57,14 +57,20 @@ def run(
         say(console, f"Nothing was written. To write it: {again} --write")
         return
     settings = {"jobs": jobs, "reason": reason, "note": note}
-    with while_writing or contextlib.nullcontext():
-        folder, failed = regrading.write(course, nbgrader, assignment, compared, kind, settings, wait)
+    with (
+        while_writing or contextlib.nullcontext(),
+        RunProgress(console, len(compared), shown=True, quiet=False) as progress,
+    ):
+        folder, failed = regrading.write(
+            course, nbgrader, assignment, compared, kind, settings, progress.on_wait,
+            lambda outcome: progress.graded(bool(outcome.reason)),
+        )  # fmt: skip
     say(
         console,
         f"Written; what was there before is in {folder}.",
         *(f"nbgrader could not grade {shown_name(student)}; the marks there are the old ones." for student in failed),
         f"To undo it: autograder regrade {name} --undo",
-        f"New feedback pages: nbgrader generate_feedback {name} --force",
+        "New feedback pages: autograder grade --gradebook --feedback",
     )
 
 
@@ -87,8 +93,14 @@ def _show(compared: Sequence[Comparison], console: Console) -> None:
     for comparison in changed:
         gain = comparison.gain
         signed = ("+" if gain > 0 else "−" if gain < 0 else "") + points(abs(gain))
+        if all(comparison.parts):
+            signed += " (+{}, −{})".format(*map(points, comparison.parts))
+        before, after = (
+            f"{points(score)} of {points(most)}"
+            for score, most in zip(comparison.totals, comparison.maxima, strict=True)
+        )
         where = "; ".join(_where(change, comparison.withdrawn) for change in comparison.changes)
-        table.add_row(Text(shown_name(comparison.student)), *map(points, comparison.totals), signed, Text(where))
+        table.add_row(Text(shown_name(comparison.student)), before, after, signed, Text(where))
     if changed:
         console.print(table)
     say(console, *map(printable, _sums(compared)))
@@ -99,6 +111,8 @@ def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
     problems = [each for each in compared if each.problem]
     same = len(compared) - gains - losses - len(problems)
     yield f"{gains} gain, {losses} lose, {same} keep their marks."
+    for before, after in sorted({each.maxima for each in compared if each.moves_points and each.problem is None}):
+        yield f"The assignment is worth {points(after)} points in place of {points(before)}."
     changes = [
         change
         for each in compared

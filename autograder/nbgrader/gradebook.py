@@ -122,7 +122,10 @@ def with_pages(
     failed: dict[str, str] = {}
     seen = {outcome.student for outcome in outcomes}
     todo = dict[str, str]()
-    for student, stamp in sorted(page_stamps(coursedir, assignment).items()):
+    now = page_stamps(coursedir, assignment)
+    for key in [key for key in stamps if key.startswith(f"{assignment}/") and key.partition("/")[2] not in now]:
+        del stamps[key]  # the student has left the gradebook
+    for student, stamp in sorted(now.items()):
         page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
         is_made = stamps.get(f"{assignment}/{student}") == stamp and any(page.glob("*.html"))
         if autograded_folder(coursedir, student, assignment).is_dir() and not is_made:

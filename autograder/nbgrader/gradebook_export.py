@@ -34,7 +34,7 @@ OLDER = "these are marks of earlier work: "
 
 
 class Exercises(ExportPlugin):
-    """One row for each exercise. The late penalty is the notebook's: it is in each of its rows, and not subtracted."""
+    """One row for each exercise. A late penalty is the notebook's: it is in its first row, and not subtracted."""
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file named with `--to`, or `grades.csv`. `--assignment` and `--student` select rows."""
@@ -56,13 +56,14 @@ def _rows(status: GradingStatus) -> Iterator[tuple[object, ...]]:
         yield student, assignment, "", "", status.max_score, "", "", "", "", "", "", "", status.problem
         return
     for notebook in submission.notebooks:
-        comments = comments_of(notebook)
+        comments, penalty = comments_of(notebook), notebook.late_submission_penalty or 0.0
         for grade in notebook.grades:
             name = grade.name.removeprefix(CHECK)
             scores = (grade.score, grade.max_score, grade.auto_score, grade.manual_score, grade.extra_credit)
             waits = "yes" if grade.needs_manual_grade else "no"
-            late = (notebook.late_submission_penalty or 0.0, submission.timestamp or "")
+            late = (penalty, submission.timestamp or "")
             yield student, assignment, name, *scores, waits, comments[grade.name], *late, status.problem
+            penalty = 0.0
 
 
 @dataclass(frozen=True)

@@ -195,6 +195,14 @@ def enter_students(coursedir: Any, people: Collection[Person]) -> int:
         return len({person.id for person in people} - known)
 
 
+def is_student(coursedir: Any, student: str) -> bool:
+    """Whether the gradebook has a student of this id."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book, contextlib.suppress(MissingEntry):
+        book.find_student(student)
+        return True
+    return False
+
+
 def class_list(coursedir: Any) -> set[str]:
     """The ids of all students in the gradebook; empty if `autograder roster` has entered no name and no address.
 

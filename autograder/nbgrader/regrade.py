@@ -7,7 +7,7 @@ Manual grades and comments stay, and cells whose automatic score stays do not wa
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import autograded_folder, total
-from autograder.nbgrader.outcomes import SetAside
+from autograder.nbgrader.outcomes import SetAside, SubmissionOutcome
 from autograder.nbgrader.totals import assign_penalties, extra_credit, graded_points, penalty_of, take_over_points
 from autograder.report import Report
 from autograder.text import shown_name
@@ -75,6 +75,18 @@ class Comparison:
         """The points gained; negative if points are lost."""
         before, after = self.totals
         return round(after - before, 2)
+
+    @property
+    def maxima(self) -> tuple[float, float]:
+        """All points there are, before and after."""
+        before, after = (sum(mark.max_score for mark in marks.values()) for marks in (self.before, self.after))
+        return before, after
+
+    @property
+    def parts(self) -> tuple[float, float]:
+        """What exercises gain, and what others lose, without penalties; a sum of both may hide either."""
+        moved = [after.score - before.score for _, before, after in self.changes]
+        return sum(max(0.0, points) for points in moved), -sum(min(0.0, points) for points in moved)
 
     @property
     def changes(self) -> list[Change]:
@@ -171,6 +183,7 @@ def write(
     kind: str,
     settings: Mapping[str, object],
     on_wait: OnWait,
+    on_graded: Callable[[SubmissionOutcome], None] = lambda outcome: None,
 ) -> tuple[Path, list[str]]:
     """Save the marks, and grade into the gradebook again.
 
@@ -183,7 +196,7 @@ def write(
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
         take_over_points(nbgrader.coursedir, assignment)
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
-    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda outcome: None, on_wait=on_wait)
+    outcomes = grade_into_gradebook(course, [assignment], settings, kind, on_graded, on_wait=on_wait)
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
         gradebook_backup.restore(nbgrader, assignment.name, student, folder)

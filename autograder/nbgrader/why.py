@@ -32,14 +32,14 @@ EVENTS, EXERCISES = 4, 4  # lines of each that are shown
 def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str], bool]:
     """At most ten lines about a mark, and False if grading again gives another mark.
 
-    Raises `AutograderError` if there is no history of the student.
+    Raises `AutograderError` if there is no history of the student, such as one that was forgotten.
     """
     coursedir, root = nbgrader.coursedir, Path(nbgrader.coursedir.root)
     assign_penalties(nbgrader, assignment)
+    if not history.entries(root, student, assignment.name):
+        raise AutograderError(f"there is no history of {shown_name(student)} in {assignment.name}")
     history.record(coursedir, assignment.name, student, history.BY_HAND, {})  # what was entered in some other way
     known = history.entries(root, student, assignment.name)
-    if not known:
-        raise AutograderError(f"nothing is known of {shown_name(student)} in {assignment.name}")
     now = known[-1]
     report, sentence, same = _report(assignment, coursedir, student, now)
     again = _again(coursedir, assignment, student)
@@ -66,7 +66,10 @@ def _events(known: Sequence[Entry]) -> Iterator[str]:
     for number, entry in enumerate(shown):
         more = f" ({skipped} more before this)" if number == 1 and skipped > 0 else ""
         note = f": {entry.note}" if entry.note else ""
-        yield f"  {entry.date:%Y-%m-%d %H:%M} {entry.reason}{note}, {points(entry.score)} points ({entry.who}){more}"
+        before = shown[number - 1] if number and not more else None
+        same = before is not None and (entry.points, entry.penalty) == (before.points, before.penalty)
+        gives = f"{'still ' if same else ''}{points(entry.score)} points"
+        yield f"  {entry.date:%Y-%m-%d %H:%M} {entry.reason}{note}, {gives} ({entry.who}){more}"
 
 
 def _exercises(now: Entry, report: Report | None) -> Iterator[str]:

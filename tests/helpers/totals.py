@@ -43,7 +43,7 @@ def in_our_export(course: Course, students: Sequence[str]) -> Totals:
     nbgrader(course, "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv")
     rows = {student: [row for row in _table(course, "rows.csv") if row["student"] == student] for student in students}
     return {
-        student: sum(float(row["score"] or 0) for row in mine) - float(mine[0]["late_submission_penalty"])
+        student: sum(float(row["score"] or 0) - float(row["late_submission_penalty"]) for row in mine)
         for student, mine in rows.items()
     }
 

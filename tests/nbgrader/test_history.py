@@ -65,6 +65,7 @@ def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(co
         book.update_or_create_assignment(NAME, duedate=datetime(2027, 3, 1, 12))
     said_by(course, *GRADE)
     said_by(course, "extend", "ada", NAME, "--days", "3")
+    said_by(course, "extend", "ada", NAME, "--days", "-1", code=2)
     reweighted(course)
     said_by(course, *GRADE, code=1)  # held: nothing happens
     said_by(course, "regrade", NAME, "--student", "ada", "--note", "a test was unfair", "--write")
@@ -94,6 +95,9 @@ def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
     grade_by_hand(course, "ada", WRITTEN, 3.0)
     said_by(course, "why", "ada", NAME)  # whatever was entered in another way is noticed
     assert told(course)[-1] == ("manual grade", 5.5, "")
+    reweighted(course)
+    said_by(course, *GRADE, "--accept-changes")
+    assert "the course has changed, still 5.5 points" in said_by(course, "why", "ada", NAME)
 
 
 def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
@@ -125,5 +129,9 @@ def test_a_students_history_can_be_deleted_and_what_is_elsewhere_is_told(course)
     assert not list(course.root.glob("history/ada*"))
     assert not list((course.root / ".regrades").rglob("ada"))
     assert told(course, "ben")
+    assert "downloaded/ has" not in said
+    assert "there is no history of ada" in said_by(course, "why", "ada", NAME, code=2)
+    assert not (course.root / "history" / "ada").exists(), "a question writes no history"
+    assert "there is no nobody in this course" in said_by(course, "forget", "nobody", code=2)
     said_by(course, "forget", "../ben", code=2)
     assert told(course, "ben")

@@ -96,9 +96,12 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert rows(graded) == before, "comparing writes nothing"
     assert f"{BUILT} 3 → 6 (worth 3 → 6)" in " ".join(said.split())
     assert "3 gain, 0 lose, 1 keep their marks" in said  # an untouched notebook gains nothing
+    assert "The assignment is worth 13 points in place of 10" in said
+    assert "9 of 10    12 of 13     +3 " in said  # ada
     assert "Nothing was written" in said
 
-    said_by(graded, "regrade", NAME, "--write")
+    said = said_by(graded, "regrade", NAME, "--write")
+    assert "New feedback pages: autograder grade --gradebook --feedback" in said
     new = {student: grades(graded, student) for student in old}
     assert new["ada"][f"test-{BUILT}"][:3] == (6, None, 6)
     assert old["chloe"][TEST][0] < new["chloe"][TEST][0] < 3
@@ -115,6 +118,10 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert rows(graded) == before
     assert page.read_bytes() == graded_before
     assert "no regrade" in said_by(graded, "regrade", NAME, "--undo", code=2)
+
+    path = graded.assignment(NAME).content / EXERCISE / "hidden_tests.py"
+    path.write_text(path.read_text().replace("weight(4.5)", "weight(0.1)"))
+    assert "+2.76 (+3, −0.24)" in said_by(graded, "regrade", NAME), "a gain of chloe's that hides a loss"
 
 
 @pytest.mark.parametrize("words", [("forget", "ada"), ("regrade", NAME, "--undo")], ids=["forget", "undo"])
