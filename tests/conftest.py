@@ -39,7 +39,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Fixtures that take seconds before the first test that asks for them begins.
 DEAR = {"marks", "chromium", "jupyterlab"}
 SHARING = {"course", "browser"}  # shelves
-MARKS = ("tests/engine/test_export.py", "tests/engine/test_report.py")  # which ask for `marks`
+# Files that share a fixture of the session.
+TOGETHER = {
+    "tests/engine/test_export.py": "marks",
+    "tests/engine/test_report.py": "marks",
+    "tests/project/test_release.py": "packages",
+    "tests/project/test_wheel.py": "packages",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,9 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def group_of(nodeid: str) -> str:
     """The tests that one worker runs: a shelf that shares loaded assignments or a browser, files, or a file."""
     file = nodeid.partition("::")[0]
-    if file in MARKS:
-        return "marks"
-    return next((shelf for shelf in SHARING if file.startswith(f"tests/{shelf}/")), file)
+    return TOGETHER.get(file) or next((shelf for shelf in SHARING if file.startswith(f"tests/{shelf}/")), file)
 
 
 @pytest.hookimpl(optionalhook=True)

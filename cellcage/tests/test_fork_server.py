@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from sandboxes import Sandbox, lives
 
@@ -184,6 +185,7 @@ def test_closing_a_notebook_waits_until_its_processes_have_ended():
             assert closing.is_alive()
         finally:
             for process in below:
-                process.resume()
+                with contextlib.suppress(psutil.NoSuchProcess):  # some are ended meanwhile
+                    process.resume()
         closing.join(20)
         assert not closing.is_alive()

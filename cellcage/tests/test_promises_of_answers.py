@@ -6,6 +6,7 @@ Each promise has a test of its name.
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import time
 
@@ -202,7 +203,7 @@ def test_questions_cost_little(sandbox):
                 answer = read(next(calls.ask([(Call("ask", [times]), None)])))
             if times == 2:
                 assert answer.value == [2, 2]
-        assert answer.text == "no answer after 0.5 seconds of computing"
+        assert re.fullmatch(r"no answer after 0\.[0-9]+ seconds of computing", answer.text), answer.text
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged, judged_al
 from tests.helpers.selection import REST, one_in
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-some = pytest.mark.parametrize("assignment", one_in(4, ASSIGNMENTS), ids=lambda a: a.name)
+some = pytest.mark.parametrize("assignment", one_in(8, ASSIGNMENTS), ids=lambda a: a.name)
 
 
 def lost(result):

@@ -48,7 +48,7 @@ def marked(marker, prerequisites, answers):
     return {exercise.name: exercise for exercise in report.exercises}
 
 
-@pytest.mark.parametrize("prerequisites", one_in(4, BROUGHT.values(), first=1), ids=BROUGHT.keys())
+@pytest.mark.parametrize("prerequisites", one_in(8, BROUGHT.values(), first=1), ids=BROUGHT.keys())
 def test_what_is_brought_costs_nothing_here(marker, prerequisites):
     for result in marked(marker, prerequisites, model_answers(A5)).values():
         assert result.score == result.max_score, [(t.name, t.message) for t in result.tests if t.state != "passed"]
@@ -76,7 +76,7 @@ BLOCKS = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(2, BLOCKS))
+@pytest.mark.parametrize("name", one_in(4, BLOCKS))
 def test_a_mistake_in_the_block_costs_the_block_alone(marker, name):
     found = marked(marker, BROUGHT["own"], model_answers(A5) | {"DecoderBlock": BLOCKS[name]})
     wrong = found.pop("DecoderBlock")

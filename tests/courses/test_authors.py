@@ -205,8 +205,9 @@ def test_hidden_tests_take_two_fixtures_and_weights_are_numbers(tmp_path):
         assert words in finding.what and finding.path == path
 
 
-def test_after_an_interruption_nothing_is_in_order(tmp_path):
+def test_after_an_interruption_nothing_is_in_order(tmp_path, monkeypatch):
     """Neither Ctrl-C nor SIGTERM is an answer of the known mistake that runs at that moment."""
+    monkeypatch.setattr(local, "COURSE_SECONDS", 0.5)
     wait = "    import os, time\n    os.kill(os.getpid(), {number})\n    time.sleep(9)\n"
     head, _, tail = MISTAKES.partition("    return smallest(coins)\n")
     for number, kind in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)):

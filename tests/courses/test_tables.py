@@ -51,9 +51,10 @@ def test_right_answers_in_any_style_have_all_points(mark):
 
 
 @pytest.mark.slow
-def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark):
+@pytest.mark.parametrize("of_each", [1, pytest.param(None, marks=pytest.mark.catalogue)], ids=["first", "all"])
+def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark, of_each):
     found = {}
-    for answers in in_turn("wrong"):
+    for answers in list(in_turn("wrong"))[:of_each]:
         results = mark(**{name: answer(name, body) for name, (body, _) in answers.items()})
         found |= {(name, body): (results[name], fits) for name, (body, fits) in answers.items()}
     assert [key for key, (one, _) in found.items() if one.score == one.max_score] == []

@@ -25,13 +25,12 @@ from autograder.testing.values.core.comparing import arrays
 from cellcage.notebook_calls import read
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
-from tests.helpers.places import checkout, typed
 from tests.helpers.slips import cells
+from tests.project.conftest import ADDRESS
 
 WHEELS = ("cellcage", "multi_head_attention_course", "sandboxed_autograder")
 NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS]
 NEEDED = {"autograder": __version__, "cellcage": __version__, "attention_course": __version__}
-ADDRESS = "https://example.edu/a1"
 
 
 def python(code, *words, cwd=None, path=ROOT, **more):
@@ -122,17 +121,6 @@ def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
 
 
 # ---------------------------------------------------------------- what is in the packages
-
-
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory):
-    """What `make dist` writes, and the course's sdist, which nobody needs."""
-    pytest.importorskip("build", reason="make install brings it")
-    copy = checkout(tmp_path_factory.mktemp("dist") / "checkout")
-    typed(f"make dist ADDRESS={ADDRESS}", copy, PYTHONPATH=str(copy))
-    build = [sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy / "attention_course"]
-    subprocess.run(build, capture_output=True, check=True)
-    return copy / "dist"
 
 
 def unpacked(sdist):

@@ -38,13 +38,9 @@ def run(*command, cwd=None):
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
+def wheels(packages):
     """The course's, the sandbox's and the engine's, in this order."""
-    folder = tmp_path_factory.mktemp("wheels")
-    sources = (ROOT, ROOT / "cellcage", ROOT / "attention_course")
-    done, said = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, *sources)
-    assert done.returncode == 0, said
-    sandbox, course, engine = sorted(folder.glob("*.whl"))
+    sandbox, course, engine = sorted(packages.glob("*.whl"))
     return course, sandbox, engine
 
 

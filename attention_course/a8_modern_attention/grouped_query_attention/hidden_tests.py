@@ -131,7 +131,8 @@ class TestGroupedQueryAttention:
         before, got = self.attend(student, *self.SMALL, MASK), self.attend(student, *self.SMALL, ONE_EMPTY)
         hint = "If every key is hidden, what do you divide by, and what should come out?"
         others = [0, 2, 3, 4]
-        for part, other, what in zip(got, before, ("output", "weights"), strict=True):
+        for part, other, what, width in zip(got, before, ("output", "weights"), (3, 7), strict=True):
+            expect.shape(part, (6, 5, width), what=what)
             expect.finite(part, hint, what)
             expect.equal(part[:, 1], np.zeros_like(part[:, 1]), hint, f"{what} of a query that may attend to nothing")
             expect.close(part[:, others], other[:, others], hint, f"{what} of the other queries", ATOL)

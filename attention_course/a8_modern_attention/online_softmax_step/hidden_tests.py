@@ -53,6 +53,7 @@ class TestOnlineSoftmaxStep:
     def mixture(self, got):
         """The output if there were no more blocks."""
         _, total, mixed = got
+        expect.shape(total, mixed.shape[:-1], what="total")
         with np.errstate(all="ignore"):
             return mixed / total[..., np.newaxis]
 

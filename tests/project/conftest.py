@@ -1,0 +1,23 @@
+"""What `make dist` writes, once for all tests of packages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.places import checkout, typed
+
+ADDRESS = "https://example.edu/a1"
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    """What `make dist` writes, and the course's sdist, which nobody needs."""
+    pytest.importorskip("build", reason="make install brings it")
+    copy = checkout(tmp_path_factory.mktemp("dist") / "checkout")
+    typed(f"make dist ADDRESS={ADDRESS}", copy, PYTHONPATH=str(copy))
+    build = [sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy / "attention_course"]
+    subprocess.run(build, capture_output=True, check=True)
+    return copy / "dist"
