@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.notebook_checks import Finding
+from autograder.authoring.visible_page import not_shown
 from autograder.course.assignments import Assignment
 from autograder.course.content import Visible
 from autograder.diagnosis import visible_fingerprints
@@ -38,8 +39,10 @@ class Promises:
 def promises(assignment: Assignment) -> Promises:
     """Judge each known mistake by the visible tests and by the hidden ones.
 
-    Names are counted only if `visible_fingerprints.npz` is up to date.
+    A mistake with a reason in `not_shown.toml` may be green. Names are counted only if `visible_fingerprints.npz` is
+    up to date.
     """
+    reasons = not_shown(assignment)
     visible, suite = Visible(assignment.content.parent), Suite(assignment.suites)
     material = Material(suite, vars(assignment.reference()))
     findings = list[Finding]()
@@ -53,13 +56,13 @@ def promises(assignment: Assignment) -> Promises:
         all_of[mistake.exercise] += 1
         known = (verdict.result.diagnosis or "").split("-or-") if verdict.result.known_mistake else []
         named[mistake.exercise] += mistake.name in known
-        if verdict.passed:
+        if verdict.passed and not reasons.get(mistake.exercise, {}).get(mistake.name, "").strip():
             result = result_of(assignment, material, mistake)
             if (share := result.score / result.max_score) < GREEN:
                 path = assignment.content / mistake.exercise / "mistakes.py"
                 what = f"it passes all visible tests, and gets {share:.0%} of the points"
-                remedy = "Add a visible test with other numbers that it fails."
-                findings.append(Finding(path, mistake.name, what, remedy, blocks=False))
+                remedy = "Add a visible test with other numbers that it fails, or a reason to not_shown.toml."
+                findings.append(Finding(path, mistake.name, what, remedy))
     if not visible_fingerprints.is_fresh(assignment.content):
         return Promises(tuple(findings))
     counts = tuple((exercise, named[exercise], number) for exercise, number in all_of.items())
@@ -72,4 +75,4 @@ def _too_few(assignment: Assignment, counts: tuple[tuple[str, int, int], ...]) -
             path = assignment.content / exercise / "visible_tests.py"
             what = f"`check` names {found} of {number} known mistakes, which is less than two thirds"
             remedy = "Choose numbers for which wrong answers differ, and let a test set all parameters."
-            yield Finding(path, exercise, what, remedy, blocks=False)
+            yield Finding(path, exercise, what, remedy)

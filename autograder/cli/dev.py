@@ -44,9 +44,9 @@ def dev_check(
 
     In the sandbox, stubs must fail as not started, and solutions get full marks. Points must add up. Each exercise
     needs hidden tests, visible tests, a hint and at least two known mistakes that its hidden tests reject. Paired
-    script and release must be up to date, and the release contain no hidden test, solution or private file. It also
-    counts the known mistakes that the visible tests name, and lists those that pass all of them but get less than nine
-    tenths of the points. Exit code: 1 if there is something to fix.
+    script and release must be up to date, and the release contain no hidden test, solution or private file. The
+    visible tests must name two thirds of an exercise's known mistakes. A mistake that passes all of them must get nine
+    tenths of the points, or have a reason in `not_shown.toml`. Exit code: 1 if there is something to fix.
     """
     from autograder.authoring.course_check import check_course
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.authoring import visible_page
+from autograder.authoring.notebook_promises import promises
 from autograder.course import content
 from autograder.reports.heatmap import ROUNDED, Heatmap
 from autograder.student.calls import exercises_below, in_cells
@@ -48,6 +49,14 @@ def test_what_is_not_shown_is_there_and_not_caught(assignment):
     left = [(name, one) for name, table in visible_page.not_shown(assignment).items() for one in table]
     caught = {(row.mistake.exercise, row.mistake.name): row.checked or row.seen for row in rows_of(assignment)}
     assert [key for key in left if caught.get(key, True)] == []
+
+
+@pytest.mark.slow
+@some
+def test_what_is_green_gets_nine_tenths_and_two_thirds_have_a_name(assignment):
+    found = promises(assignment)
+    assert found.findings == ()
+    assert found.named
 
 
 @pytest.mark.catalogue

@@ -169,7 +169,7 @@ class TestChange:
 '''
 
 
-def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_told(tmp_path, monkeypatch):
+def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_to_mend(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
     assignment = course_with(tmp_path / "coins", **{"change/visible_tests.py": HEAD + WEAK}).assignment(NAME)
     found = promises(assignment)
@@ -177,10 +177,14 @@ def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_told(tm
     greedy, no_memory = found.findings
     assert (greedy.cell, no_memory.cell) == ("greedy", "no-memory")
     assert greedy.what == "it passes all visible tests, and gets 50% of the points"
+    assert greedy.blocks
     visible_fingerprints.write(assignment.content, {})
     found = promises(assignment)
     assert found.in_words == "known mistakes that the visible tests name: change 0 of 3"
     assert "`check` names 0 of 3 known mistakes" in found.findings[-1].what
+    assert found.findings[-1].blocks
+    (assignment.content / "not_shown.toml").write_text('[change]\ngreedy = "It needs a fourth coin."\nno-memory = " "\n')
+    assert [one.cell for one in promises(assignment).findings] == ["no-memory", "change"]
     (assignment.content / "change" / "visible_tests.py").write_text(
         HEAD + WEAK.replace("[5], 3), None", "[1, 3, 4], 6), 2")
     )
