@@ -54,8 +54,8 @@ def promises(assignment: Assignment) -> Promises:
         names = dict(material.reference) | {mistake.exercise: mistake.code}
         verdict = judged(mistake.exercise, Here(names, of_course=True), "", visible, names)
         all_of[mistake.exercise] += 1
-        known = (verdict.result.diagnosis or "").split("-or-") if verdict.result.known_mistake else []
-        named[mistake.exercise] += mistake.name in known
+        says = f"-or-{verdict.result.diagnosis}-or-" if verdict.result.known_mistake else ""
+        named[mistake.exercise] += f"-or-{mistake.name}-or-" in says
         if verdict.passed and not reasons.get(mistake.exercise, {}).get(mistake.name, "").strip():
             result = result_of(assignment, material, mistake)
             if (share := result.score / result.max_score) < GREEN:

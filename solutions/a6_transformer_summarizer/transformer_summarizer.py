@@ -935,12 +935,12 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # **By hand**, two words that ask, three that answer, one head of $d_k = 4$; `I` is the identity, and `|` puts two matrices side by side:
 #
 # $$x = \begin{pmatrix} 2 & 0 \\ 0 & 2 \end{pmatrix} \qquad \text{memory} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{pmatrix} \qquad
-# W_Q = W_K = (I \,|\, 0) \qquad W_V = 10\, I \qquad W_O = I$$
+# W_Q = (I \,|\, 0) \qquad W_K = \begin{pmatrix} 1 & 1 & 0 & 0 \\ 2 & -1 & 0 & 0 \end{pmatrix} \qquad W_V = 10\, I \qquad W_O = I$$
 #
 # | | scores | weights | output | weights if the third is padding | output |
 # | --- | --- | --- | --- | --- | --- |
-# | word 0 | 1, 0, 1 | 0.42, 0.16, 0.42 | 8.4, 5.8 | 0.73, 0.27, 0 | 7.3, 2.7 |
-# | word 1 | 0, 1, 1 | 0.16, 0.42, 0.42 | 5.8, 8.4 | 0.27, 0.73, 0 | 2.7, 7.3 |
+# | word 0 | 1, 2, 3 | 0.09, 0.24, 0.67 | 7.6, 9.1 | 0.27, 0.73, 0 | 2.7, 7.3 |
+# | word 1 | 1, -1, 0 | 0.67, 0.09, 0.24 | 9.1, 3.3 | 0.88, 0.12, 0 | 8.8, 1.2 |
 
 # %% [markdown]
 # **Bring your attention.** Much of this you have written before. Copy `torch_masked_attention` from assignment 2, and `torch_split_heads` and `torch_concat_heads` from

@@ -47,13 +47,17 @@ class TestPaddingMask:
             close(expect.array(student.padding_mask([0, 0], 3)), np.zeros((2, 1, 3)))
 
     def test_long_texts(self, student):
-        """Thirty texts with 20 to 600 words, and places for 600: each row has as many True as its text has words."""
+        """Thirty texts with 20 to 600 words, and one with 4,500: each row has as many True as its text has words."""
         lengths = np.arange(20, 620, 20)
         with shown("Which of your numbers is a size, and how far can each count?", lengths=lengths, max_length=600):
             mask = expect.array(student.padding_mask(lengths, 600))
             expect.shape(mask, (30, 1, 600))
             close(mask.sum(axis=2)[:, 0], lengths, "how many True each row has")
             close(mask[:, 0, 19], np.ones(30), "the twentieth place")
+        with shown("Which of your numbers is a size?", "exception", "shape", lengths=[4500], max_length=4600):
+            book = expect.array(student.padding_mask([4500], 4600))
+            expect.shape(book, (1, 1, 4600))
+            close(book.sum(), 4500, "how many True the row has")
 
     def test_call(self, student):
         """The arguments may come by name, and `lengths` stays as it is."""

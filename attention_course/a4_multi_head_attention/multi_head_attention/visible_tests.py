@@ -157,6 +157,8 @@ class TestMultiHeadAttention:
             X, (Q, K, V, O) = drawn(1, 4, width), (drawn(seed, width, width) / 3 for seed in (2, 3, 4, 5))  # noqa: E741
             with shown(question, "exception", "shape", num_heads=heads):
                 output, weights = self.attend(student, X, Q, K, V, O, heads, mask=mask)
+                side_by_side, _ = self.attend(student, X, Q, K, V, np.eye(width), heads, mask=mask)
+                close(output, side_by_side @ O, "output, beside what comes with the identity for W_O, times W_O")
                 own = zip(*(each_head(W, heads) for W in (Q, K, V)), each_head(O, heads, axis=0), strict=True)
                 alone = [self.attend(student, X, *matrices, 1, mask=mask) for matrices in own]
                 close(weights, np.concatenate([part for _, part in alone]), "weights")

@@ -44,13 +44,14 @@ class TestOutputProjection:
             close(expect.array(student.output_projection(heads, self.W_O)), np.array([[4.0, 5.0, 8.0]]))
 
     def test_two_words(self, student):
-        """Two words: each gets the numbers of its own heads."""
+        """Two words and a square W_O: each word gets the numbers of its own heads, times the columns of W_O."""
         heads = np.array([[[1.0, 2.0], [10.0, 20.0]], [[3.0, 4.0], [30.0, 40.0]]])  # head 0, then head 1
+        square = np.column_stack([self.W_O, [0.0, 0.0, 1.0, -1.0]])
         with shown(
-            "The second word is ten times the first. Which numbers come together in a row?", heads=heads, W_O=self.W_O
+            "The second word is ten times the first. Which numbers come together in a row?", heads=heads, W_O=square
         ):
-            wanted = np.array([[4.0, 5.0, 8.0], [40.0, 50.0, 80.0]])
-            close(expect.array(student.output_projection(heads, self.W_O)), wanted)
+            wanted = np.array([[4.0, 5.0, 8.0, -1.0], [40.0, 50.0, 80.0, -10.0]])
+            close(expect.array(student.output_projection(heads, square)), wanted)
 
     def test_two_texts(self, student):
         """Two texts of four words, three heads: in a batch each gives what it gives alone."""

@@ -43,3 +43,10 @@ class TestPositionalEncoding:
             far = expect.array(student.positional_encoding(300, 3))
             expect.shape(far, (300, 3))
             close(far[-1], [-0.5216, -0.8532, 0.6005], "the last row")
+
+    def test_a_book(self, student):
+        """The last of 4,500 positions, d_model = 3."""
+        with shown("How many rows has your table?", "exception", "shape", length=4500, d_model=3):
+            book = expect.array(student.positional_encoding(4500, 3))
+            expect.shape(book, (4500, 3))
+            close(book[-1], [0.24, 0.97, -0.26], "the last row", within=0.01)

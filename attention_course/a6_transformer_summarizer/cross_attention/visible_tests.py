@@ -144,9 +144,9 @@ SURE = np.array(
 @pytest.mark.exercise("cross_attention")
 class TestCrossAttention:
     # The example by hand: one head of d_k = 4, two words that ask, three that answer.
-    EYE, NARROW = np.eye(2), np.eye(2, 4)
+    EYE, W_K = np.eye(2), np.array([[1.0, 1.0, 0.0, 0.0], [2.0, -1.0, 0.0, 0.0]])
     MEMORY = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    BY_HAND = {"x": 2 * EYE, "memory": MEMORY, "W_Q": NARROW, "W_K": NARROW, "W_V": 10 * EYE, "W_O": EYE}
+    BY_HAND = {"x": 2 * EYE, "memory": MEMORY, "W_Q": np.eye(2, 4), "W_K": W_K, "W_V": 10 * EYE, "W_O": EYE}
 
     def tensors(self, given, *more):
         import torch
@@ -172,20 +172,20 @@ class TestCrossAttention:
         """The example by hand: a row for each of the two words that ask, a column for each of the three that answer."""
         with shown("Which text do the queries come from, and which one the keys?", **self.BY_HAND, num_heads=1):
             weights = self.attend(student, self.BY_HAND, 1)[1]
-            close(weights, [[[0.4223, 0.1554, 0.4223], [0.1554, 0.4223, 0.4223]]], "weights")
+            close(weights, [[[0.09, 0.2447, 0.6652], [0.6652, 0.09, 0.2447]]], "weights")
 
     def test_output(self, student):
-        """The example by hand: the first word gets (8.4, 5.8), the second (5.8, 8.4)."""
+        """The example by hand: the first word gets (7.6, 9.1), the second (9.1, 3.3)."""
         with shown("Whose values are blended, and with which weights?", **self.BY_HAND, num_heads=1):
-            close(self.attend(student, self.BY_HAND, 1)[0], [[8.4464, 5.7768], [5.7768, 8.4464]], "output")
+            close(self.attend(student, self.BY_HAND, 1)[0], [[7.5527, 9.0997], [9.0997, 3.3476]], "output")
 
     def test_padding_by_hand(self, student):
         """The example by hand, with the third word of memory as padding."""
         real = np.array([[True, True, False]])
         with shown("Who shares in the sum of a row?", **self.BY_HAND, num_heads=1, memory_padding=real):
             output, weights = self.attend(student, self.BY_HAND, 1, real)
-            close(weights, [[[0.7311, 0.2689, 0.0], [0.2689, 0.7311, 0.0]]], "weights")
-            close(output, [[7.3106, 2.6894], [2.6894, 7.3106]], "output")
+            close(weights, [[[0.2689, 0.7311, 0.0], [0.8808, 0.1192, 0.0]]], "weights")
+            close(output, [[2.6894, 7.3106], [8.808, 1.192]], "output")
 
     def test_one_place(self, student):
         """A memory of one word, two heads: whoever asks gives it the weight 1, and gets its values through W_O."""
@@ -246,7 +246,7 @@ class TestCrossAttention:
             close(self.attend(student, given, 3)[0], output, "output")
 
     def test_eight_heads(self, student):
-        """Eight heads: each answers as if alone. And three times x with a third of W_Q is the same."""
+        """Eight heads: each answers as if alone. And with a third of W_Q and three times W_K nothing changes."""
         given = self.drawn(4, 5, 8)
         with shown("Is the number of heads, or a width, written into your code?", "exception", "shape", num_heads=8):
             output, weights = self.attend(student, given, 8)
@@ -256,8 +256,10 @@ class TestCrossAttention:
             close(weights, np.concatenate([part for _, part in alone]), "weights")
             close(output, sum(part for part, _ in alone), "output")
         with shown("Is a number rounded on the way, or in half precision?"):
-            scaled = given | {"x": 3 * given["x"], "W_Q": given["W_Q"] / 3}
-            close(self.attend(student, scaled, 8)[0], output, "output")
+            large = given | {"x": 8 * given["x"]}
+            scaled = large | {"W_Q": given["W_Q"] / 3, "W_K": 3 * given["W_K"]}
+            for part, same in zip(self.attend(student, scaled, 8), self.attend(student, large, 8), strict=True):
+                close(part, same)
 
     def test_seventy_words(self, student):
         """Seventy words ask seventy, two of them padding, all in reverse order: the same answers in reverse order."""

@@ -42,10 +42,10 @@ class TestNextToken:
                 equal(self.token(student, counting(sure=0.2), [4, 8]), 9, "the next token")
 
     def test_adding(self, student):
-        """A model that adds up all it reads: after [4, 7, 3] comes 4, though every logit is far below zero."""
+        """A model that adds up all it reads: after [4, 7, 5] comes 6, though every logit is far below zero."""
         hint = "Does the model get to read every token, and is it the largest logit that you take?"
-        with shown(hint, model=ADDING, token_ids=[4, 7, 3]):
-            equal(self.token(student, adding(), [4, 7, 3]), 4, "the next token")
+        with shown(hint, model=ADDING, token_ids=[4, 7, 5]):
+            equal(self.token(student, adding(), [4, 7, 5]), 6, "the next token")
 
     def test_list_left_alone(self, student):
         """The list of ids is as before."""

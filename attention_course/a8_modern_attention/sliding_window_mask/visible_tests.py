@@ -26,10 +26,10 @@ class TestSlidingWindowMask:
         rows = "x.... xx... .xx.. ..xx. ...xx"
         self.judge(student, "Which words are the last two, counted from the word itself?", rows, 5, 2)
 
-    def test_two_sinks(self, student):
-        """Seven words, a window of 3, two sinks."""
-        rows = "x...... xx..... xxx.... xxxx... xxxxx.. xx.xxx. xx..xxx"
-        self.judge(student, "Which columns are the sinks, and who may see them?", rows, 7, 3, 2)
+    def test_three_sinks(self, student):
+        """Seven words, a window of 2, three sinks."""
+        rows = "x...... xx..... xxx.... xxxx... xxxxx.. xxx.xx. xxx..xx"
+        self.judge(student, "Which columns are the sinks, and who may see them?", rows, 7, 2, 3)
 
     def test_room_for_more(self, student):
         """Three words, a window of 5: all that came before."""
