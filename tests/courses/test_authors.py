@@ -183,7 +183,8 @@ def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_to_mend
     assert found.in_words == "known mistakes that the visible tests name: change 0 of 3"
     assert "`check` names 0 of 3 known mistakes" in found.findings[-1].what
     assert found.findings[-1].blocks
-    (assignment.content / "not_shown.toml").write_text('[change]\ngreedy = "It needs a fourth coin."\nno-memory = " "\n')
+    reasons = '[change]\ngreedy = "It needs a fourth coin."\nno-memory = " "\n'
+    (assignment.content / "not_shown.toml").write_text(reasons)
     assert [one.cell for one in promises(assignment).findings] == ["no-memory", "change"]
     (assignment.content / "change" / "visible_tests.py").write_text(
         HEAD + WEAK.replace("[5], 3), None", "[1, 3, 4], 6), 2")
