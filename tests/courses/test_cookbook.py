@@ -92,11 +92,21 @@ def test_the_commands_on_written_answers(tmp_path):
     assert "so the gap stays" in page
 
 
+# By page: its recipe that begins with nothing, where the notebook is, what the wrong answer gets, and `dev check` says.
+BEGINNINGS = {
+    "cookbook": ("The first hour", "a1_first", "first", "1.5 / 6", "a1_first: in order"),
+    "cookbook-pytorch": ("A module", "a2_layers", "layers", "0.6 / 3", "visible tests name: Highway 2 of 2"),
+}
+
+
 @pytest.mark.slow
-def test_the_first_hour(tmp_path):
-    """Its commands, typed one after the other, with the cell and the file written between them."""
-    found, course = blocks("The first hour"), Course(tmp_path)
+@pytest.mark.parametrize("page", BEGINNINGS)
+def test_a_recipe_that_begins_with_nothing(page, tmp_path):
+    """Its commands, typed one after the other, with the cell and the files written between them."""
+    recipe, name, notebook, points, checked = BEGINNINGS[page]
+    found, course = blocks(recipe, page), Course(tmp_path)
     ((wrong, words),) = wrong_answers(found)
+    place, exercise = f"{name}/{notebook}.ipynb", next(title[5:] for _, title, _ in found if title[:5] == "cell ")
     for language, title, text in found:
         if language == "sh":
             for line in text.splitlines():
@@ -104,26 +114,19 @@ def test_the_first_hour(tmp_path):
                     course = Course(tmp_path / line.removeprefix("cd "))
                     continue
                 if line.startswith("autograder grade"):
-                    hand_in(course, wrong)
+                    write_cell(course, f"assignments/{place}", f"submitted/ada/{place}", exercise, wrong)
                 said = said_by(course, *line.split()[1:])
+                assert "dev check" not in line or checked in said, said
         elif title.startswith("cell "):
-            write_cell(course, title.removeprefix("cell "), text)
-        elif title.endswith(".py"):
-            (course.assignment(NAME).content / title).write_text(text)
-    assert "ada, a1_first: 1.5 / 6" in said
+            write_cell(course, f"source/{place}", f"source/{place}", exercise, text.strip())
+        elif title.endswith((".py", ".toml")):
+            (course.assignment(name).content / title).write_text(text)
+    assert f"ada, {name}: {points}" in said, said
     assert not [one for one in words if one not in said], said
 
 
-def write_cell(course, name, text):
-    path = course.root / "source" / NAME / "first.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    next(cell for cell in notebook.cells if grade_id(cell) == name).source = text.strip()
-    nbformat.write(notebook, path)
-
-
-def hand_in(course, answer):
-    notebook = nbformat.read(course.root / "assignments" / NAME / "first.ipynb", as_version=4)
-    next(cell for cell in notebook.cells if grade_id(cell) == "gini").source = answer
-    path = course.root / "submitted" / "ada" / NAME / "first.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(notebook, path)
+def write_cell(course, source, target, name, text):
+    notebook = nbformat.read(course.root / source, as_version=4)
+    next(cell for cell in notebook.cells if grade_id(cell) == name).source = text
+    (course.root / target).parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, course.root / target)
