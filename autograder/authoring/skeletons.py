@@ -40,7 +40,7 @@ IMPORTS_OF = {"module": "import torch\nfrom torch import nn"}  # what a skeleton
 EXERCISE_FILES = ("hidden_tests.py", "mistakes.py", "visible_tests.py", "hint.toml")
 POINTS = 3
 NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
-IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
+IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap, hint"
 
 
 def begin_course(folder: Path, assignment: str, exercise: str) -> Iterator[Path]:

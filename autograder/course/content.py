@@ -159,6 +159,11 @@ class Visible:
         path = self.folder / self.assignment_of(exercise) / exercise / "hint.toml"
         return read_toml(path, Hint)
 
+    def nudge(self, exercise: str) -> str:
+        """A sentence on how to get its hints; empty if it has none, as a minimal exercise."""
+        has_hints = self.picture_of(exercise).with_name("hint.toml").is_file()
+        return f'`hint("{exercise}")` gives a first nudge.' if has_hints else ""
+
     def picture_of(self, exercise: str) -> Path:
         """The path of an exercise's example to draw, which need not exist. Raises `UnknownExercise`."""
         return self.folder / self.assignment_of(exercise) / exercise / "picture.toml"

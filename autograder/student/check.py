@@ -77,10 +77,9 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
         return _not_judged(name, reason, visible)
     if name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
-        first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
+        first_step = f"not started yet. {begin} {visible.nudge(name)}".strip()
     else:
-        has_hint = visible.picture_of(name).with_name("hint.toml").is_file()  # a minimal exercise has none
-        where = f", below the heading “{visible.hint_for(name).section}”" if has_hint else ""
+        where = f", below the heading “{visible.hint_for(name).section}”" if visible.nudge(name) else ""
         first_step = f"not started yet. Run the cell that defines `{name}` first{where}."
     return judged(name, InKernel(names), first_step, visible, names)
 

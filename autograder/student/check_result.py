@@ -189,7 +189,8 @@ class CheckResult:
 
     def _stuck(self) -> str:
         failed = self.culprit or (self.result if self.result.started and not self.passed else None)
-        return f'Stuck? `hint("{failed.name}")` gives a first nudge.' if failed else ""
+        nudge = self.visible.nudge(failed.name) if failed else ""
+        return f"Stuck? {nudge}" if nudge else ""
 
     def _caption(self) -> str:
         yours = f"`{self.result.name}` on a small example, yours and what it asks for"

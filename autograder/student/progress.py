@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from autograder.course.content import visible_around
+from autograder.course.content import Visible, visible_around
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
-from autograder.reports.html import block, paragraph
+from autograder.reports.html import block, paragraph, with_code
 from autograder.reports.plain_text import mistake_in
 from autograder.student.check_result import DONE, NOT_DONE, CheckResult, bar_parts
 from autograder.text import printable
@@ -78,6 +78,7 @@ def remember(checked: CheckResult, folder: Path) -> None:
 class Page:
     """All assignments, and how far each is. path: the file that holds the records"""
 
+    visible: Visible
     assignments: Mapping[str, Sequence[str]]
     records: Mapping[str, Record]
     path: Path
@@ -98,7 +99,7 @@ class Page:
             for name, exercises in self.assignments.items()
         )
         table = f'<table class="autograder-overview">{rows}</table>'
-        below = "".join(paragraph(escape(line)) for line in (self._next(), self._place()))
+        below = "".join(paragraph(with_code(line)) for line in (self._next(), self._place()))
         return block(paragraph(escape(self._headline())) + table + below, "Progress")
 
     def _place(self) -> str:
@@ -149,7 +150,7 @@ class Page:
         ]
         if not exercises:
             return "All of it is done. Well done!"
-        return f'Go on with {exercises[0]}. hint("{exercises[0]}") gives a first nudge.'
+        return f"Go on with {exercises[0]}. {self.visible.nudge(exercises[0])}".strip()
 
     def _bar(self, exercises: Sequence[str]) -> str:
         parts = bar_parts({exercise: COLOURS[self._state(exercise)] for exercise in exercises})
@@ -164,9 +165,10 @@ def _title(assignment: str) -> str:
 
 def page(folder: Path) -> Page:
     """The page for a student who works in `folder`."""
-    assignments = visible_around(folder, "").assignments()
+    visible = visible_around(folder, "")
+    assignments = visible.assignments()
     path = path_of(folder, assignments)
-    return Page(assignments, recorded(path), path)
+    return Page(visible, assignments, recorded(path), path)
 
 
 def progress() -> None:

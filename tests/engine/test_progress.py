@@ -49,7 +49,7 @@ def test_what_checks_have_found_is_on_the_page_and_a_mended_mistake_stays_there(
     assert "[#+--]" in said
     assert "begun: attention_scores" in said
     assert "met in attention_scores: no scaling\n" in said
-    assert 'Go on with attention_scores. hint("attention_scores")' in said
+    assert 'Go on with attention_scores. `hint("attention_scores")`' in said
     shown = work([right["attention_scores"]], 'check("attention_scores")', "progress()")
     assert "met in attention_scores: no scaling (mended)" in shown
     assert "[##--]" in shown
