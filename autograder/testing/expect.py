@@ -33,7 +33,7 @@ from cellcage.values.core.scalars_codec import WRITERS, Generated
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
-NO_ARRAY = ", where an array belongs"
+NO_ARRAY, NO_NUMBER = ", where an array belongs", ", where a number belongs"
 CHANGED_ARGUMENT = "argument"  # a cause
 
 
@@ -65,11 +65,15 @@ def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
 
 def numbers(value: Any) -> Any:
     """`value` as an array or as one number; fails if it is something else."""
+    return _numbers(value, NO_ARRAY)
+
+
+def _numbers(value: Any, expectation: str) -> Any:
     if isinstance(value, np.ndarray | np.generic | bool | int | float):
         return value
     if hasattr(value, "detach"):
         return value.detach().numpy()
-    fail_for_kind(value, NO_ARRAY)
+    fail_for_kind(value, expectation)
 
 
 def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:
@@ -115,7 +119,7 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
         return
     if wanted is None or type(wanted) in EXACT:
         if type(got) is not type(wanted):
-            fail_for_kind(got, ", which is not asked for", hint)
+            fail_for_kind(got, ", which is not asked for", hint, "" if what == "the result" else what)
         if not same_value(got, wanted):
             fail(f"{what} is not right.", hint, got=got)
         return
@@ -132,7 +136,8 @@ def _as_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
         wanted = np.asarray(wanted)
         got = _listed(got) if isinstance(got, list | tuple) else got
     kinds = complex if isinstance(wanted, complex) else ()
-    return [np.asarray(value if isinstance(value, kinds) else numbers(value)) for value in (got, wanted)]
+    expectation = NO_NUMBER if isinstance(wanted, int | float | complex | np.generic) else NO_ARRAY
+    return [np.asarray(value if isinstance(value, kinds) else _numbers(value, expectation)) for value in (got, wanted)]
 
 
 def _listed(value: Sequence[Any]) -> np.ndarray:

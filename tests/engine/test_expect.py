@@ -189,6 +189,10 @@ def test_equal():
         f"a masked weight at [0] is 1e-12, which is not right (1 of 2 values differs). {HINT}"
     )
     assert said(expect.equal, np.zeros(2), np.zeros(3)) == "the result has shape (2,), it should be (3,)."
+    assert said(expect.equal, None, 3) == "gave back None (is there a `return`?), where a number belongs."
+    assert said(expect.equal, np.ones(2), None, HINT, "the gradient of W") == (
+        f"the gradient of W is an array of shape (2,), which is not asked for. {HINT}"
+    )
 
 
 def test_equal_compares_all_that_cases_take():

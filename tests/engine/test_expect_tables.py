@@ -208,7 +208,7 @@ def test_close_takes_any_number_and_tables():
         expect.close(1 + 3j, 1 + 2j)
     with pytest.raises(expect.Mismatch):
         expect.close(10**400, 1.0)
-    with pytest.raises(expect.Mismatch, match="where an array belongs"):
+    with pytest.raises(expect.Mismatch, match="where a number belongs"):
         expect.close(1 + 0j, 1.0)
 
 
