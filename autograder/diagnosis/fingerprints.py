@@ -56,10 +56,14 @@ def fingerprint_of(answer: Answer) -> tuple[float, float]:
 
 
 def as_compared(answer: Answer) -> Answer:
-    """The answer with its value in the form that tests compare: a table, however its columns are ordered."""
+    """The answer with its value in the form that tests compare: a table, however its columns are ordered.
+
+    A number becomes NumPy's, so that it is compared up to rounding.
+    """
     if not isinstance(answer, Reply):
         return answer
     value = compared(answer.value)
+    value = np.float64(value) if isinstance(value, float) else value
     return answer if value is answer.value else replace(answer, value=value)
 
 

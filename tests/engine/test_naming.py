@@ -116,6 +116,21 @@ def test_a_table_is_looked_up_in_the_form_that_tests_compare():
     assert told_by(lambda x: table([5, 8])[["b", "a"]]) is None
 
 
+def test_a_number_is_looked_up_up_to_rounding_whether_it_is_pythons_or_numpys():
+    catalogue = Hypotheses(mistakes(first=lambda x: x.sum() / 3, second=lambda x: (1, 2.5)), {"f": lambda x: 4.0}, {})
+
+    def told_by(code):
+        calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in (TABLE, OTHER))]
+        found = diagnose(catalogue, "f", calls)
+        return found.cause.name if found else None
+
+    assert told_by(lambda x: float(x.sum()) * (1 / 3)) == "first"
+    assert told_by(lambda x: np.sum(x) / 3 + 1e-12) == "first"
+    assert told_by(lambda x: (np.int64(1), np.float64(2.5))) == "second"
+    assert told_by(lambda x: np.float32(x.sum() / 3)) is None
+    assert told_by(lambda x: x.sum() / 3 + 0.01) is None
+
+
 def test_each_rule_has_a_case():
     assert [name for name, _ in RULES] == list(CASES)
 

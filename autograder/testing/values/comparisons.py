@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
+import numpy as np
+
 from autograder.testing.values.comparison import Comparison
 from autograder.testing.values.pytorch.tensor_comparison import TensorComparison
 from autograder.testing.values.tables.table_comparison import TableComparison
@@ -42,9 +44,11 @@ def comparable(value: Any) -> tuple[Comparison, Any] | None:
 
 
 def compared(value: Any) -> Any:
-    """The value without what checks ignore by default; see `Comparison.compared`."""
+    """The value without what checks ignore by default: see `Comparison.compared`; NumPy's numbers become Python's."""
 
     def change(item: Any) -> Any:
+        if isinstance(item, np.float64 | np.integer | np.bool_):
+            return item.item()
         found = comparable(item)
         return item if found is None else found[0].compared(found[1])
 
