@@ -262,7 +262,7 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
 
 
 def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]:
-    """Gradients of sum(output * seed) by `leaves`; None where the output does not depend on a leaf."""
+    """Gradients of sum(output * seed) by `leaves`; None where the output does not depend on a leaf, or it is frozen."""
     import torch
 
     many = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else [value]
@@ -272,11 +272,13 @@ def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]
         for out, seed in zip(outputs, seeds, strict=False)
         if seed is not None and out.requires_grad and out.shape == seed.shape
     ]
-    if not pairs or not leaves:
+    trained = [leaf for leaf in leaves if leaf.requires_grad]
+    if not pairs or not trained:
         return [None] * len(leaves)
     # A scalar, not torch's own `grad_outputs`, which imports a symbolic-algebra package first: 250 ms.
     total = sum((out * seed.to(out.dtype)).sum() for out, seed in pairs)
-    return list(torch.autograd.grad(total, leaves, allow_unused=True))
+    found = iter(torch.autograd.grad(total, trained, allow_unused=True))
+    return [next(found) if leaf.requires_grad else None for leaf in leaves]
 
 
 def _not_leaf(leaf: Any) -> Any:
