@@ -263,7 +263,8 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
     catalogue = read_catalogue([path])
     found = len(catalogue.of(exercise))
     if found < MISTAKES:
-        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.", blocks=False)
+        what = f"{found} known mistake{'s' * (found != 1)}"
+        yield Finding(path, exercise, what, f"Enter {MISTAKES - found} more.", blocks=False)
     for mistake in catalogue:
         if not mistake.hint.strip():
             yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")

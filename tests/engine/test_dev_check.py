@@ -173,7 +173,7 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
         '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
     )
     found = [str(finding) for finding in course_check.known_mistakes(a1)]
-    assert any("'softmax': 1 known mistakes. Enter 1 more." in line for line in found)
+    assert any("'softmax': 1 known mistake. Enter 1 more." in line for line in found)
     assert any("'attention_scores': 0 known mistakes. Enter 2 more." in line for line in found)
     assert any("'typo': it is of sofmax, and not of softmax" in line for line in found)
 
