@@ -58,6 +58,11 @@ FORMS = {
     "bytes": "np.asarray(v).astype('float32').tobytes() if array else v",
     "class": "type('Odd', (), {'__repr__': lambda self: 1})()",
 }
+# What comes back here has no axes to cut, or cannot be multiplied.
+NO_ARRAYS = {"projection_shapes", "training_example", "summary_loss", "next_token", "greedy_summary", "ablate"} | {
+    "translation_test",
+    "cache_bytes",
+}
 HELPER = """
 def _odd(v, form=__FORM__):
     import numpy as np, torch
@@ -130,5 +135,8 @@ def test_a_notebook_full_of_it_is_graded(sandbox, assignment, form):
     with Marker(assignment, sandbox) as marker:
         report, _ = marker.mark_cells("odd", cells)
     assert report.status == "graded", report.reason
-    if form in {"none", "text", "nan", "empty", "dict", "lambda", "class", "float none", "html", "large"}:
-        assert all(exercise.score < exercise.max_score for exercise in report.exercises)
+    right = {exercise.name for exercise in report.exercises if exercise.score == exercise.max_score}
+    if form in {"none", "text", "dict", "lambda", "class", "html", "large"}:
+        assert not right
+    elif form in {"nan", "empty", "float none"}:
+        assert right <= NO_ARRAYS
