@@ -18,6 +18,7 @@ from autograder.diagnosis.differences import (
 from autograder.testing.values.core.comparing import allclose, numbers, same_value
 from cellcage.protocol.calls import Failure, Reply
 from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.pytorch.tensors import is_tensor
 
 IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # from autograd's messages
 
@@ -38,7 +39,7 @@ def kind(one: ComparedCall) -> str:
 def _type_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return "a NumPy array"
-    if hasattr(value, "detach"):
+    if is_tensor(value):
         return "a tensor"
     name = value.kind if isinstance(value, Generated) else type(value).__name__
     return f"an {name}" if name[:1] in "aeiou" else f"a {name}"

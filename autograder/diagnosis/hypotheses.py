@@ -23,6 +23,7 @@ from autograder.testing.student import Key, Recorded, has_chance
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, Why, answer_bytes, answer_of
 from cellcage.values.core.objects import Other
+from cellcage.values.pytorch.tensors import is_tensor
 
 FEW = 5  # planned calls on which each hypothesis is run if no fingerprints are saved
 
@@ -168,7 +169,7 @@ def _as_data(call: Call, answer: Answer) -> Answer:
 
 def _copied(value: Any) -> Any:
     """A copy that a mistake may write into."""
-    if hasattr(value, "detach"):
+    if is_tensor(value):
         return value.detach().clone()
     if isinstance(value, dict):
         return {key: _copied(item) for key, item in value.items()}

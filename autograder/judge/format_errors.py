@@ -31,6 +31,7 @@ from autograder.testing.hidden_tests import Outcome
 from autograder.testing.student import Recorded, parts_of
 from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply
+from cellcage.values.pytorch.tensors import is_tensor
 
 Answering = Callable[[Call], Answer]
 Rerun = Callable[[Answering], tuple[Outcome, Sequence[Recorded]]]  # runs a test once more, on these answers
@@ -215,12 +216,12 @@ def _arranged(actual: Any, expected: Any, places: Places, fill: Fill) -> Any:
 def _nan_like(returned: Any, expected: Any) -> Any:
     """NaN in the expected shape: a tensor if a returned value is one, else an array."""
     nan = np.full(tuple(expected.shape), np.nan)
-    return returned.new_tensor(nan) if hasattr(returned, "detach") else nan
+    return returned.new_tensor(nan) if is_tensor(returned) else nan
 
 
 def _unacceptable(returned: Any) -> Any:
     """A value of a wrong shape, dtype and content: every test that looks at it fails."""
-    return returned.new_tensor(np.nan).half() if hasattr(returned, "detach") else np.array(np.nan, dtype=np.float16)
+    return returned.new_tensor(np.nan).half() if is_tensor(returned) else np.array(np.nan, dtype=np.float16)
 
 
 def _seeds(seeds: Sequence[Any], places: Places, count: int) -> list[Any]:

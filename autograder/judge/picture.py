@@ -19,6 +19,7 @@ from autograder.testing.student_errors import Stopped
 from autograder.testing.values.core.comparing import numbers
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Instance, Reply
+from cellcage.values.pytorch.tensors import is_tensor
 
 MAX_MATRICES = 8
 
@@ -51,7 +52,7 @@ def draw(calls: ExerciseCalls, example: Example, name: str) -> Picture | None:
     value = answer.value
     if example.part is not None:
         value = value[example.part] if isinstance(value, tuple | list) and len(value) > example.part else None
-    if not isinstance(value, np.ndarray) and not hasattr(value, "detach"):
+    if not isinstance(value, np.ndarray) and not is_tensor(value):
         return None
     array = numbers(value)
     if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3):

@@ -17,6 +17,7 @@ import numpy as np
 from autograder.testing.values.comparisons import comparable
 from cellcage.protocol.calls import Call, Instance
 from cellcage.values.codec import Handle
+from cellcage.values.pytorch.tensors import is_tensor
 from cellcage.values.value_types import type_of
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
@@ -112,7 +113,7 @@ def _leaves(parts: Any) -> Iterator[Any]:
 
 def _is_harmless(value: Any, items: int) -> bool:
     """Whether it is of an expected kind, and by itself of an ordinary size."""
-    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "detach"):
+    if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
         shape = tuple(value.shape)
         if len(shape) > MAX_AXES or max(shape, default=1) > MAX_AXIS or math.prod(shape) > items:
             return False

@@ -24,6 +24,7 @@ from autograder.testing.values.comparisons import comparable
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
 from cellcage.values.codec import Handle
+from cellcage.values.pytorch.tensors import is_tensor
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
@@ -174,7 +175,7 @@ def passes_arrays(call: Call) -> bool:
 
 def in_torch(call: Call) -> bool:
     """Whether a call is about a module, or made with tensors."""
-    return call.instance is not None or any(hasattr(value, "detach") for value in call.given())
+    return call.instance is not None or any(is_tensor(value) for value in call.given())
 
 
 def _has_arrays(values: Iterable[Any]) -> bool:
@@ -182,7 +183,7 @@ def _has_arrays(values: Iterable[Any]) -> bool:
     return any(
         isinstance(value, np.ndarray | dict)
         or comparable(value) is not None
-        or hasattr(value, "detach")
+        or is_tensor(value)
         or (isinstance(value, HOLDS) and (_has_arrays(value) or not all(isinstance(item, int) for item in value)))
         for value in values
     )

@@ -22,6 +22,7 @@ from autograder.testing.mismatch import kind_of
 from autograder.testing.values.core.comparing import numbers
 from cellcage.values.core.arrays_codec import NAMES
 from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.pytorch.tensors import is_tensor
 
 NUMBER = (bool, int, float, np.generic)
 SEQUENCE = (list, tuple, deque, Generated)
@@ -76,14 +77,14 @@ def order_in(expected: Sequence[Any], actual: Any) -> list[int]:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or hasattr(value, "detach")
+    return isinstance(value, np.ndarray) or is_tensor(value)
 
 
 def _as_array(expected: Any, actual: Any) -> Any:
     if _is_array(actual):
-        is_same = hasattr(actual, "detach") == hasattr(expected, "detach")
+        is_same = is_tensor(actual) == is_tensor(expected)
         return actual if is_same else _of_kind(expected, numbers(actual))
-    if isinstance(actual, NUMBER) and (expected.ndim or not hasattr(expected, "detach")):
+    if isinstance(actual, NUMBER) and (expected.ndim or not is_tensor(expected)):
         return actual
     stacked, parts = _stacked(expected, actual), _parts(actual)
     arrays = [part for part in parts if _is_array(part)]
@@ -98,7 +99,7 @@ def _as_array(expected: Any, actual: Any) -> Any:
 
 def _of_kind(expected: Any, array: np.ndarray) -> Any:
     """The same numbers in the expected library."""
-    if not hasattr(expected, "detach"):
+    if not is_tensor(expected):
         return array
     import torch
 
@@ -204,7 +205,7 @@ def _as_dict(expected: dict[Any, Any], actual: dict[Any, Any]) -> Any:
 def _named(expected: Any) -> str:
     if isinstance(expected, np.ndarray):
         return "a NumPy array"
-    if hasattr(expected, "detach"):
+    if is_tensor(expected):
         return "a PyTorch tensor"
     if isinstance(expected, list | tuple):
         return f"a {type(expected).__name__} of {len(expected)}" if isinstance(expected, tuple) else "a list"

@@ -26,6 +26,7 @@ from autograder.testing.values.tables.table_comparison import difference as diff
 from cellcage.values.conversion import portable
 from cellcage.values.core.objects import Form, Other
 from cellcage.values.core.scalars_codec import WRITERS, Generated
+from cellcage.values.pytorch.tensors import is_tensor
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
@@ -46,7 +47,7 @@ def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
 
 def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """The numbers of a PyTorch tensor; fails if `got` is something else. `what` names one part of an answer."""
-    if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
+    if not is_tensor(got):
         fail_for_kind(got, _not(got, "a PyTorch tensor"), hint, what)
     return np.asarray(got.detach().numpy())
 
@@ -71,7 +72,7 @@ def numbers(value: Any) -> Any:
 def _numbers(value: Any, expectation: str) -> Any:
     if isinstance(value, np.ndarray | np.generic | bool | int | float):
         return value
-    if hasattr(value, "detach"):
+    if is_tensor(value):
         return value.detach().numpy()
     fail_for_kind(value, expectation)
 

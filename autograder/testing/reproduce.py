@@ -21,6 +21,7 @@ import numpy as np
 
 from autograder.testing.values.core.comparing import numbers
 from cellcage.protocol.calls import Call
+from cellcage.values.pytorch.tensors import is_tensor
 
 FEW = 48  # numbers that are written out
 DIGITS = 6  # of the factor that a suite scales by
@@ -72,7 +73,7 @@ class Notes:
             code = f"np.array({rows}, dtype={'bool' if array.dtype.kind == 'b' else array.dtype.name!r})"
         else:
             code = self._from_seed(array)
-        return f"torch.from_numpy({code})" if code and hasattr(value, "detach") else code
+        return f"torch.from_numpy({code})" if code and is_tensor(value) else code
 
     def _from_seed(self, array: np.ndarray) -> str:
         cast = "" if array.dtype == np.float64 else f".astype(np.{array.dtype.name})"

@@ -13,6 +13,7 @@ from cellcage.values.codec import encode
 from cellcage.values.core.arrays_codec import layout
 from cellcage.values.core.objects import Other, Record
 from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.pytorch.tensors import is_tensor
 from cellcage.values.value_types import type_of
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
@@ -104,7 +105,7 @@ def arrays(value: Any) -> list[np.ndarray]:
 
 def numbers(value: Any) -> np.ndarray:
     """An array or a tensor as an array."""
-    return np.asarray(value.detach() if hasattr(value, "detach") else value)
+    return np.asarray(value.detach() if is_tensor(value) else value)
 
 
 def change_of(before: Any, after: Any) -> str:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from cellcage.calling import watching
 from cellcage.calling.bounded_output import Bounded
-from cellcage.calling.proxy import from_handle, is_float_tensor, proxy
+from cellcage.calling.proxy import from_handle, proxy
 from cellcage.calling.ready_made import Watch
 from cellcage.files import FOLDER
 from cellcage.protocol.calls import (
@@ -38,6 +38,7 @@ from cellcage.protocol.calls import (
 from cellcage.values.codec import Handle, encode
 from cellcage.values.conversion import native
 from cellcage.values.core.scalars_codec import read_out
+from cellcage.values.pytorch.tensors import is_float_tensor
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",

@@ -23,6 +23,7 @@ from cellcage.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
 from cellcage.values.codec import Handle, encode
 from cellcage.values.conversion import native
 from cellcage.values.core.scalars_codec import WRITERS
+from cellcage.values.pytorch.tensors import is_float_tensor, is_tensor
 from cellcage.values.value_types import type_of
 
 PLAIN = (np.generic, float, str, list, tuple, dict, set, frozenset, deque, type(None), Handle, *WRITERS)
@@ -253,13 +254,3 @@ def _asked(ask: Ask, question: Call) -> Reply:
     if answer.kind is Kind.RAISED and answer.error in ("ValueError", "IndexError"):
         raise getattr(builtins, answer.error)(answer.text)
     raise Refused(answer.text)
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether it is a tensor of PyTorch. Does not import PyTorch."""
-    return hasattr(value, "detach") and hasattr(value, "is_floating_point")
-
-
-def is_float_tensor(value: Any) -> bool:
-    """Whether it is a tensor that may have a gradient."""
-    return bool(is_tensor(value) and value.is_floating_point())

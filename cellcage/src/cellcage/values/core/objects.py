@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from cellcage.values.pytorch.tensors import is_tensor
+
 NAME = 80  # characters of a type's, a field's or a column's name
 # Attributes by which code recognises arrays, tensors and modules. A field of such a name is read with brackets only, so
 # that a record is not mistaken for one of them.
@@ -92,7 +94,7 @@ def equal_data(first: Any, second: Any) -> bool:
         return first.keys() == second.keys() and all(equal_data(first[key], second[key]) for key in first)
     if isinstance(first, list | tuple | deque) and type(first) is type(second):
         return len(first) == len(second) and all(map(equal_data, first, second))
-    if hasattr(first, "detach") and hasattr(second, "detach"):
+    if is_tensor(first) and is_tensor(second):
         return equal_data(first.detach().numpy(), second.detach().numpy())
     return bool(first == second) or bool(first != first and second != second)
 
