@@ -2,12 +2,12 @@
 
 import numpy as np
 
-# The first word of the worked example: one query, two keys, two values. d_k = 4, so the scores are 2 / 2 and 6 / 2.
+# The first word of the worked example: one query, three keys, three values. d_k = 4: scores 2 / 2, 6 / 2 and 4 / 2.
 Q = np.array([[2.0, 0.0, 1.0, 1.0]])
-K = np.array([[1.0, 1.0, 0.0, 0.0], [2.0, 1.0, 2.0, 0.0]])
-V = np.array([[10.0, 0.0], [0.0, 10.0]])
-WEIGHTS = np.array([[0.1192, 0.8808]])
-OUTPUT = np.array([[1.1920, 8.8080]])
+K = np.array([[1.0, 1.0, 0.0, 0.0], [2.0, 1.0, 2.0, 0.0], [1.0, 0.0, 2.0, 0.0]])
+V = np.array([[10.0, 0.0], [0.0, 10.0], [-10.0, 10.0]])
+WEIGHTS = np.array([[0.0900, 0.6652, 0.2447]])
+OUTPUT = np.array([[-1.5470, 9.0997]])
 
 # Two texts, and no two sizes alike: three queries and four keys of width five, values of width six.
 QUERIES = np.array(

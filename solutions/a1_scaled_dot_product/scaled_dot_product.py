@@ -68,11 +68,12 @@ from attention_course import check, explore, heatmap, hint
 # %% [markdown]
 # ### A worked example: from embeddings to queries, keys and values
 #
-# Two words with tiny embeddings: $x_1 = (1, 0)$ picks the first row of each matrix, $x_2 = (1, 1)$ adds up both rows.
+# Three words with tiny embeddings: $x_1 = (1, 0)$ picks the first row of each matrix, $x_2 = (1, 1)$ adds up both rows, and
+# $x_3 = (0, 1)$ picks the second one.
 # Each query and key has $d_k = 4$ numbers, each value has two.
 
 # %% tags=["active-ipynb"]
-# x_1, x_2 = np.array([1.0, 0.0]), np.array([1.0, 1.0])
+# x_1, x_2, x_3 = np.array([1.0, 0.0]), np.array([1.0, 1.0]), np.array([0.0, 1.0])
 # W_Q = np.array([[2.0, 0.0, 1.0, 1.0],
 #                 [0.0, 1.0, 1.0, 0.0]])
 # W_K = np.array([[1.0, 1.0, 0.0, 0.0],
@@ -80,35 +81,37 @@ from attention_course import check, explore, heatmap, hint
 # W_V = np.array([[10.0, 0.0],
 #                 [-10.0, 10.0]])
 #
-# q_1 = x_1 @ W_Q                    # what the first word is looking for
-# k_1, k_2 = x_1 @ W_K, x_2 @ W_K    # what both words offer to be found by
-# v_1, v_2 = x_1 @ W_V, x_2 @ W_V    # what both words have to say
+# q_1 = x_1 @ W_Q                                       # what the first word is looking for
+# k_1, k_2, k_3 = x_1 @ W_K, x_2 @ W_K, x_3 @ W_K       # what the words offer to be found by
+# v_1, v_2, v_3 = x_1 @ W_V, x_2 @ W_V, x_3 @ W_V       # what the words have to say
 #
 # print("q_1 ", q_1)
-# print("k_1 ", k_1, " k_2 ", k_2)
-# print("v_1 ", v_1, " v_2 ", v_2)
+# print("k_1 ", k_1, " k_2 ", k_2, " k_3 ", k_3)
+# print("v_1 ", v_1, " v_2 ", v_2, " v_3 ", v_3)
 
 # %% [markdown]
 # ### ... and from there to the output, word by word
 #
-# The first word asks both words: how well does your key match my query? That is one dot product for each,
-# $q_1 \cdot k_1$ and $q_1 \cdot k_2$. Both are divided by $\sqrt{d_k} = 2$, and a softmax turns them into weights that
-# sum to 1. The output is the sum of the values, each times its weight.
+# The first word asks all three words: how well does your key match my query? That is one dot product for each,
+# $q_1 \cdot k_1$, $q_1 \cdot k_2$ and $q_1 \cdot k_3$. Each is divided by $\sqrt{d_k} = \sqrt 4$, and a softmax turns them into
+# weights that sum to 1. The output is the sum of the values, each times its weight.
 
 # %% tags=["active-ipynb"]
 # score_11 = q_1 @ k_1 / math.sqrt(4)  # (2 + 0 + 0 + 0) / 2 = 1
 # score_12 = q_1 @ k_2 / math.sqrt(4)  # (4 + 0 + 2 + 0) / 2 = 3
-# total = math.exp(score_11) + math.exp(score_12)
+# score_13 = q_1 @ k_3 / math.sqrt(4)  # (2 + 0 + 2 + 0) / 2 = 2
+# total = math.exp(score_11) + math.exp(score_12) + math.exp(score_13)
 # weight_11 = math.exp(score_11) / total
 # weight_12 = math.exp(score_12) / total
+# weight_13 = math.exp(score_13) / total
 #
-# print(f"scores   {score_11:.2f}  {score_12:.2f}")
-# print(f"weights  {weight_11:.2f}  {weight_12:.2f}   sum {weight_11 + weight_12:.2f}")
-# print("output  ", (weight_11 * v_1 + weight_12 * v_2).round(2))
+# print(f"scores   {score_11:.2f}  {score_12:.2f}  {score_13:.2f}")
+# print(f"weights  {weight_11:.2f}  {weight_12:.2f}  {weight_13:.2f}   sum {weight_11 + weight_12 + weight_13:.2f}")
+# print("output  ", (weight_11 * v_1 + weight_12 * v_2 + weight_13 * v_3).round(2))
 
 # %% [markdown]
-# The second word's key matches better, so the output is mostly the second word's value: about 12 % of $v_1$ and 88 %
-# of $v_2$. Stack all queries as rows of a matrix $Q$, all keys as rows of $K$, all values as rows of $V$, and the same
+# The second word's key matches best, so the output is mostly the second word's value: about 9 % of $v_1$, 67 %
+# of $v_2$ and 24 % of $v_3$. Stack all queries as rows of a matrix $Q$, all keys as rows of $K$, all values as rows of $V$, and the same
 # sums for all words at once become two matrix products. That is the formula at the top.
 #
 # Names for the sizes: **L** queries, **S** keys and as many values; **d_k** numbers in each query and key, **d_v** in
@@ -119,8 +122,8 @@ from attention_course import check, explore, heatmap, hint
 #
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
-# For $x = (1, 3)$: $e^1 \approx 2.72$, $e^3 \approx 20.09$, so the weights are $2.72 / 22.80 \approx 0.12$ and
-# $20.09 / 22.80 \approx 0.88$, as above.
+# For $x = (1, 3, 2)$: $e^1 \approx 2.72$, $e^3 \approx 20.09$ and $e^2 \approx 7.39$, together $30.19$. So the weights are
+# $2.72 / 30.19 \approx 0.09$, $20.09 / 30.19 \approx 0.67$ and $7.39 / 30.19 \approx 0.24$, as above.
 #
 # Two things to get right beyond the formula:
 #
@@ -155,7 +158,7 @@ def softmax(x, axis=-1):
 # check("softmax")
 
 # %% [markdown]
-# **What to notice.** Softmax looks only at *differences* between scores: $(1, 3)$ and $(101, 103)$ give the same
+# **What to notice.** Softmax looks only at *differences* between scores: $(1, 3, 2)$ and $(101, 103, 102)$ give the same
 # weights. But *sizes* matter, too: multiply all scores by ten, and one winner takes nearly everything.
 
 # %% tags=["active-ipynb"]
@@ -169,7 +172,7 @@ def softmax(x, axis=-1):
 #
 # $$\text{scores} = \frac{Q K^\top}{\sqrt{d_k}} \qquad (L \times d_k) \cdot (d_k \times S) \to (L \times S)$$
 #
-# Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 1 is $(1, 3)$.
+# Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 1 is $(1, 3, 2)$.
 #
 # **Why divide?** The *variance* of some numbers is the mean of their squared distances from their mean. If that mean is 0, its
 # square root says how large the numbers typically are. If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum
@@ -250,8 +253,8 @@ def attention_scores(Q, K):
 # $$\underbrace{\text{weights}}_{(L,\,S)} = \operatorname{softmax}(\text{scores}) \qquad
 # \underbrace{\text{output}}_{(L,\,d_v)} = \text{weights} \cdot \underbrace{V}_{(S,\,d_v)}$$
 #
-# In the worked example the first row of weights is $(0.12, 0.88)$, and the first row of the output is
-# $0.12 \cdot (10, 0) + 0.88 \cdot (0, 10) = (1.2, 8.8)$, or $(1.19, 8.81)$ with more digits.
+# In the worked example the first row of weights is $(0.09, 0.67, 0.24)$, and the first row of the output is
+# $0.09 \cdot (10, 0) + 0.67 \cdot (0, 10) + 0.24 \cdot (-10, 10) = (-1.5, 9.1)$, or $(-1.55, 9.10)$ with more digits.
 #
 # Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
 # and `attention_scores` from above. If one of them still has a mistake, this exercise is judged with right ones in their place.

@@ -139,7 +139,7 @@ def split_heads(X, num_heads):
     """Cut the last axis into heads; head i owns the columns i * d to (i + 1) * d.
 
     X: (..., L, d_model); `...` is any number of batch axes, also none
-    num_heads: how many heads, h
+    num_heads: how many heads, h, at least 1
 
     Returns (..., h, L, d) with d = d_model // h, in the dtype of X, which stays as it is.
     Raises ValueError where num_heads does not divide d_model.
@@ -294,7 +294,7 @@ def per_head_weights(W, num_heads):
     """Each head's own projection, cut from the weights of all heads.
 
     W: (d_in, h * d); num_heads divides its columns
-    num_heads: how many heads, h
+    num_heads: how many heads, h, at least 1
 
     Returns one array (h, d_in, d) in the dtype of W, which stays as it is; item i holds the
     columns i * d to (i + 1) * d of W.
@@ -387,7 +387,7 @@ def torch_split_heads(x, num_heads):
     """split_heads on a tensor, differentiable.
 
     x: (..., L, d_model), with any layout in memory
-    num_heads: how many heads, h
+    num_heads: how many heads, h, at least 1
 
     Returns (..., h, L, d) with d = d_model // h, in the dtype of x, which stays as it is.
     Raises ValueError where num_heads does not divide d_model.

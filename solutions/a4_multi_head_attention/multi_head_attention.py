@@ -123,7 +123,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     """The shapes of the four matrices of multi-head attention.
 
     d_model: width of a word's vector, before and after
-    num_heads: how many heads
+    num_heads: how many heads, at least 1
     d_k: width of one head's queries and keys
     d_v: width of one head's values
 

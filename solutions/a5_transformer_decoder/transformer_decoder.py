@@ -79,7 +79,7 @@ from attention_course import check, grading, heatmap, hint
 
 # %% [markdown]
 # **What to notice.** Exactly the same vectors: to attention in which all see all, a text is a *bag* of words. So a word has to
-# carry its place with it. We add to each embedding a vector that depends on the position alone.
+# carry its place with it. We add to each embedding a vector that depends only on the position.
 
 # %% [markdown]
 # ## 1. `positional_encoding`
@@ -398,7 +398,7 @@ class DecoderBlock(nn.Module):
     """One pre-norm block: causal multi-head attention, then the feed-forward network.
 
     d_model: width of a word's vector
-    num_heads: heads of the attention
+    num_heads: heads of the attention, at least 1
     d_ff: width between the two layers of the feed-forward network
 
     Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention,

@@ -83,7 +83,7 @@ def test_from_run_all_and_an_empty_stub_to_a_tick_and_validate(sit_down):
     cell, _ = tab.run('check("attention_scores")')
     sync_api.expect(cell).to_contain_text("✗ not yet")
     sync_api.expect(cell).to_contain_text(
-        "attention_scores(Q, K) with Q (1, 4), K (2, 4): the result came out as [[2, 6]], wanted [[1, 3]]"
+        "attention_scores(Q, K) with Q (1, 4), K (3, 4): the result came out as [[2, 6, 4]], wanted [[1, 3, 2]]"
     )
     sync_api.expect(cell).to_contain_text("Known mistake: no scaling.")
     yours, asked_for = cell.get_by_role("img").all()

@@ -175,7 +175,7 @@ def test_a_wrong_exercise_below_is_named_in_the_first_line_and_no_question_leads
         "Start there."
     )
     assert "Which of scores, softmax" not in repr(verdict)
-    assert "0.1192" in repr(verdict)  # what came out and what was wanted are still told
+    assert "0.6652" in repr(verdict)  # what came out and what was wanted are still told
     assert 'hint("attention_scores")' in repr(verdict)
     alone = examine("scaled_dot_product_attention", defined("softmax", ATTEND.replace("weights, ", "")))
     assert "which this calls" not in repr(alone)
@@ -233,9 +233,9 @@ def test_a_check_that_passes_says_nothing_of_others():
 def test_it_says_what_went_in_what_came_out_what_was_wanted_and_asks():
     verdict = examine("attention_scores", defined("softmax", WRONG))
     message = verdict.result.tests[0].message
-    assert "the result came out as `[[2, 6]]`, wanted `[[1, 3]]`" in message
+    assert "the result came out as `[[2, 6, 4]]`, wanted `[[1, 3, 2]]`" in message
     assert "What are the dot products divided by" in " ".join(repr(verdict).split())
-    assert message.endswith("What went in: `Q = [[2, 0, 1, 1]]`, `K = [[1, 1, 0, 0], [2, 1, 2, 0]]`.")
+    assert message.endswith("What went in: `Q = [[2, 0, 1, 1]]`, `K = [[1, 1, 0, 0], [2, 1, 2, 0], [1, 0, 2, 0]]`.")
     page = verdict._repr_html_()
     assert page.count("<summary>What went in</summary>") == 5
     assert page.count("<details open>") == 4  # the inputs of two texts are many, and folded away
@@ -245,7 +245,7 @@ def test_it_says_what_went_in_what_came_out_what_was_wanted_and_asks():
 def test_an_exception_tells_shapes_in_words_and_asks_about_them():
     verdict = examine("attention_scores", {"attention_scores": lambda Q, K: Q @ K})
     message = verdict.result.tests[0].message
-    assert "these two cannot be multiplied: 4 meets 2; a product with @ sums over" in message
+    assert "these two cannot be multiplied: 4 meets 3; a product with @ sums over" in message
     assert "gufunc" not in repr(verdict)
     assert "→ Which shape has each part of that line, and which one did you mean it to have?" in message
     assert "What went in: `Q = " in message

@@ -7,7 +7,7 @@ from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import ANY_SIZE, AXES, KEYS, NAMES, ORDER, PLACE, QUERIES, STAYS, K, Q
 
-SCORES = np.array([[1.0, 3.0]])
+SCORES = np.array([[1.0, 3.0, 2.0]])
 ALL_SCORES = np.array(
     [
         [[0.8944, 3.1305, 0.4472, 0.0], [-0.4472, -2.6833, -0.4472, -0.8944], [-1.7889, 1.7889, 0.4472, -0.4472]],
@@ -19,8 +19,8 @@ ALL_SCORES = np.array(
 @pytest.mark.exercise("attention_scores")
 class TestAttentionScores:
     def test_worked_example(self, student):
-        """The worked example: one query, two keys, scores 1 and 3."""
-        with shown("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
+        """The worked example: one query, three keys, scores 1, 3 and 2."""
+        with shown("The dot products are 2, 6 and 4. What comes next?", Q=Q, K=K):
             close(expect.array(student.attention_scores(Q, K)), SCORES)
 
     def test_three_queries(self, student):

@@ -35,7 +35,7 @@ class TestScaledDotProductAttention:
         return expect.array(output, what="output"), expect.array(weights, what="weights")
 
     def test_worked_example(self, student):
-        """The worked example: weights of about 0.12 and 0.88, output about (1.19, 8.81)."""
+        """The worked example: weights of about 0.09, 0.67 and 0.24, output about (-1.55, 9.10)."""
         with shown("Which of scores and softmax gives another number than by hand?", Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, WEIGHTS, "weights")
@@ -54,11 +54,11 @@ class TestScaledDotProductAttention:
 
     def test_query_of_zeros(self, student):
         """A query of zeros looks for nothing: it weighs all keys alike."""
-        zeros = np.zeros((3, 4))
-        with shown("Does each row of weights sum to 1? The output is half of each value.", Q=zeros, K=K, V=V):
+        zeros = np.zeros((5, 4))
+        with shown("Does each row of weights sum to 1? The output is a third of each value.", Q=zeros, K=K, V=V):
             output, weights = self.attend(student, zeros, K, V)
-            close(weights, np.full((3, 2), 0.5), "weights")
-            close(output, np.full((3, 2), 5.0), "output")
+            close(weights, np.full((5, 3), 1 / 3), "weights")
+            close(output, np.tile([0.0, 20 / 3], (5, 1)), "output")
 
     def test_two_texts(self, student):
         """Two texts at once: output (2, 3, 6) and weights (2, 3, 4)."""

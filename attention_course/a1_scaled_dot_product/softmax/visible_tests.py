@@ -10,10 +10,10 @@ from ..shared_visible_tests import NAMES, STAYS, WEIGHTS
 
 @pytest.mark.exercise("softmax")
 class TestSoftmax:
-    def test_two_scores(self, student):
-        """Scores 1 and 3 give weights of about 0.12 and 0.88."""
-        x = np.array([1.0, 3.0])
-        with shown("By hand, what is each of the two fractions?", x=x):
+    def test_three_scores(self, student):
+        """Scores 1, 3 and 2 give weights of about 0.09, 0.67 and 0.24."""
+        x = np.array([1.0, 3.0, 2.0])
+        with shown("By hand, what is each of the three fractions?", x=x):
             close(expect.array(student.softmax(x)), WEIGHTS[0])
 
     def test_two_rows(self, student):
@@ -50,12 +50,12 @@ class TestSoftmax:
             close(expect.array(student.softmax(np.tile(np.log(place), (70, 1)))), np.tile(place / 4656, (70, 1)))
 
     def test_large_scores(self, student):
-        """Scores 10001 and 10003 give the same weights as 1 and 3, and both rows may stand in one array."""
-        x = np.array([[10001.0, 10003.0], [1.0, 3.0], [-10001.0, -9999.0]])
+        """Scores 10,001, 10,003 and 10,002 give the same weights as 1, 3 and 2, also in one array with them."""
+        x = np.array([1.0, 3.0, 2.0]) + np.array([[10000.0], [0.0], [-10002.0], [-3.0]])
         with shown(
             "What may change in a fraction without changing its value, and must it be the same for each row?", x=x
         ):
-            close(expect.array(student.softmax(x)), np.repeat(WEIGHTS, 3, axis=0))
+            close(expect.array(student.softmax(x)), np.repeat(WEIGHTS, 4, axis=0))
 
     def test_far_apart(self, student):
         """Scores that are far apart: the largest takes all, in each column for itself."""

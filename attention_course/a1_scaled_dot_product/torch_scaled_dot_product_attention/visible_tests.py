@@ -39,7 +39,7 @@ class TestTorchScaledDotProductAttention:
         return expect.tensor(output, what="output"), expect.tensor(weights, what="weights")
 
     def test_worked_example(self, student):
-        """The worked example, in tensors: weights of about 0.12 and 0.88, output about (1.19, 8.81)."""
+        """The worked example, in tensors: weights of about 0.09, 0.67 and 0.24, output about (-1.55, 9.10)."""
         with shown("The formula is the same as in NumPy. Which line differs?", query=Q, key=K, value=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, WEIGHTS, "weights")
@@ -89,14 +89,14 @@ class TestTorchScaledDotProductAttention:
         attend, tensors = student.torch_scaled_dot_product_attention, self.tensors(Q, K, V)
         with shown("Which line lets go of it?", "exception", "shape", query=Q, key=K, value=V):
             arrives(attend.gradients(*tensors, seeds=[tensors[0][:, :2], None]).inputs, "query key value")
-            arrives(attend.gradients(*tensors, seeds=[None, tensors[0][:, :2]]).inputs[:2], "query key")
+            arrives(attend.gradients(*tensors, seeds=[None, tensors[0][:, :3]]).inputs[:2], "query key")
 
     def test_gradient_by_hand(self, student):
-        """If only the output's first number counts, the query's gradient is 10 * 0.1192 * 0.8808 * (k_1 - k_2) / 2."""
+        """If only the output's first number counts, the query's gradient is the sum of w_j (v_j + 1.55) k_j / 2."""
         tensors, seed = self.tensors(Q, K, V), self.tensors(np.array([[1.0, 0.0]]))
         with shown("Is the gradient the slope of every step?", query=Q, key=K, value=V):
             gradients = student.torch_scaled_dot_product_attention.gradients(*tensors, seeds=[*seed, None])
-            close(gradients.inputs[0], np.array([[-0.525, 0.0, -1.05, 0.0]]), "the gradient of query")
+            close(gradients.inputs[0], np.array([[0.5146, 1.0343, -1.0396, 0.0]]), "the gradient of query")
 
     def test_float32(self, student):
         """float32 gives float32, float64 gives float64, and what went in is as before."""
