@@ -17,19 +17,24 @@ import tomllib
 import zipfile
 
 import nbformat
+import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import fill
+from autograder.course.content import Visible
+from autograder.student.check import examine
 from tests.conftest import ROOT
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, said_by, small_course
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """As `autograder dev new-course` begins it, in a folder that holds nothing of the kit."""
-    return small_course(tmp_path_factory.mktemp("own") / "statistics")
+    """As `autograder dev new-course` begins it, in a folder that holds nothing of the kit; its mistakes have names."""
+    made = small_course(tmp_path_factory.mktemp("own") / "statistics")
+    said_by(made, "dev", "catalogue")
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,16 @@ def wheels(course, tmp_path_factory):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     return folder
+
+
+def test_a_courses_wheel_holds_what_students_may_have_and_check_names_mistakes_from_it(course, wheels):
+    package = wheels / "statistics_course"
+    held = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
+    files = {f"{NAME}/visible_fingerprints.npz", f"{NAME}/{EXERCISE}/visible_tests.py", f"{NAME}/{EXERCISE}/hint.toml"}
+    assert held == files | {"__init__.py", "course.toml"}
+    names = {"np": np}
+    exec(WRONG, names)
+    assert examine(EXERCISE, names, Visible(package)).result.diagnosis == "one-mean-for-all"
 
 
 def copy_of_the_kit(site):
