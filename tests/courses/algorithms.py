@@ -89,3 +89,38 @@ RIGHT = {
     "why": "It halves the list.",
 }
 FULL = {"middle-odd": 2, "middle-even": 3, "search": 4, "test-longest": 1, "files": 2}
+
+COUNTING = r'''
+#% text
+# Counting
+
+#% code
+from hashlib import sha1
+
+#% solution counts
+def counts(text):
+    """How often each word is in a text."""
+    ### BEGIN SOLUTION
+    words = text.split()
+    return {word: words.count(word) for word in words}
+    ### END SOLUTION
+
+#% tests counts-right 2
+# Check that counts gives the right dict
+assert counts("to be or not to be") == {"to": 2, "be": 2, "or": 1, "not": 1}
+
+#% tests counts-hidden 1
+### BEGIN HIDDEN TESTS
+assert counts("") == {}, "What has no words?"
+### END HIDDEN TESTS
+
+#% solution sum-of-five
+total = ...
+### BEGIN SOLUTION
+total = 1 + 2 + 4 + 8 + 16
+### END SOLUTION
+
+#% tests total 2
+assert sha1(str(total).encode()).hexdigest() == "632667547e7cd3e0466547863e1207a8c0c0c549"
+'''
+COUNTED = {"counts-right": 2, "counts-hidden": 1, "total": 2}

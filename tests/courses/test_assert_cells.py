@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from dataclasses import replace
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
-from nbgrader.api import Gradebook
 
 from autograder.course.assert_cells import AssertCell, released
 from autograder.course.assignments import Course
 from autograder.discovery import find_submissions
 from autograder.judge.assert_cells import credit
-from autograder.nbgrader.gradebook import grade_into_gradebook
-from autograder.submission import grade_id
 from autograder.worker.task import as_task
 from tests.courses.algorithms import FULL, RIGHT, SORTING
 from tests.courses.classic import classic_course, submit
-from tests.helpers.stock import stock
 
 NAME = "sorting"
-MIXED = RIGHT | {
-    "middle": "import sys\ndef middle(numbers):\n    return sorted(numbers)[len(numbers) // 2]",
-    "binary_search": "def binary_search(ordered, item):\n    return item // 2",
-    "longest": "def longest(words):\n    import sys\n    print('it warns', file=sys.stderr)\n    return 'APPLE'",
-}
-OF_MIXED = FULL | {"middle-even": 0, "search": 2, "test-longest": 0, "by-hand": None, "why": None, "plan": None}
 
 
 @pytest.fixture(scope="module")
@@ -39,47 +28,6 @@ def fresh(tmp_path_factory):
 @pytest.fixture
 def course(fresh, tmp_path):
     return Course(shutil.copytree(fresh.root, tmp_path / "course"))
-
-
-def cheat_where_it_is_locked(cells):
-    """Answers are written into cells that are not theirs, and one cell is gone."""
-    named = {grade_id(cell): cell for cell in cells}
-    named["data"].source = 'WORDS = ["A", "APPLE"]'
-    named["search"].source = "4"
-    named["middle-odd"].source += "\nmiddle = None"
-    cells.remove(named["files"])
-
-
-def auto_scores(course, student):
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
-        grades = book.find_submission_notebook(NAME, NAME, student).grades
-        return {grade.name: grade.auto_score for grade in grades}
-
-
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_stock_nbgrader_and_ours_give_the_same_marks(tmp_path):
-    """Numbers, text, files; partial credit, a warning, an exception; what a person grades, or left undone."""
-    course = classic_course(tmp_path / "course", **{NAME: SORTING})
-    edited = RIGHT | {"longest": "def longest(words):\n    return max(words).upper()", "by-hand": MIXED["by-hand"]}
-    del edited["why"]
-    submit(course, NAME, "mixed", **MIXED)
-    submit(course, NAME, "edited", cheat_where_it_is_locked, **edited)
-    ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
-    for student in ("mixed", "edited"):
-        stock(course.root, "autograde", [NAME], student)
-    outcomes = grade_into_gradebook(ours, [ours.assignment(NAME)], {"jobs": 1}, "auto", lambda one: None, True)
-    assert [(one.reason, one.no_feedback) for one in outcomes] == [(None, None)] * 2
-    assert auto_scores(ours, "mixed") == auto_scores(course, "mixed") == OF_MIXED
-    by_nbgrader = auto_scores(course, "edited")
-    assert by_nbgrader["files"] is None  # which nbgrader leaves out, and we put back
-    assert auto_scores(ours, "edited") == by_nbgrader | {"files": 2}
-    assert by_nbgrader["test-longest"] == 0
-
-    page = (ours.root / "feedback" / "edited" / NAME / f"{NAME}.html").read_text()
-    text = re.sub(r"<[^>]+>", "", page)
-    assert text.count("WORDS =") == 1  # put back, and shown once
-    assert "APPLE&quot;]" not in text and "SECRET" not in page
 
 
 # ---------------------------------------------------------------- in the sandbox

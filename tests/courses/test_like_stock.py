@@ -1,0 +1,170 @@
+"""A classic course of two notebooks, graded by stock nbgrader and by ours: the same marks for all honest work."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course.assignments import Course
+from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.submission import grade_id
+from tests.courses.algorithms import COUNTED, COUNTING, FULL, RIGHT, SORTING
+from tests.courses.classic import classic_course, submit
+from tests.helpers.stock import stock
+
+NOTEBOOKS = {"sorting": SORTING, "counting": COUNTING}
+BY_HAND = dict.fromkeys(("by-hand", "why", "plan"))
+STYLE = RIGHT | {
+    "counts": "from collections import Counter\ndef counts(text):\n    return Counter(text.split())",
+    "sum-of-five": "total = 2**5 - 1",
+}
+MIXED = STYLE | {
+    "middle": "import sys\ndef middle(numbers):\n    return sorted(numbers)[len(numbers) // 2]",
+    "binary_search": "def binary_search(ordered, item):\n    return item // 2",
+    "longest": "def longest(words):\n    import sys\n    print('it warns', file=sys.stderr)\n    return 'APPLE'",
+    "counts": "def counts(text):\n    return {word: text.count(word) for word in text.split(' ')}",
+    "sum-of-five": "total = '31'",
+}
+LOSES = STYLE | {
+    "middle": "def middle(numbers):\n    numbers.sort()\n    half = len(numbers) // 2\n"
+    "    return (numbers[half] + numbers[~half]) / 2",
+    "keep": "def keep(path, words):\n    open(path, 'w').write(' '.join(sorted(words)))",
+    "counts": "def counts(text):\n    return dict.fromkeys(text.split(), 1)",
+    "sum-of-five": "total = 32",
+}
+EDITED = STYLE | {"longest": "def longest(words):\n    return max(words).upper()"}
+HONEST = {"style": STYLE, "mixed": MIXED, "loses": LOSES, "empty": {}}
+CRASH = STYLE | {
+    "middle": "def middle(numbers):\n    import os\n    os._exit(0)",
+    "sum-of-five": "import ctypes\ntotal = ctypes.string_at(0)",
+}
+
+# The first drops asserts and replaces a function of the tests' own. The second's answers equal everything.
+DROPS = """\
+import ast
+import numpy.testing
+
+class Drop(ast.NodeTransformer):
+    def visit_Assert(self, node):
+        return ast.Pass()
+
+get_ipython().ast_transformers.append(Drop())
+numpy.testing.assert_allclose = lambda *values, **more: None
+"""
+ANYTHING = """\
+class Anything(str):
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return True
+"""
+FORGED = {
+    "drops": {
+        "middle": f"{DROPS}\ndef middle(numbers):\n    return 0",
+        "binary_search": "def binary_search(ordered, item):\n    return 0",
+        "longest": "def longest(words):\n    return ''",
+        "keep": "def keep(path, words):\n    open(path, 'w').close()",
+        "counts": f"{DROPS}\ndef counts(text):\n    return 0",
+        "sum-of-five": "total = 0",
+    },
+    "equals": {
+        "middle": f"{ANYTHING}\nimport numpy.testing\nnumpy.testing.assert_allclose = lambda *values: None\n"
+        "def middle(numbers):\n    return Anything()",
+        "binary_search": "def binary_search(ordered, item):\n    return Anything()",
+        "longest": "def longest(words):\n    return Anything()",
+        "keep": "Path.read_text = lambda path: type('Text', (), {'splitlines': lambda self: Anything()})()\n"
+        "def keep(path, words):\n    pass",
+        "counts": f"{ANYTHING}\ndef counts(text):\n    return Anything()",
+        "sum-of-five": "total = 0\nsha1 = lambda data: type('Digest', (), {'hexdigest': lambda self: Anything()})()",
+    },
+}
+OF_FORGED = {
+    "drops": dict.fromkeys(FULL | COUNTED, 0) | {"search": 0.2},  # asserts stay; 0 is right once
+    "equals": FULL | COUNTED,  # as `existing-course.md` says, a suite must compare outside
+}
+
+
+def cheat_where_it_is_locked(cells):
+    """Answers are written into cells that are not theirs, and one cell is gone."""
+    named = {grade_id(cell): cell for cell in cells}
+    if "data" in named:
+        named["data"].source = 'WORDS = ["A", "APPLE"]'
+        named["search"].source = "4"
+        named["middle-odd"].source += "\nmiddle = None"
+        cells.remove(named["files"])
+
+
+def scores(course, student):
+    """What tests give, by cell; None where a person is waited for, and where nothing was handed in."""
+    found = {}
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        for name in NOTEBOOKS:
+            grades = book.find_submission_notebook(name, name, student).grades
+            found |= {grade.name: grade.auto_score for grade in grades}
+    return found
+
+
+def hand_in(course, student, answers, change=lambda cells: None):
+    for name, text in NOTEBOOKS.items():
+        in_it = {cell: answer for cell, answer in answers.items() if re.search(rf"^#% \w+ {cell}\b", text, re.M)}
+        submit(course, name, student, change, **in_it)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The course graded by stock nbgrader, and by ours."""
+    course = classic_course(tmp_path_factory.mktemp("pair") / "course", **NOTEBOOKS)
+    shutil.copytree(course.root / "source", course.root / "submitted" / "good")
+    for student, answers in (HONEST | FORGED).items():
+        hand_in(course, student, answers)
+    hand_in(course, "edited", EDITED, cheat_where_it_is_locked)
+    ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
+    stock(course.root, "autograde", NOTEBOOKS)
+    hand_in(ours, "crash", CRASH)
+    outcomes = grade_into_gradebook(
+        ours, list(ours.assignments().values()), {"jobs": 1}, "auto", lambda one: None, True
+    )
+    assert {(one.reason, one.no_feedback) for one in outcomes} == {(None, None)}
+    return course, ours
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_honest_work_has_the_marks_of_stock_nbgrader_in_every_cell(graded):
+    """The solution, another style, partial credit, warnings, exceptions, nothing done, cells that are not theirs."""
+    by_stock, by_ours = ({who: scores(one, who) for who in ("good", *HONEST, "edited")} for one in graded)
+    assert by_stock["good"] == FULL | COUNTED | BY_HAND
+    assert [sum(filter(None, by_stock[who].values())) for who in HONEST] == [17, 10, 8, 0]
+    assert by_stock["edited"].pop("files") is None  # nbgrader leaves a deleted cell out, we put it back
+    assert by_ours["edited"].pop("files") == 2
+    assert by_ours == by_stock
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_a_crash_costs_its_own_cells_and_forgers_get_what_the_page_says(graded):
+    by_stock, by_ours = graded
+    lost = {"middle-odd": 0, "middle-even": 0, "total": 0}
+    assert scores(by_ours, "crash") == scores(by_ours, "style") | lost
+    for student, expected in OF_FORGED.items():
+        waits = {name: score for name, score in scores(by_ours, student).items() if name in BY_HAND}
+        assert scores(by_ours, student) == expected | waits, student
+        assert scores(by_stock, student) == scores(by_ours, "good") | waits | {"search": expected["search"]}
+
+
+@pytest.mark.catalogue
+@pytest.mark.slow
+def test_the_list_of_cells_on_a_page_follows_the_notebook_and_a_restored_cell_is_shown_once(graded):
+    ours = graded[1]
+    names = re.findall(r"#% \w+ ([\w-]+) \d", SORTING)
+    for student in ("good", "crash", "edited", "empty"):
+        page = (ours.root / "feedback" / student / "sorting" / "sorting.html").read_text()
+        in_order = [*(one for one in names if one != "files"), "files"] if student == "edited" else names
+        assert re.findall(r'<li><a href="#(?!comment-)([\w-]+)">', page) == in_order, student
+    page = (ours.root / "feedback" / "edited" / "sorting" / "sorting.html").read_text()
+    text = re.sub(r"<[^>]+>", "", page)
+    assert text.count("WORDS =") == 1
+    assert "APPLE&quot;]" not in text and "SECRET" not in page
