@@ -88,7 +88,7 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
         return
     path, problem = folder / assignment.notebook.name, name_problem(student)
     if problem is None and folder.is_symlink():
-        problem = f"the folder {folder.name} is a link; put the work itself there"
+        problem = f"the folder {folder.name} is a link; put the files themselves there"
     if problem is None:
         path, problem = notebook_in(folder, assignment)
     yield Submission(_id(student), assignment.name, path, problem, assignment.saved_model is not None)
@@ -204,7 +204,7 @@ def name_problem(student: str) -> str | None:
     """
     shown = f"the folder's name '{shown_name(student)}'"
     if student.startswith("."):
-        return f"{shown} begins with a dot, and nbgrader passes it over; rename it"
+        return f"{shown} begins with a dot, so nbgrader skips it; rename it"
     if any(unicodedata.category(character) in ENDS_LINES for character in student):
         return f"{shown} has a control character or half a character in it; rename it"
     if ACTS.search(student):

@@ -26,7 +26,7 @@ REMEDIES = {
     errno.EDQUOT: _ROOM,
     errno.EFBIG: "raise the limit on a file's size (ulimit -f)",
     errno.EMFILE: "raise the limit on open files (ulimit -n 1024)",
-    errno.ENFILE: "the whole machine has too many files open; end what is not needed",
+    errno.ENFILE: "the whole machine has too many files open; close what you do not need",
     errno.EAGAIN: "raise the limit on processes (ulimit -u 500), or use fewer --jobs",
     errno.ENOMEM: "give the machine more memory, or use fewer --jobs",
     errno.ENAMETOOLONG: "move it to a folder with a shorter path",

@@ -19,11 +19,11 @@ from autograder.worker.worker import Worker, one_worker
 
 GAINED = (
     "a crash, a loop or too much memory costs its own test cell, in a sandbox without a network",
-    "students' edits of cells that are not theirs are undone; hidden lines stand in no message and on no page",
+    "students' edits of other cells are undone; no message or page shows hidden lines",
 )
 LIMIT = (
-    "still as with only nbgrader: tests of plain asserts run beside the student's code, so a student who means to can "
-    "read or cheat them"
+    "as with only nbgrader, tests of plain asserts run beside the student's code, so students can read or cheat them "
+    "on purpose"
 )
 
 
@@ -87,7 +87,7 @@ def _lost(notebook: Notebook) -> Iterator[str]:
     """What the notebook's code does that is impossible when it is graded."""
     code = "\n".join(cell.text for cell in notebook.cells if cell.cell_type == "code")
     if "input(" in code:
-        yield "input() has nobody who types: it raises EOFError"
+        yield "nobody types at input(): it raises EOFError"
     if any(word in code for word in ("requests.", "urllib.request", "!pip", "%pip")):
         yield "there is no network: what is downloaded or installed in a cell is not there"
 

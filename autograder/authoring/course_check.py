@@ -48,7 +48,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
 from cellcage.protocol.calls import Failure, NoAnswer
 
-FIRST, UNCHECKED = "Mend this first.", "the rest could not be checked: "
+FIRST, UNCHECKED = "Fix this first.", "the rest could not be checked: "
 KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time"}
 SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
 MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
@@ -93,12 +93,12 @@ def _checked(course: Course, name: str, worker: Worker) -> Checked:
     try:
         assignment = course.assignment(name)
         findings = [*_modules(course), *_all(assignment, worker)]
-        # If something is to be mended first, this might not be possible.
+        # If something is to be fixed first, this might not be possible.
         found = Promises() if any(one.blocks for one in findings) else promises(assignment)
         kept = tuple(_once([*findings, *found.findings]))
         return Checked(name, _about(assignment, kept), kept, found.in_words)
     except CourseError as error:
-        return Checked(name, "1 to mend", (Finding(course.root / "source" / name, "", _reason(error), FIRST),))
+        return Checked(name, "1 to fix", (Finding(course.root / "source" / name, "", _reason(error), FIRST),))
 
 
 def _modules(course: Course) -> Iterator[Finding]:
@@ -177,7 +177,7 @@ def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]])
 
 def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
     if blocking := sum(finding.blocks for finding in findings):
-        return f"{blocking} to mend"
+        return f"{blocking} to fix"
     written = sum(assignment.graded_cells[name] for name in assignment.written)
     mistakes = len(read_catalogue(assignment.mistakes).mistakes)
     number = len(assignment.exercises)
@@ -251,11 +251,11 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     yield from _in_each(assignment.suites, check)
     saved = assignment.content / fingerprints.FILE
     if saved.exists() and not fingerprints.read(assignment.content):
-        what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
+        what = "does not match the catalogues beside it, so naming mistakes takes longer"
         yield Finding(saved, "", what, "Run `autograder dev catalogue`.", blocks=False)
     names = assignment.content / visible_fingerprints.FILE
     if names.exists() and not visible_fingerprints.is_fresh(assignment.content):
-        what = "is of other catalogues or visible tests than those beside it, so `check` may know fewer names"
+        what = "does not match the catalogues and visible tests beside it, so `check` may name fewer mistakes"
         yield Finding(names, "", what, "Run `autograder dev catalogue`.", blocks=False)
 
 
@@ -267,9 +267,9 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
         yield Finding(path, exercise, what, f"Enter {MISTAKES - found} more.", blocks=False)
     for mistake in catalogue:
         if not mistake.hint.strip():
-            yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
+            yield Finding(path, mistake.name, "it has no hint", "Ask what to look at; don't give the fix away.")
         if mistake.exercise != exercise:
-            yield Finding(path, mistake.name, f"it is of {mistake.exercise}, and not of {exercise}", "Is it a typo?")
+            yield Finding(path, mistake.name, f"it belongs to {mistake.exercise}, not to {exercise}", "Is it a typo?")
         elif exercise in suite.exercises():
             tried = functools.partial(_tried, path, assignment, suite, mistake)
             yield from _in_time(path, f"mistake {mistake.name!r}", tried)
@@ -303,7 +303,7 @@ def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -
         return [Finding(path, mistake.name, f"it only raises {text}", "Correct it: no student's answer is like that.")]
     if outcome and not isinstance(outcome.error, Mismatch | StudentError):
         what = f"the test {outcome.test.name} could not judge this mistake ({_in_words(outcome)})"
-        return [Finding(path, mistake.name, what, "Mend the test.")]
+        return [Finding(path, mistake.name, what, "Fix the test.")]
     if outcome is None and _accepted(assignment, suite, mistake):
         remedy = "Add a test to the hidden_tests.py beside it that it fails."
         return [Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)]
@@ -367,7 +367,7 @@ def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding
     try:
         example_in(path)
     except CourseError as error:
-        yield Finding(path, result.name, str(error).removeprefix(f"{path}: "), "Mend it.")
+        yield Finding(path, result.name, str(error).removeprefix(f"{path}: "), "Fix it.")
         return
     if drawn is None:
         yield Finding(path, result.name, "the solution gives no such picture", "Are arguments, rows and columns right?")
@@ -406,4 +406,4 @@ def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:
     for test in result.tests:
         if test.state != "passed":
             problem = f"{what} ({test.message.rstrip('.')})"
-            yield Finding(path, f"{result.name}, {test.name}", problem, "Mend the solution in source/, or the test.")
+            yield Finding(path, f"{result.name}, {test.name}", problem, "Fix the solution in source/, or the test.")

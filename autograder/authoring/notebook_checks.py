@@ -33,7 +33,7 @@ TELLING = 25  # characters of a solution's line, at least, to be recognised; `re
 class Finding:
     """A problem. `cell` is a cell of a notebook, a test, a mistake or an exercise; empty for a whole file.
 
-    blocks: it must be mended before release; False for parts that are not written yet
+    blocks: it must be fixed before release; False for parts that are not written yet
     """
 
     path: Path
@@ -85,7 +85,7 @@ def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
             key = numbered[0] if numbered else line if re.match(r"#+ ", line) else ""
             if key and key in seen:
                 what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
-                remedy = "Number it again; a hint leads to its heading by these words."
+                remedy = "Renumber it; a hint finds its heading by these words."
                 yield Finding(assignment.notebook, "", what, remedy)
             seen.setdefault(key, line)
 
@@ -187,7 +187,7 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
         try:
             table = read_toml(path, dict[str, str])
         except CourseError as error:
-            yield Finding(path, "", str(error).removeprefix(f"{path}: "), "Mend that line.")
+            yield Finding(path, "", str(error).removeprefix(f"{path}: "), "Fix that line.")
             continue
         if not path.is_file():
             what = f'it is missing, so `hint("{name}")` has nothing to say'
@@ -202,7 +202,7 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
             what = f"the notebook has no heading {table['section']!r}"
             yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
         for line in _leaked(source, "\n".join(map(str, table.values()))):
-            yield Finding(path, name, f"it tells {line!r}", "Ask, or name a place to look.")
+            yield Finding(path, name, f"it gives {line!r} away", "Ask, or name a place to look.")
 
 
 def _leaked(source: Any, text: str) -> list[str]:

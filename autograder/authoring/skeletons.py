@@ -51,9 +51,9 @@ def begin_course(folder: Path, assignment: str, exercise: str) -> Iterator[Path]
     _must_be_names(assignment, exercise)
     folder = folder.resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CourseError(f"{folder} is there already; name a folder that is empty or not there yet")
+        raise CourseError(f"{folder} is there already; name an empty or new folder")
     if is_handed_in(folder):
-        raise CourseError(f"{folder} is among submissions, where no course is looked for; take another place")
+        raise CourseError(f"{folder} is among submissions, where no course is looked for; choose another folder")
     package = _package(folder.name)
     names = {"my_course": package, "my-course": package.replace("_", "-")}
     for name, template in COURSE_FILES.items():
@@ -135,7 +135,7 @@ def _must_be_names(assignment: str, exercise: str) -> None:
     """Raise `CourseError` if a name is invalid, or the templates are not installed."""
     for name in (assignment, exercise):
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
-            raise CourseError(f"{name!r} is no name for Python: letters, digits and _, and no digit in front")
+            raise CourseError(f"{name!r} is not a Python name: letters, digits and _, and no digit in front")
     if not (TEMPLATES / "exercise").is_dir():
         raise CourseError("what students install cannot begin exercises; work with a copy of the kit's repository")
 
@@ -144,10 +144,10 @@ def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
     _must_be_names(assignment, exercise)
     for path in [_home(course) / assignment / exercise / name for name in EXERCISE_FILES]:
         if path.exists():
-            raise CourseError(f"{path} is there already; take another name, or that folder away")
+            raise CourseError(f"{path} exists already; choose another name, or remove that folder")
     for other in course.assignments().values():
         if exercise in [e.name for e in other.exercises]:
-            raise CourseError(f"{other.notebook}: there is an exercise {exercise!r} already; take another name")
+            raise CourseError(f"{other.notebook}: there is an exercise {exercise!r} already; choose another name")
 
 
 def _filled(template: str, names: Mapping[str, str]) -> str:

@@ -187,7 +187,7 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
 
 
 def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -> str:
-    """What to do if the exercise is not judged: mend the error of its cell if there is one, else begin."""
+    """What to do if the exercise is not judged: fix the error of its cell if there is one, else begin."""
     cells = [*zip(notebook.sources, results, strict=True)]
     for owner, (source, result) in zip(notebook.owners, cells, strict=True):
         if owner == name and (reason := cell_errors.why(source, result)):

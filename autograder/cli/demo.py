@@ -113,7 +113,7 @@ def run(folder: Path, course: Course, console: Console) -> None:
 def _copy_course(course: Course, folder: Path) -> None:
     mark = folder / ".autograder-demo"
     if folder.exists() and any(folder.iterdir()) and not mark.is_file():
-        raise CourseError(f"{folder} is not empty and no earlier demo; name another folder")
+        raise CourseError(f"{folder} is not empty and not an earlier demo; name another folder")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     mark.touch()

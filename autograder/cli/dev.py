@@ -21,7 +21,7 @@ Like = Annotated[
     Literal["function", "class", "module", "words"],
     Option(help="A function of arrays, a class with methods, a PyTorch module, or a function that returns text."),
 ]
-TO_MEND, CAN_WAIT = "  To mend before students get it:", "  Can wait:"
+TO_MEND, CAN_WAIT = "  To fix before students get it:", "  Can wait:"
 MAX_PRINTED = 20  # lines
 
 
@@ -30,7 +30,7 @@ def _course() -> Course:
     course = find_course()
     if not is_around(course):
         raise CourseError(
-            f"no course here: {Path.cwd()} is not in a course's folder. Call this there, or begin a course with "
+            f"no course here: {Path.cwd()} is not in a course's folder. Run this there, or create a course with "
             "`autograder dev new-course`"
         )
     return course
@@ -135,7 +135,7 @@ def sync() -> None:
     from autograder.authoring import generated_files
 
     if not say_written(generated_files.sync(_course())):
-        print("solutions/ and assignments/ are in step with source/")
+        print("solutions/ and assignments/ are up to date with source/")
 
 
 @dev.command(epilog="Example: autograder dev catalogue")

@@ -85,12 +85,14 @@ def _sandboxes() -> Iterator[Condition]:
         yield Condition("bubblewrap", LESS, no_bubblewrap, "its sandbox is not used", remedy)
     lost = landlock.what_is_lost()
     if no_landlock is not None:
-        also = "one sandbox in place of two" if no_bubblewrap is None else "its sandbox is not used"
+        also = "one sandbox instead of two" if no_bubblewrap is None else "its sandbox is not used"
         yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
     elif lost:
         yield Condition("Landlock", LESS, f"version {machine.landlock_version()}", lost, "a kernel from 6.12 on")
     else:
-        yield Condition("Landlock", GOOD, f"version {machine.landlock_version()}", "files, TCP and signals are kept in")
+        yield Condition(
+            "Landlock", GOOD, f"version {machine.landlock_version()}", "files, TCP and signals stay in the sandbox"
+        )
     backend, _ = machine.best_backend()
     state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
     yield Condition("sandbox", state, backend.summary(), MEANS[backend.isolates], remedy)
@@ -99,10 +101,10 @@ def _sandboxes() -> Iterator[Condition]:
 def _course(course: Course | None) -> Condition:
     """Whether student code can read the course: every sandbox shows the libraries, and what lies among them."""
     if course is None:
-        means = "call this in a course's folder to see whether it is out of reach"
+        means = "run this in a course's folder to see whether student code can reach it"
         return Condition("course", GOOD, "none here", means)
     if place := machine.shown_with(course.root):
-        means = f"student code must read {place} for the libraries in it, and so can read the course"
+        means = f"student code must read {place} for the libraries in it, and can read the course, too"
         return Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
     return Condition("course", GOOD, str(course.root), "out of student code's reach")
 
@@ -115,16 +117,16 @@ def _limits() -> Iterator[Condition]:
     if not machine.can_limit_as_a_whole():
         remedy = "root, a systemd user session, or a container that was given its own control group"
         means = "memory is limited for each process, and fewer processes are allowed"
-        yield Condition("control group", LESS, "none to be made", means, remedy)
+        yield Condition("control group", LESS, "cannot be created", means, remedy)
     else:
         means = "a submission's memory and processes are limited as a whole"
-        yield Condition("control group", GOOD, "can be made", means)
+        yield Condition("control group", GOOD, "can be created", means)
 
 
 def _user() -> Condition:
     """Whether student code has a user of its own: the kernel counts processes and open descriptors by user."""
     if os.getuid():
-        means = "what the kernel counts for a user is shared with your other programs"
+        means = "your other programs share the kernel's limits for this user"
         return Condition("user", LESS, f"an ordinary one ({os.getuid()})", means, "a user that runs nothing else")
     try:
         machine.reserve_a_user()

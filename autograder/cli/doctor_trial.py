@@ -53,7 +53,9 @@ def trial(course: Course | None) -> Iterator[Condition]:
             yield _loop(students)
             yield _model_answer(worker) if worker else _answer(students)
     except MachineError as error:
-        yield _failed("trial", str(error), "no submission can be run", "see the lines above, then ask again")
+        yield _failed(
+            "trial", str(error), "no submission can be run", "fix what the lines above say, then run this again"
+        )
 
 
 @contextlib.contextmanager
@@ -116,7 +118,7 @@ def _model_answer(worker: Worker) -> Condition:
         return _failed("model answer", str(error), means, "autograder dev check")
     marks = f"{points(report.score)} of {points(report.max_score)} points in {assignment.name}"
     if loss := first_loss(report):
-        remedy = f"mend what the lines above say; if there is nothing, autograder dev check {assignment.name}"
+        remedy = f"fix what the lines above say; if there is nothing, autograder dev check {assignment.name}"
         return _failed("model answer", report.reason or f"{marks} ({loss})", means, remedy)
     return Condition("model answer", GOOD, marks, "right answers get full marks")
 

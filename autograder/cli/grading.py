@@ -69,7 +69,7 @@ def grade_files(
         else:
             run_log = stack.enter_context(RunLog(json_file))
             if len(run_log):
-                console.print(f"going on: {len(run_log)} were graded before the last run was interrupted")
+                console.print(f"continuing: {len(run_log)} were graded before the last run was interrupted")
             graded = run_log.grade([(each, stamp(each, version(each.assignment))) for each in found], grade)
         stack.enter_context(progress)
         reports = []

@@ -37,7 +37,7 @@ def regrade(
     from autograder.cli.regrade import undo as undo_last
 
     if write and undo:
-        raise BadParameter("--write and --undo are two different things")
+        raise BadParameter("--write and --undo do not go together")
     course = find_course()
     if undo:
         undo_last(course, course.assignment(assignment), Console())
@@ -138,7 +138,7 @@ def withdraw(
     from autograder.nbgrader.regrade import is_graded, withdrawn, write_points
 
     if back and out_of_total:
-        raise BadParameter("--back and --out-of-total are two different things")
+        raise BadParameter("--back and --out-of-total do not go together")
     course = find_course()
     assignment = course.of_exercise(exercise)
     how = None if back else OUT_OF_TOTAL if out_of_total else FULL_POINTS
@@ -155,7 +155,7 @@ def withdraw(
     else:
         say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
-        print(f"{then.course_folder / COURSE} says so, too.")
+        print(f"{then.course_folder / COURSE} is up to date, too.")
 
 
 def extend(

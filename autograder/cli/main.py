@@ -83,14 +83,14 @@ def grade(
     course = _course_to_grade(folder, paths or [], assignment)
     options = GradingOptions(jobs, sandbox, scheduler, quiet)
     if gradebook and (paths or json_file):
-        raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
+        raise AutograderError("--gradebook grades what is in submitted/; leave out PATH and --json")
     if not gradebook and (feedback or force or accept_changes):
         raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if gradebook:
         warn(sandbox, course)
         raise Exit(grade_class(course, assignment, options, console, feedback, force, accept_changes))
     if not paths:
-        raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
+        raise AutograderError("nothing to grade: name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
     warn(sandbox, course)
     must_be_writable(json_file)
@@ -166,7 +166,7 @@ def check(
 
     course = course_at(folder) if folder else None
     if watch and json_file:
-        raise AutograderError("--watch and --json are two different things")
+        raise AutograderError("--watch and --json do not go together")
     if not watch:
         raise Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
     with contextlib.suppress(KeyboardInterrupt):
@@ -247,7 +247,7 @@ def main() -> None:
             full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
             if isinstance(error, OSError) and error.filename is None and error.errno in full:
                 reason = f"the output could not be written: {reason}"
-            message = f"{reason}. What was done so far is kept; the same command goes on from there"
+            message = f"{reason}. What was done so far is kept; run the same command to continue"
         with contextlib.suppress(OSError):
             Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {message}")))
         with contextlib.suppress(OSError):  # at exit Python flushes what could not be printed; it is dropped

@@ -48,7 +48,7 @@ def run(
     compared = regrading.compare(course, assignment, nbgrader, jobs, kind, only, still_marking(print))
     _show(compared, console)
     if only and compared[0].moves_points:
-        raise AutograderError(f"points have changed, which concerns everybody; autograder regrade {name} shows it")
+        raise AutograderError(f"points have changed, which affects everybody; autograder regrade {name} shows it")
     if all(each.problem for each in compared):
         say(console, "Nothing was written, because nobody could be graded.")
         raise Exit(1)
@@ -67,19 +67,19 @@ def run(
         )  # fmt: skip
     say(
         console,
-        f"Written; what was there before is in {folder}.",
-        *(f"nbgrader could not grade {shown_name(student)}; the marks there are the old ones." for student in failed),
+        f"Written. The old marks are in {folder}.",
+        *(f"nbgrader could not grade {shown_name(student)}; the old marks stay." for student in failed),
         f"To undo it: autograder regrade {name} --undo",
         "New feedback pages: autograder grade --gradebook --feedback",
     )
 
 
 def undo(course: Course, assignment: Assignment, console: Console) -> None:
-    """Bring back what the last regrade changed."""
+    """Restore what the last regrade changed."""
     students = regrading.undo(api(course.root), assignment)
     say(
         console,
-        f"Brought back the marks of {len(students)} students as they were before the last regrade.",
+        f"Restored the marks of {len(students)} students from before the last regrade.",
         "source/ keeps your edits: the next autograde or regrade uses them again.",
     )
 
@@ -120,7 +120,7 @@ def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
         if {change[0], CHECK + change[0]}.isdisjoint(each.withdrawn)
     ]
     if hidden := sum(after.manual is not None and after.auto != before.auto for _, before, after in changes):
-        yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
+        yield f"{hidden} manual grades stay although the tests now give other points; formgrader lists them."
     for students, problem in by_reason((shown_name(each.student), each.problem) for each in problems):
         yield f"{students} {'keep' if ', ' in students else 'keeps'} the old marks: {problem}"
 

@@ -300,7 +300,7 @@ class Course:
             if any(exercise.name == name for exercise in assignment.exercises):
                 return assignment
             if name in assignment.model_answers:
-                raise CourseError(f"{name} is a written question, and no exercise with tests")
+                raise CourseError(f"{name} is a written question, not an exercise with tests")
         raise CourseError(f"no exercise {name!r} in {self.root / 'source'}")
 
 
@@ -326,7 +326,7 @@ def no_course() -> CourseError:
     """The error for a missing course; its message says what to do."""
     return CourseError(
         f"no course here: {Path.cwd()} and the folders above hold no {CONFIG} beside a source/ folder. "
-        "What was handed in is not looked into; name your course with --course, or call this in its folder"
+        "Submissions are not searched; name your course with --course, or run this in its folder"
     )
 
 

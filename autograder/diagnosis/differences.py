@@ -118,7 +118,7 @@ def reshaped(a: np.ndarray, b: np.ndarray) -> str:
     if [n for n in a.shape if n != 1] == [n for n in b.shape if n != 1]:
         less = "lost" if a.ndim < b.ndim else "too many" if a.ndim > b.ndim else "elsewhere"
         return f"The numbers are right, but an axis of length 1 is {less}: the shape is {a.shape}."
-    return f"The numbers are right, but the shape is {a.shape}: axes are joined or cut."
+    return f"The numbers are right, but the shape is {a.shape}: axes are merged or split."
 
 
 @of_each_part
@@ -133,7 +133,8 @@ def cut_short(a: np.ndarray, b: np.ndarray) -> str:
     places = slice(0, min(n, m)), slice(max(n, m) - min(n, m), None)
     if less.size < 2 or not any(nearly_equal(less, more[(slice(None),) * axis + (place,)]) for place in places):
         return ""
-    return f"What is there is right, but axis {axis} has length {n}: it is {'cut short' if n < m else 'too long'}."
+    how = "cut short" if n < m else "too long"
+    return f"The numbers that are there are right, but axis {axis} has length {n}: it is {how}."
 
 
 def takes_large_numbers(call: Call) -> bool:
@@ -174,4 +175,4 @@ def _few_digits(a: np.ndarray, b: np.ndarray) -> str:
         return NOT_ALONE
     if (signs[1:] != signs[:-1]).mean() < UP_AND_DOWN:
         return UNLIKELY
-    return f"Your numbers have the right ones' first {int(-np.log10(share))} digits, and lose the rest."
+    return f"Your numbers agree with the right ones in the first {int(-np.log10(share))} digits, and lose the rest."

@@ -73,7 +73,7 @@ def inputs_changed(one: ComparedCall) -> str:
     replies = _with_right_value(one)
     if replies is None or same_value(*(reply.inputs for reply in replies)):
         return ""
-    return "The answer is right, but after the call an argument is no longer what it was."
+    return "The answer is right, but the call changes an argument."
 
 
 def _gradients(one: ComparedCall) -> tuple[list[Any], list[Any]]:

@@ -48,7 +48,7 @@ class Diagnosis:
 
 
 NON_DETERMINISTIC = Diagnosis(
-    Cause("another-answer-each-time", "Is there something random, or does something outlive a call?"),
+    Cause("another-answer-each-time", "Is something random, or does something survive from one call to the next?"),
     "The same call with the same arguments gave one answer first, and then another.",
     is_relation=True,
 )
@@ -150,7 +150,7 @@ def _evidence(compared: Compared, given: frozenset[int]) -> str:
         if count == 1:
             return f"{form} This mistake does the same."
         of = f"{len(given)} of the {count}" if given != compared.wrong else "both" if count == 2 else f"all {count}"
-        return f"{form} This mistake does the same in {of} calls where your answer is not what is asked for."
+        return f"{form} This mistake does the same in {of} calls where your answer is wrong."
     if len(given) < count:
         return f"This mistake gives exactly your answers in {len(given)} of {count} wrong calls."
     calls = {1: "the wrong call", 2: "both wrong calls"}.get(count, f"all {count} wrong calls")

@@ -52,11 +52,11 @@ def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset
 # The strongest evidence first: the first relation that explains all wrong answers is reported.
 OF_ANSWERS = (
     OfAnswer("another-kind", forms.kind,
-             "What is the type of what you give back, and which one does the docstring promise?"),
+             "What type do you return, and which one does the docstring promise?"),
     OfAnswer("another-dtype", forms.dtype,
              "Print the dtype after each line. After which line is it no longer the expected one?"),
     OfAnswer("another-shape", differences.reshaped,
-             "Write down the shape after each step: where does it part from the docstring's?"),
+             "Write down the shape after each step: where does it differ from the docstring's?"),
     OfAnswer("rounded", differences.rounded,
              "On which line are digits lost: is something rounded there, or is its dtype a small one?"),
     OfAnswer("another-length", differences.cut_short,
@@ -65,7 +65,7 @@ OF_ANSWERS = (
     OfAnswer("inputs-changed", forms.inputs_changed,
              "Print the arguments before and after the call. Which line writes into one?"),
     OfAnswer("gradient-missing", forms.gradients,
-             "Which step on the way gives a tensor that autograd knows nothing of?"),
+             "Which step gives a tensor that autograd does not track?"),
 )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iter
         axes_of = "1 axis" if only == 1 else f"{only} axes"
         yield Relation(
             "one-batch-layout",
-            f"With a first array of {axes_of} all is right; with more or fewer axes your code {how}.",
+            f"With a first array of {axes_of} everything is right; with more or fewer axes your code {how}.",
             "For how many axes is your code written? Could its axis numbers count from the end?",
             missed,
         )
@@ -148,7 +148,7 @@ def _up_to_a_size(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> It
             ends[missed].append(f"{what} is at most {max(right)}")
     for missed, found in ends.items():
         *others, last = found[:MOST_SIZES]
-        evidence = f"All is right where {last}; beyond it is not."
+        evidence = f"Everything is right where {last}, and nothing beyond that."
         if others:  # which of them it is, or whether it is their product, nobody knows
             at_most = f"{', '.join(others)} and {last}"
             evidence = f"In the calls that are right, {at_most}; in the wrong ones each of these is larger."

@@ -55,7 +55,7 @@ FORM = FormatError(0.0)  # the first test only: the values may all be right
 VIEW = FormatError(0.25)  # the numbers are wrong until the axes are understood
 DROPOUT = FormatError(  # no number is right as it stands
     0.25,
-    "there is a dropout, and it is on: numbers are dropped at random. When this is graded, none may be on.",
+    "a dropout is on and drops numbers at random. It must be off when this is graded.",
 )
 MISSING = FormatError(0.3)  # work that was not done
 

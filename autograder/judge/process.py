@@ -110,7 +110,7 @@ class _Loaded:
         raise CourseError(
             f"{self.assignment.content / test.exercise}: the solution itself fails {test.exercise}, {test.name} "
             f"({where}, {one_line(message):.200}){others}. "
-            f"Nothing was graded; `autograder dev check {self.assignment.name}` says what to mend, and "
+            f"Nothing was graded; `autograder dev check {self.assignment.name}` says what to fix, and "
             f"`autograder withdraw {test.exercise}` goes on without it"
         )
 

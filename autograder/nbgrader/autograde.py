@@ -99,17 +99,18 @@ class Autograde(NbGraderAutograde, PlainFiles):
     before is not graded again, unless the submission or the course has changed since.
     """
 
-    jobs = Integer(0, min=0, help="Workers side by side; 0: one a core from 60 submissions on.").tag(config=True)
-    scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
+    jobs = Integer(0, min=0, help="Number of workers; 0 means one, or one per core from 60 submissions on.").tag(
         config=True
     )
+    scheduler = Unicode("", help="Grade on the Dask cluster with this address.").tag(config=True)
     accept_changes = Bool(
-        False, help="Write marks that a change of the course has moved; `autograder regrade --undo` takes them back."
+        False,
+        help="Also write marks that differ because the course has changed; `autograder regrade --undo` undoes it.",
     ).tag(config=True)
-    only = List(Unicode(), help="Grade these students; all if there is none.")
-    saved = Bool(False, help="The caller has saved what there was before.")
-    reason = Unicode("", help="Why it is graded, for the history, if it is not only that there is something new.")
-    note = Unicode("", help="Goes into the history with the reason.")
+    only = List(Unicode(), help="Grade these students; all by default.")
+    saved = Bool(False, help="Whether the caller has saved the old marks.")
+    reason = Unicode("", help="Reason for the history, unless there is only new work.")
+    note = Unicode("", help="Note for the history, beside the reason.")
     workers: WorkerPool | None = None  # of a run over several assignments; otherwise each run opens a pool
     on_graded: Callable[[SubmissionOutcome], None] = staticmethod(lambda outcome: None)
 
@@ -271,7 +272,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         reason = in_words(error)
         if reason is None:
             self.log.error(traceback.format_exc())
-        return reason or f"nbgrader stumbled ({type(error).__name__}: {error})"
+        return reason or f"nbgrader failed ({type(error).__name__}: {error})"
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """nbgrader's own. It gives 0 for a notebook that has another name than the course's; this is undone here."""

@@ -40,9 +40,7 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
         try:
             book.find_student(student)
         except MissingEntry:
-            raise AutograderError(
-                f"the gradebook knows no {student}; autograder roster enters who is in class"
-            ) from None
+            raise AutograderError(f"the gradebook has no {student}; autograder roster enters the class") from None
         book.update_or_create_submission(name, student)
         book.grant_extension(name, student, minutes=longer.total_seconds() / 60)
         graded = has_scores(book.find_submission(name, student))

@@ -148,7 +148,7 @@ def _read(place: Path) -> Saved:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Saved)
     except msgspec.MsgspecError as error:
-        reason = f"{file} is damaged ({error}). Remove {place}; what was saved there cannot be brought back"
+        reason = f"{file} is damaged ({error}). Remove {place}; what was saved there cannot be restored"
         raise AutograderError(reason) from None
 
 
@@ -223,5 +223,5 @@ def _assignment(book: Gradebook, name: str) -> Any:
     try:
         return book.find_assignment(name)
     except MissingEntry:
-        reason = f"the gradebook knows no {name}; run `nbgrader generate_assignment {name}` first"
+        reason = f"the gradebook has no {name}; run `nbgrader generate_assignment {name}` first"
         raise AutograderError(reason) from None

@@ -29,7 +29,7 @@ from autograder.submission import read_notebook
 
 HEAD = ("student", "assignment", "exercise", "score", "max_score", "auto_score", "manual_score", "extra_credit",
         "needs_manual_grade", "comment", "late_submission_penalty", "timestamp", "problem")  # fmt: skip
-NOT_YET = "handed in, and not graded yet; run nbgrader autograde"
+NOT_YET = "handed in, but not graded yet; run nbgrader autograde"
 OLDER = "these are marks of earlier work: "
 
 

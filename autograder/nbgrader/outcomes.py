@@ -77,8 +77,8 @@ def left_alone(assignment: str, count: int) -> str:
     """What to do about marks that a change of the course would move."""
     return (
         f"{assignment}: the course has changed, and {count} {'students' if count > 1 else 'student'} would get other "
-        f"marks for the same work. Theirs are left as they were. `autograder regrade {assignment}` shows all of it, "
-        "and `--write`, or `autograder grade --gradebook --accept-changes`, writes it"
+        f"marks for the same work. The old marks stay. `autograder regrade {assignment}` shows the changes; `--write`, "
+        "or `autograder grade --gradebook --accept-changes`, writes them"
     )
 
 
@@ -87,7 +87,7 @@ def taken_back(assignment: str, count: int) -> str:
     subject = f"{count} {'students have' if count > 1 else 'student has'}"
     return (
         f"{assignment}: the course has changed, and {subject} other marks for the same work now. "
-        f"`autograder regrade {assignment} --undo` takes that back"
+        f"`autograder regrade {assignment} --undo` undoes that"
     )
 
 

@@ -204,7 +204,7 @@ def write(
 
 
 def undo(nbgrader: Any, assignment: Assignment) -> list[str]:
-    """Bring back what the last regrade changed. Returns the students."""
+    """Restore what the last regrade changed. Returns the students."""
     students = gradebook_backup.undo(nbgrader, assignment.name)
     for student in students:
         history.record(nbgrader.coursedir, assignment.name, student, "regrade undone", {})

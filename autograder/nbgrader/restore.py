@@ -20,10 +20,10 @@ from autograder.nbgrader.preprocessor import GradingContext, context_in
 from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
 
-LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
-NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
-ELSEWHERE = "*This cell is as it was released. The answer may be in another place; a person looks at it:*"
-COPIED = "*A copy of this cell has other words:*"
+LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
+NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no text by the student.*"
+ELSEWHERE = "*This cell is as it was released. The answer may be elsewhere; a person looks at it:*"
+COPIED = "*A copy of this cell has another text:*"
 # A picture as Colab pastes it. The name ends where base64 does, so the pattern takes linear time.
 _PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
 ATTACHMENT = "attachment:"  # begins the address of a picture that lies in its cell
@@ -120,7 +120,7 @@ def _name_copies(
             answer.source += f"\n\n{COPIED} {_as_plain(where)}"
             context.notices.append(
                 f"{shown_name(context.submission.student)}, {context.assignment.name}: "
-                f"a copy of the cell of '{name}' has other words: {where}. Grade both as one answer"
+                f"a copy of the cell of '{name}' has another text: {where}. Grade both as one answer"
             )
 
 

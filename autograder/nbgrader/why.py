@@ -80,7 +80,7 @@ def _exercises(now: Entry, report: Report | None) -> Iterator[str]:
         score, most = now.points[name]
         result = results.get(name)
         if name in now.by_hand:
-            reason = "given by a person"
+            reason = "graded by a person"
         elif result is None:
             reason = "no report"
         elif not result.started:
@@ -103,7 +103,7 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
     try:
         maximum = points_of(course_cells(coursedir, assignment))
     except MissingEntry:
-        raise AutograderError(f"the gradebook knows no {assignment.name}") from None
+        raise AutograderError(f"the gradebook has no {assignment.name}") from None
     if notebook.is_file() and now.suite == suite_digest(assignment, maximum):
         task = task_with_points(Submission(student, assignment.name, notebook), assignment, maximum)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
@@ -114,12 +114,12 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
             exercise.name for exercise in marked.report.exercises if not _agrees(exercise.name, exercise.score, now)
         ]
         if other:
-            return marked.report, f"Graded again just now, there are other points for {', '.join(other)}.", False
+            return marked.report, f"Graded again just now, with other points for {', '.join(other)}.", False
         return marked.report, f"Graded again just now, by the same tests (kit {now.kit}): the same points.", True
     if not stored_report.is_file():
         return None, "The course has changed since, and no report was kept.", True
     report = report_of(msgspec.json.decode(stored_report.read_bytes()))
-    return report, f"The course has changed since; this is the report of then (kit {now.kit}).", True
+    return report, f"The course has changed since; this is the report from then (kit {now.kit}).", True
 
 
 def _agrees(name: str, score: float, now: Entry) -> bool:

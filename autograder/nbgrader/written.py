@@ -114,7 +114,7 @@ def _enter(book: Gradebook, coursedir: Any, assignment: Assignment, decision: De
         return "the gradebook has no such answer"
     cell = _text_cells(coursedir, decision.student, assignment).get(decision.question)
     if cell is None or Answer(decision.student, cell.source).digest != decision.answer:
-        return "the answer is another one now; make the page again"
+        return "the answer has changed; make the page again"
     if grade.manual_score not in (decision.before, decision.score):
         return "somebody has graded it since; it is left as it is"
     grade.manual_score, grade.needs_manual_grade = decision.score, False

@@ -41,13 +41,13 @@ def notes(result: ExerciseResult) -> list[str]:
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
-            f"Your code calls {names}. Here it was judged with the right one in its place, so that what is wrong "
-            "there costs nothing here."
+            f"Your code calls {names}. Here it was judged with the right one in its place, so a mistake there "
+            "costs nothing here."
         )
     if result.mentions:
         found.append(
-            f"The cell mentions the ready-made {', '.join(result.mentions)}, and no call of it was noticed. "
-            "A person should look. This does not change the mark."
+            f"The cell mentions the ready-made {', '.join(result.mentions)}, but no call of it was noticed. "
+            "A person should look at it. This does not change the mark."
         )
     if result.not_produced:
         found.append(f"The grader could not produce {', '.join(result.not_produced)}. This does not change the mark.")

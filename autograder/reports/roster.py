@@ -40,10 +40,10 @@ def read_roster(path: Path) -> list[Person]:
         if not person.id:
             raise AutograderError(f"{path}, line {number}: no id; {FORM}")
         if person.id in found:
-            raise AutograderError(f"{path}, line {number}: {person.id!r} stands there twice; take one of them away")
+            raise AutograderError(f"{path}, line {number}: {person.id!r} appears twice; remove one")
         found[person.id] = person
     if not found:
-        raise AutograderError(f"{path} names nobody; {FORM}")
+        raise AutograderError(f"{path} lists nobody; {FORM}")
     return list(found.values())
 
 

@@ -41,7 +41,7 @@ def _picture(result: ExerciseResult) -> str:
         drawn = heatmap(own, rows=picture.rows, columns=picture.columns).plain_html()
         return paragraph(f"What your {name} gives for a small example:") + drawn
     pictures = beside(own, wanted, picture.rows, picture.columns)
-    head = paragraph(f"{name} on a small example, yours and what it asks for{in_words(differing(pictures))}")
+    head = paragraph(f"{name} on a small example, your result and the expected one{in_words(differing(pictures))}")
     drawn = "".join(one.plain_html() for one in pictures)
     return f'{head}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
 

@@ -169,7 +169,7 @@ class CheckResult:
         if home == self.visible.assignment_of(self.result.name):
             return f"`{culprit.name}`, which this calls, {state}. Start there."
         prerequisite = f"`{culprit.name}`, which this calls and you bring from {home.partition('_')[0]}, {state}."
-        return f"{prerequisite} Start there; grading puts a right one in its place."
+        return f"{prerequisite} Start there; grading uses a right one in its place."
 
     def _tests(self) -> tuple[TestResult, ...]:
         """The tests as they are shown. If another exercise may be the cause, they ask no misleading question."""
@@ -193,9 +193,9 @@ class CheckResult:
         return f"Stuck? {nudge}" if nudge else ""
 
     def _caption(self) -> str:
-        yours = f"`{self.result.name}` on a small example, yours and what it asks for"
+        yours = f"`{self.result.name}` on a small example, your result and the expected one"
         if self.result.picture is None:
-            return f"{yours}: yours cannot be drawn yet."
+            return f"{yours}: your result cannot be drawn yet."
         return yours + in_words(differing(self._pictures()))
 
     def _shown_pictures(self) -> list[Heatmap]:

@@ -27,7 +27,7 @@ def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
         raise ValueError(f"explore takes one parameter with its values, such as width=(4, 16, 64), not {len(values)}")
     ((name, chosen),) = values.items()
     if not len(chosen):
-        raise ValueError(f"{name} has no values to go through")
+        raise ValueError(f"{name} has no values to show")
     return Exploration(draw, name, list(chosen))
 
 

@@ -28,7 +28,7 @@ class Help:
         self.title = f"{exercise}: hint {level} of {LEVELS}"
         self.more = f'Try it first. `hint("{exercise}")` again goes one step further.'
         if level == LEVELS:
-            self.more = "That is all there is. A classmate, or your instructor, can look at your code with you."
+            self.more = "That was the last hint. A classmate, or your instructor, can look at your code with you."
 
     def __repr__(self) -> str:
         lines = [f"  {n}. {text}" for n, text in enumerate(self.lines, start=1)]

@@ -130,14 +130,14 @@ class Page:
         return f"{done} of {len(exercises)}" if done or begun else "not begun"
 
     def _details(self, exercises: Sequence[str]) -> list[str]:
-        """The exercises that are begun, and the known mistakes that the student has met, with those that are mended."""
+        """The exercises that are begun, and the known mistakes that the student has met, with those that are fixed."""
         begun = self._in("begun", exercises)
         details = [f"begun: {', '.join(begun)}"] if begun else []
         for exercise in exercises:
             record = self.records.get(exercise)
             if record is not None and record.mistakes:
                 names = ", ".join(printable(name.replace("-", " ")) for name in record.mistakes)
-                details.append(f"met in {exercise}: {names}{' (mended)' if record.passed else ''}")
+                details.append(f"met in {exercise}: {names}{' (fixed)' if record.passed else ''}")
         return details
 
     def _next(self) -> str:
@@ -149,7 +149,7 @@ class Page:
             *self._in("open", self._every()),
         ]
         if not exercises:
-            return "All of it is done. Well done!"
+            return "Everything is done. Well done!"
         return f"Go on with {exercises[0]}. {self.visible.nudge(exercises[0])}".strip()
 
     def _bar(self, exercises: Sequence[str]) -> str:

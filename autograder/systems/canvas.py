@@ -22,17 +22,17 @@ from autograder.systems.collecting import GROUPS, Handed, Owner, collected_as
 from autograder.systems.system import Return, System
 
 HEAD = ("Student", "ID", "Section")
-HIDDEN = "while Canvas hides the names, it takes no marks from a file"
+HIDDEN = "Canvas imports no marks while it hides names"
 DUE = 'nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets it, then collect again'
 _NO_FOLDER = (
-    "Canvas names a file like this, and here it is a folder, of which nothing is collected; rename it if it is the "
-    "zip of the whole class"
+    "this folder has a name that Canvas gives to files, so nothing in it is collected; rename it if it is the zip "
+    "of the whole class"
 )
 _TWO_READINGS = (
-    "this may be of {ids}; enter the class with autograder roster and collect again, or unpack the zip into archive/ "
-    "in its place, and write the number that is part of a person's or a file's own name there with a hyphen (doe-22)"
+    "this may be of {ids}; enter the class with autograder roster and collect again, or replace the zip by its "
+    "unpacked files, and write the number that is part of a person's or a file's own name with a hyphen (doe-22)"
 )
-_NO_FILE = "a {what} was handed in, and no file"
+_NO_FILE = "a {what} was handed in, but no file"
 
 
 class Canvas(System):
@@ -111,7 +111,7 @@ class Canvas(System):
         name = coursedir.assignment_id
         due = due_date(coursedir, name)
         if due is None:
-            self.log.warning("%s has no due date, so that late work is not told apart; %s", name, DUE.format(name=name))
+            self.log.warning("%s has no due date, so late work cannot be recognised; %s", name, DUE.format(name=name))
             return ""
         return f"{due + timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 

@@ -38,12 +38,14 @@ GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line 
 _GROUPS_FORM = "its first line should be: group,student"
 SHOWN = 3  # names of files in a sentence
 _WAS_GROUP = (
-    "removed {folder}, which an earlier collect had made: {group} is a group of {file} now. If it was graded, this "
-    "takes it out of the gradebook: nbgrader db student remove '{group}' --force"
+    "removed {folder}, which an earlier collect had made: {group} is now a group in {file}. If it was graded, remove "
+    "it from the gradebook: nbgrader db student remove '{group}' --force"
 )
-_NOT_IN_DOWNLOAD = "submitted/ also has work of these, who are not in this download; remove what should not be graded"
+_NOT_IN_DOWNLOAD = (
+    "submitted/ also has work by these students, who are not in this download; remove what should not be graded"
+)
 _NOT_IN_CLASS = "the roster in the gradebook has nobody with these ids; correct wrong names in archive/, or the roster"
-_NO_SUCH_GROUP = f"{GROUPS} has these groups, and nothing was collected for them"
+_NO_SUCH_GROUP = f"{GROUPS} has these groups, but nothing was collected for them"
 _NOT_OPENED = "is not opened; if it is what the system gave you, put it into archive/ itself, as a .zip"
 
 
@@ -171,7 +173,9 @@ class Collector(FileNameCollectorPlugin):
             elif path.name.lower().endswith(ARCHIVES):
                 found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
             elif not any(part.startswith((".", "__MACOSX")) for part in path.parts) and path.name != METADATA:
-                found.left.append(f"{printable(str(path))}: no name of {self.title}'s says whose it is")
+                found.left.append(
+                    f"{printable(str(path))}: its name does not say whose it is, as {self.title}'s names do"
+                )
         for files in by_owner.values():
             try:
                 taken = self._taken_of(files, found.older)
@@ -243,7 +247,7 @@ class Collector(FileNameCollectorPlugin):
     def _warn_of_group(self, owner: Owner) -> None:
         if owner.others and not owner.group:
             names = (owner.label, shown_name(owner.student), ", ".join(map(shown_name, owner.others)))
-            self.log.warning("%s is collected for %s; it is also of %s", *names)
+            self.log.warning("%s is collected for %s; it also belongs to %s", *names)
 
     def finish(self) -> None:
         """Give each member of a group its work, and log whose id may be wrong. Called when everything is collected."""
@@ -311,7 +315,7 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 def _no_notebook(student: str, names: Sequence[str]) -> str:
     shown = ", ".join(map(printable, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")
     packed = any(name.lower().endswith(ARCHIVES) for name in names)
-    advice = "; an archive within a hand-in is not opened, so ask for the notebook itself" if packed else ""
+    advice = "; an archive inside a submission is not opened, so ask for the notebook itself" if packed else ""
     return f"{student}: no notebook among what was handed in ({shown}){advice}"
 
 

@@ -38,7 +38,7 @@ TEMPLATES = Path(__file__).parent / "templates" / "gradescope_marks"
 MAX_BYTES = 100 * 2**20  # of an autograded notebook
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
 _KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deeply nested
-_NOBODY = "Gradescope names nobody with an id that can be a folder's name"
+_NOBODY = "Gradescope has nobody with an id that can be a folder's name"
 
 
 class Gradescope(System):

@@ -68,7 +68,7 @@ class Moodle(System):
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
         """A team's folder is no student's, unless its members are listed."""
         if has_groups or not owner.number or _TEAM.match(owner.student):
-            return f"this is of a group; name its members in {GROUPS} beside archive/ (columns group and student)"
+            return f"this belongs to a group; list its members in {GROUPS} beside archive/ (columns group and student)"
         return ""
 
     def why_not(self, marks: bool, pages: bool, options: Mapping[str, str]) -> str:

@@ -103,6 +103,6 @@ def _to_know(found: Return) -> Iterator[str]:
     """A sentence for each student whose marks are not final, or who handed in elsewhere."""
     for marks in found.marks:
         if marks.score is not None and marks.student not in found.handed:
-            yield f"{marks.student} has marks, and is not among the downloaded submissions"
+            yield f"{marks.student} has marks, but is not among the downloaded submissions"
         elif marks.score is not None and marks.problem:
             yield f"{marks.student}: {marks.problem}"

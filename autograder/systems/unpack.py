@@ -52,7 +52,9 @@ class Unpacked(ExtractorPlugin):
                 self.left.append(f"{printable(name)} is not unpacked: {error}")
         for path in sorted(target.rglob("*")):
             if path.name.lower().endswith(ARCHIVES) and path.is_file():
-                self.log.warning("%s is not opened: it is in a hand-in", printable(str(path.relative_to(target))))
+                self.log.warning(
+                    "%s is not opened, because it is inside a submission", printable(str(path.relative_to(target)))
+                )
 
 
 def unpack(path: Path, target: Path) -> list[str]:
@@ -94,12 +96,12 @@ def _decoded(entry: zipfile.ZipInfo) -> str | None:
 
 def _check_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
     if len(entries) > MAX_ENTRIES:
-        raise SubmissionError(f"it holds {len(entries):,} files; the limit is {MAX_ENTRIES:,}")
+        raise SubmissionError(f"it has {len(entries):,} files; the limit is {MAX_ENTRIES:,}")
     size, free = sum(entry.file_size for entry in entries), shutil.disk_usage(target.parent).free
     if size > MAX_ALL:
-        raise SubmissionError(f"it would become {size / 2**30:.1f} GB; the limit is {MAX_ALL / 2**30:.1f}")
+        raise SubmissionError(f"unpacked, it would have {size / 2**30:.1f} GB; the limit is {MAX_ALL / 2**30:.1f}")
     if size > free:
-        raise SubmissionError(f"it would become {size / 2**30:.1f} GB, and the disk has {free / 2**30:.1f}")
+        raise SubmissionError(f"unpacked, it would have {size / 2**30:.1f} GB, but the disk has {free / 2**30:.1f}")
 
 
 def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str:
@@ -108,7 +110,7 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> s
         return reason
     path = target / PurePosixPath(entry.filename)
     if os.path.lexists(path):
-        return "has the name of another entry, which was kept"
+        return "has the same name as another entry, which was kept"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(entry) as packed, path.open("xb") as file:
@@ -136,5 +138,5 @@ def _why_refused(entry: zipfile.ZipInfo) -> str:
     if entry.flag_bits & _ENCRYPTED:
         return "is encrypted"
     if entry.file_size > MAX_FILE:
-        return f"would become {entry.file_size / 2**20:.0f} MB; the limit is {MAX_FILE // 2**20}"
+        return f"would unpack to {entry.file_size / 2**20:.0f} MB; the limit is {MAX_FILE // 2**20}"
     return ""

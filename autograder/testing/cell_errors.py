@@ -98,7 +98,7 @@ def changed_later(name: str, uses: Iterable[str], source: str | None) -> str:
 
     uses: names that the exercise's code looks up; source: the later cell, if it is known
     """
-    words = f"{name} was judged as it was at its check, since a later cell changes what it gives"
+    words = f"{name} was judged as it was at its check, since a later cell changes what it returns"
     lines = [line for line in (source or "").splitlines() if line.strip() and not line.lstrip().startswith("#")]
     names = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in (name, *uses)))
     line = next((line for line in lines if names.search(line)), lines[0] if lines else "")

@@ -231,7 +231,7 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
         name = names[index] if index < len(names) else f"argument {index + 1}"
         if comparable(then) is not None:
             if not same_value(portable(now), portable(then)):
-                fail(f"{name} holds something else after the call than before.", hint)
+                fail(f"{name} holds other values after the call than before.", hint)
         elif hasattr(then, "shape") and (how := change_of(then, now)):
             fail(f"{name} {how} after the call than before.", hint, CHANGED_ARGUMENT)
 

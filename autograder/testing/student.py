@@ -49,7 +49,7 @@ READY_MADE = (
     "with steps of your own; in another cell you may compare with it."
 )
 # Code that is only slow cannot be told apart from code that never ends.
-ENDLESS = "Does a loop never end, or is far more computed than the task needs?"
+ENDLESS = "Does a loop never end, or does the code compute far more than the task needs?"
 STOPPED = {
     Why.TOO_SLOW: f"{{text}}. {ENDLESS}",
     Why.WAITED: "{text}. Does the code sleep, or wait for something that never comes?",

@@ -32,8 +32,8 @@ WIDE = 16  # of a longer row, only the first number that differs
 
 # The questions about what is no wrong value, unless the test's own question fits.
 QUESTIONS = {
-    "kind": "What does your code give back, and what does the docstring promise?",
-    "shape": "Write down the shape after each step: where does it part from the docstring's?",
+    "kind": "What does your code return, and what does the docstring promise?",
+    "shape": "Write down the shape after each step: where does it differ from the docstring's?",
     "dtype": "Print the dtype after each line. After which line is it no longer the expected one?",
     "error about shapes": "Which shape has each part of that line, and which one did you mean it to have?",
 }

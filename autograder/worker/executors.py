@@ -204,8 +204,8 @@ class DaskExecutor:
                     return
             time.sleep(0.2)
         raise MachineError(
-            f"the Dask scheduler at {self._address}, or its last worker, is gone. What was graded is kept: "
-            "the same command goes on from there"
+            f"the Dask scheduler at {self._address}, or its last worker, is gone. What was graded is kept; "
+            "run the same command to continue"
         )
 
     def close(self) -> None:
@@ -255,7 +255,7 @@ class RemoteWorker:
         if not (course.root / "source").is_dir():
             raise CourseError(f"{course.root} is not on this worker; the course must lie in the same place there")
         if course.assignment(task.assignment).version() != task.version:
-            raise CourseError(f"{course.root} on this worker is another version of the course than the one asked for")
+            raise CourseError(f"{course.root} on this worker is another version of the course")
         return self._workers().mark(task, self.run)
 
     def _workers(self) -> Workers:

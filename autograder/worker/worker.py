@@ -207,7 +207,7 @@ def _log_for_a_person(report: Report) -> None:
     for one in report.exercises:
         if one.mentions:
             log.warning(
-                "%s, %s, %s: the cell mentions the ready-made %s, and no call of it was noticed. The mark stands.",
+                "%s, %s, %s: the cell mentions the ready-made %s, but no call of it was noticed. The mark stands.",
                 shown_name(report.student), report.assignment, one.name, ", ".join(one.mentions),
             )  # fmt: skip
         for what in one.not_produced:
@@ -224,7 +224,7 @@ def _as_lost(error: Exception) -> Exception:
     if isinstance(error, frames.Closed):
         return _Lost(OUTSIDE.format(how="ended before it was done"))
     if isinstance(error, frames.WireError | BadVerdict):
-        return _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})"))
+        return _Lost(OUTSIDE.format(how=f"sent no valid verdict ({error!s:.100})"))
     return error
 
 

@@ -98,7 +98,7 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
     assert "✗ not yet" in rubric.inner_text()
     assert "no scaling" in rubric.inner_text()
-    assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
+    assert "your result and the expected one: 10 squares of yours differ (marked)" in rubric.inner_text()
     assert rubric.locator("svg").count() == 2
     page.close()
 
@@ -130,7 +130,7 @@ def test_picture_in_the_text_and_answer_in_another_cell_can_be_graded(jupyterlab
     for student in ("kim", "lou"):
         assert api(course.root).autograde(A1, student)["success"]
     page = chromium.new_page()
-    for student, words in (("kim", "A query asks."), ("lou", "The answer may be in another place")):
+    for student, words in (("kim", "A query asks."), ("lou", "The answer may be elsewhere")):
         with book_of(course) as book:
             submission = book.find_submission_notebook("scaled_dot_product", A1, student).id
         page.goto(f"{address}/formgrader/submissions/{submission}?token=secret")

@@ -117,7 +117,7 @@ def test_the_stop_button_ends_the_whole_check(name):
 
     text = words(examine(name, {name: endless}))
     assert text.count("was stopped by you.") == 1
-    assert "Does a loop never end, or is far more computed than the task needs?" in text
+    assert "Does a loop never end, or does the code compute far more than the task needs?" in text
     assert text.count("not tried, since you stopped the check") == text.count("✗ not yet") - 1
     assert len(calls) == 1
 

@@ -108,7 +108,7 @@ class DecoderBlock(BLOCK):
         return F.dropout(super().forward(x, padding), 0.1, self.training)
 
 
-ON = "there is a dropout, and it is on"
+ON = "a dropout is on"
 
 
 def test_a_dropout_costs_one_test_which_says_what_is_wrong():

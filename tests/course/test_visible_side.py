@@ -195,7 +195,7 @@ def test_what_is_brought_is_named_with_where_it_comes_from():
     exec("class DecoderBlock(nn.Module):\n    def __init__(self, *args):\n        MultiHeadAttention(*args)", names)
     line = first_line(examine("DecoderBlock", names))
     assert "`MultiHeadAttention`, which this calls and you bring from a4, does not pass its own check yet" in line
-    assert "grading puts a right one in its place" in line
+    assert "grading uses a right one in its place" in line
 
 
 def test_the_earliest_is_named_and_torch_softmax_is_no_softmax():

@@ -82,7 +82,7 @@ def clean(orders):
             ("return orders.dropna().reset_index(drop=True)", "dtype"),
             ("return orders.dropna().assign(price=lambda t: t['price'].astype(float))", "index"),
             ("orders.dropna(inplace=True)\n    orders['price'] = orders['price'].astype(float)\n"
-             "    return orders.reset_index(drop=True)", "argument is no longer what it was"),
+             "    return orders.reset_index(drop=True)", "call changes an argument"),
             ("return orders", "as it went in"),
         ],
     ),

@@ -48,7 +48,7 @@ def test_adopt_says_what_works_and_what_is_lost_and_changes_nothing(tmp_path):
         "graded by a person: by-hand, why, plan",
         "the source notebook has all 12 points",
         "could be judged by a suite, one at a time, with partial credit: middle, binary_search",
-        "tests of plain asserts run beside the student's code, so a student who means to can read or cheat them",
+        "tests of plain asserts run beside the student's code, so students can read or cheat them on purpose",
         "files beside the notebook are there when it is graded: data/numbers.csv, helper.py",
         "'by-half' does not give the source notebook its points: What is half of two?",
         "twice: an assignment has one notebook, this folder has 2",

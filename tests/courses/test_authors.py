@@ -120,7 +120,7 @@ def line_with(said, *words):
 @pytest.mark.slow
 def test_each_slip_of_an_author_is_told_with_its_place(said):
     folder = "coins_course/a1_recursion/change"
-    mend, _ = line_with(said, "To mend before students get it:")
+    mend, _ = line_with(said, "To fix before students get it:")
     wait, _ = line_with(said, "Can wait:")
     for words in (
         ("coins_course/course.toml: 'np'", "there is no module 'numppy' here"),
@@ -157,7 +157,9 @@ def test_a_test_about_time_asks_its_own_question_when_a_call_is_stopped(tmp_path
     said = {test.name: test.message for test in result.tests}
     assert said["test_large"].endswith("no answer after 0.2 seconds. What is computed twice?")
     assert said["test_method"].endswith("seconds. Does it end?")
-    assert said["test_other"].endswith("seconds. Does a loop never end, or is far more computed than the task needs?")
+    assert said["test_other"].endswith(
+        "seconds. Does a loop never end, or does the code compute far more than the task needs?"
+    )
 
 
 WEAK = '''

@@ -48,7 +48,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     course = tmp_path / "statistics"
     again = [sys.executable, "-P", "-m", "autograder", "dev"]
     done = with_kit(kit, [*again, "sync"], course)
-    assert "in step with source/" in done.stdout
+    assert "up to date with source/" in done.stdout
     code = "from autograder import check, hint\ndef spread(X): return X\ncheck('spread'); hint('spread')"
     done = with_kit(kit, [sys.executable, "-P", "-c", code], course / "source" / "a2_chance")
     assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
@@ -65,10 +65,10 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["full"], "is there already; name a folder that is empty"),
+        (["full"], "is there already; name an empty or new folder"),
         (["submitted/course"], "is among submissions"),
-        (["fresh", "1_first", "mean"], "'1_first' is no name for Python"),
-        (["fresh", "a1_first", "lambda"], "'lambda' is no name for Python"),
+        (["fresh", "1_first", "mean"], "'1_first' is not a Python name"),
+        (["fresh", "a1_first", "lambda"], "'lambda' is not a Python name"),
     ],
 )
 def test_where_a_course_cannot_begin_a_line_says_why_and_nothing_is_written(tmp_path, words, said):

@@ -92,12 +92,12 @@ def test_the_same_submissions_give_the_same_report(course, graded, tmp_path):
 
 def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
     for words, expected in (
-        (["grade"], "what is to be graded?"),
+        (["grade"], "nothing to grade"),
         (["grade", tmp_path / "none"], "no such file or folder"),
         (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
         (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
         (["grade", ROOT / "source" / "a3_heads", "--json", tmp_path / "no" / "where"], "cannot be written"),
-        (["demo", ROOT / "tests"], "no earlier demo"),
+        (["demo", ROOT / "tests"], "not an earlier demo"),
         (["export", ROOT / "mkdocs.yml"], "--gradescope"),
         (["bundle", "a3_heads"], "--classroom50"),
     ):

@@ -103,7 +103,7 @@ def layer_norm_in_place(x, gamma, beta, eps=1e-5):
     ("code", "name", "words"),
     [
         (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "your answers in both wrong calls"),
-        (layer_norm_in_place, "in-place", "The answer is right, but after the call an argument is no longer what"),
+        (layer_norm_in_place, "in-place", "The answer is right, but the call changes an argument"),
     ],
 )
 def test_a_mistake_in_some_calls_is_told_as_such_and_evidence_says_what_is_wrong(code, name, words):

@@ -218,7 +218,7 @@ def test_arguments_that_are_tables_are_looked_at_afterwards():
 
     student = Student(answering({"f": function, "g": lambda table: table["n"].sum()}), lambda name: ("table",))
     expect.unchanged(student.g.inputs_after(WANTED), [WANTED], ["table"])
-    with pytest.raises(expect.Mismatch, match="table holds something else after the call"):
+    with pytest.raises(expect.Mismatch, match="table holds other values after the call"):
         expect.unchanged(student.f.inputs_after(WANTED), [WANTED], ["table"])
 
 

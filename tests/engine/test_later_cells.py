@@ -61,7 +61,7 @@ def test_the_state_at_the_check_counts_if_it_earns_more(course):
     for student, source in SCRATCH.items():
         line = source.splitlines()[-1 if student == "commented" else 0]
         (exercise,) = reports[student]["exercises"]
-        words = "was judged as it was at its check, since a later cell changes what it gives"
+        words = "was judged as it was at its check, since a later cell changes what it returns"
         assert exercise["evidence"] == f"{EXERCISE} {words}: `{line}`."
 
 

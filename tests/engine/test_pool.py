@@ -168,7 +168,7 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
         file.write('{"stamp": "cut o')
     done, out, _ = grade(slow_course, *words)
     assert done.returncode == 1, out
-    assert "going on: " in out
+    assert "continuing: " in out
     assert not part.exists()
     marks = json.loads((slow_course.root / "marks.json").read_text())
     assert [entry["student"] for entry in marks] == [f"student-{n:02}" for n in range(SLOW)] + ["zoe"]
@@ -180,7 +180,7 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
 def test_what_does_not_go_together_says_so(course, monkeypatch):
     monkeypatch.setattr(executors, "ANSWER_SECONDS", 2)
     for words, sentence in (
-        (("--gradebook", "submitted"), "leave PATH and --json away"),
+        (("--gradebook", "submitted"), "leave out PATH and --json"),
         (("--force", "submitted"), "go with --gradebook"),
         (("submitted", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers"),
         (("--gradebook",), "nothing handed in"),

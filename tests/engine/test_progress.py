@@ -40,7 +40,7 @@ def kept(tmp_path):
     return json.loads((tmp_path / FILE).read_text())
 
 
-def test_what_checks_have_found_is_on_the_page_and_a_mended_mistake_stays_there(work, tmp_path):
+def test_what_checks_have_found_is_on_the_page_and_a_fixed_mistake_stays_there(work, tmp_path):
     right = model_answers(A1)
     work([right["softmax"], UNSCALED["attention_scores"]], 'check("softmax")', 'check("attention_scores")')
     assert kept(tmp_path) == {"softmax": {"passed": True}, "attention_scores": {"mistakes": ["no-scaling"]}}
@@ -51,7 +51,7 @@ def test_what_checks_have_found_is_on_the_page_and_a_mended_mistake_stays_there(
     assert "met in attention_scores: no scaling\n" in said
     assert 'Go on with attention_scores. `hint("attention_scores")`' in said
     shown = work([right["attention_scores"]], 'check("attention_scores")', "progress()")
-    assert "met in attention_scores: no scaling (mended)" in shown
+    assert "met in attention_scores: no scaling (fixed)" in shown
     assert "[##--]" in shown
     for name in COURSE.assignments():
         assert name.partition("_")[0] + "  " in shown

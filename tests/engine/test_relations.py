@@ -45,7 +45,7 @@ def changed(x):
         (lambda x: x.round(2), lambda x: x, "rounded", "rounded to 2 places"),
         (lambda x: x.astype("float16").astype(x.dtype), lambda x: x, "rounded", "first 3 digits"),
         (lambda x: x[..., :-1], lambda x: x, "another-length", "cut short"),
-        (changed, lambda x: x / 1, "inputs-changed", "no longer what it was"),
+        (changed, lambda x: x / 1, "inputs-changed", "changes an argument"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -92,7 +92,8 @@ def test_right_up_to_a_size():
     calls = [np.random.default_rng(rows).normal(size=(rows, columns)) for rows, columns in ((3, 90), (8, 4), (70, 5))]
     found = related(eight_rows, lambda x: x * x, *calls)
     assert (found.name, found.hint[-1]) == ("right-up-to-a-size", "?")
-    assert found.evidence == "All is right where axis -2 of the first argument is at most 8; beyond it is not."
+    where = "axis -2 of the first argument is at most 8"
+    assert found.evidence == f"Everything is right where {where}, and nothing beyond that."
     # Which of several sizes it is, nobody knows.
     found = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
     assert found.evidence == (

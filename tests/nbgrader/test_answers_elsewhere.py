@@ -184,7 +184,7 @@ def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
 def test_no_words_in_an_answers_cell_are_lost(run):
     course, said = run
     assert "Or: the row's own mean." in field(course, "answered_twice").source
-    assert f"answered_twice, {NAME}: a copy of the cell of '{WRITTEN}' has other words: cell " in said
+    assert f"answered_twice, {NAME}: a copy of the cell of '{WRITTEN}' has another text: cell " in said
     assert field(course, "long").source == LONG
     assert LONG in page(course, "long").text
     assert field(course, "after_a_book").source == WORDS

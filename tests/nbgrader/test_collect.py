@@ -223,13 +223,13 @@ def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
 
     with monkeypatch.context() as limits:
         limits.setattr(unpack, "MAX_ALL", 2**20)
-        assert "it would become" in refused()
+        assert "unpacked, it would have" in refused()
     with monkeypatch.context() as limits:
         limits.setattr(unpack, "MAX_ENTRIES", 1)
-        assert refused() == "it holds 2 files; the limit is 1"
+        assert refused() == "it has 2 files; the limit is 1"
     with monkeypatch.context() as limits:
         limits.setattr(unpack, "MAX_FILE", 2**19)
-        assert unpack.unpack(path, tmp_path / "out") == ["a.ipynb would become 1 MB; the limit is 0"]
+        assert unpack.unpack(path, tmp_path / "out") == ["a.ipynb would unpack to 1 MB; the limit is 0"]
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.ipynb"]
 
 

@@ -60,14 +60,14 @@ def test_a_mark_that_would_move_is_named_and_left_until_it_is_accepted_and_can_b
         said = said_by(course, *words, code=1)
         assert f"ben, {NAME}: {EXERCISE} 0.3 → 1.5" in said
         assert "1 left as they were" in said
-        assert f"`autograder regrade {NAME}` shows all of it" in said
+        assert f"`autograder regrade {NAME}` shows the changes" in said
         assert scores(course) == old
     assert not api(course.root).autograde(NAME, "ben", force=True)["success"]  # formgrader's button
     assert scores(course) == old
 
     said = said_by(course, *GRADE, "--accept-changes")
     assert f"ben, {NAME}: {EXERCISE} 0.3 → 1.5" in said
-    assert f"`autograder regrade {NAME} --undo` takes that back" in said
+    assert f"`autograder regrade {NAME} --undo` undoes that" in said
     assert scores(course) == old | {"ben": pytest.approx(old["ben"] + 1.2, abs=0.01)}
     said_by(course, *GRADE)  # accepted once, and never asked again
 

@@ -113,10 +113,10 @@ def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(
     with book_of(course) as book:  # somebody has been in the database
         book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada").auto_score = 2.9
         book.db.commit()
-    assert "there are other points for" in said_by(course, "why", "ada", NAME, code=1)
+    assert "with other points for" in said_by(course, "why", "ada", NAME, code=1)
     said_by(course, "why", "nobody", NAME, code=2)
     reweighted(course)
-    assert "this is the report of then" in said_by(course, "why", "ben", NAME)
+    assert "this is the report from then" in said_by(course, "why", "ben", NAME)
 
 
 def test_a_students_history_can_be_deleted_and_what_is_elsewhere_is_told(course):

@@ -44,12 +44,12 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
     assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work}
     assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in said
     for name, why in {
-        "roecy_17": "an archive within a hand-in is not opened",
+        "roecy_17": "an archive inside a submission is not opened",
         "foxdi_18": "no notebook among what was handed in (report.pdf)",
-        "orred_19": "a text was handed in, and no file",
-        "poeida_LATE_20": "a link was handed in, and no file",
-        "somebody.ipynb": "no name of Canvas's says whose it is",
-        "letter.docx": "no name of Canvas's says whose it is",
+        "orred_19": "a text was handed in, but no file",
+        "poeida_LATE_20": "a link was handed in, but no file",
+        "somebody.ipynb": "its name does not say whose it is, as Canvas's names do",
+        "letter.docx": "its name does not say whose it is, as Canvas's names do",
     }.items():
         assert [why in line for line in left if name in line] == [True], (name, said)
 
@@ -72,7 +72,7 @@ def test_whatever_moodle_names_is_collected_or_told_with_its_reason(course):
     said, left = collect(course, "Moodle", code=1)
     assert collected(course) == dict.fromkeys((f"Participant_{n}" for n in (101, 105, 106)), work)
     for name, why in {
-        "Participant_103": "an archive within a hand-in is not opened",
+        "Participant_103": "an archive inside a submission is not opened",
         "Participant_104": "no notebook among what was handed in (onlinetext.html)",
         "half.zip": "is not unpacked",
     }.items():
@@ -119,7 +119,7 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     download(course, {name: texts[kind] for name, kind in GROUPS.items()} | {DEFAULT: texts["right"]})
     said, left = collect(course, "Moodle", code=1)
     assert "Group A" not in collected(course), "a group is no student"
-    assert sum("this is of a group; name its members in groups.csv" in line for line in left) == 2, left
+    assert sum("this belongs to a group; list its members in groups.csv" in line for line in left) == 2, left
 
     groups = archive_of(course).parent / "groups.csv"
     groups.write_text("group,student\nGroup A,Ada L\nGroup A,Ben O\nKea,Dee F\n")
@@ -166,8 +166,8 @@ def test_list_of_groups_as_spreadsheets_save_it_and_a_folder_left_from_an_earlie
     )
     said, _ = collect(course, "Canvas")
     assert collected(course).keys() == {"okrikofi_4311", "park_lena_4312", "doejane_4321", "gone_5"}
-    assert "teamrocket_4311 is a group of groups.csv now" in said
-    assert "groups.csv has these groups, and nothing was collected for them: kea" in said
+    assert "teamrocket_4311 is now a group in groups.csv" in said
+    assert "groups.csv has these groups, but nothing was collected for them: kea" in said
 
     groups.write_text("team,who\nA,B\n")
     said, _ = collect(course, "Canvas", code=1)

@@ -122,7 +122,7 @@ def test_an_extension_takes_the_penalty_away_and_students_see_the_dates(late):
     assert "Due: 2027-03-04 12:00 UTC, with your extension." in page
     said_by(late, "extend", "cleo", NAME, "--days", "0")
     assert totals(late)["cleo"] == (3, 2)
-    assert "the gradebook knows no nobody" in said_by(late, "extend", "nobody", NAME, "--days", "3", code=2)
+    assert "the gradebook has no nobody" in said_by(late, "extend", "nobody", NAME, "--days", "3", code=2)
 
 
 def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):

@@ -108,7 +108,7 @@ def test_links_that_were_brought_here_with_their_hand_in_are_told(course):
     said = said_by(course, "grade", "--gradebook", "--feedback", code=1)
     for sentence in LEFT:
         assert f"mallory, {NAME}: {sentence}, so it was not copied" in said
-    assert f"eve, {NAME}: the folder {NAME} is a link; put the work itself there" in said
+    assert f"eve, {NAME}: the folder {NAME} is a link; put the files themselves there" in said
     assert "2 graded, 1 could not be graded" in said
     contents(course.root / "autograded", course.root / "feedback")
     assert [path.name for path in course.root.glob("feedback/mallory/**/*.html")] == ["first.html"]

@@ -362,7 +362,7 @@ def test_what_metadata_says_of_a_group_and_of_who_has_no_number(tmp_path, caplog
     text = metadata(lambda one: [one, CLASS[1]])
     (found,) = exported(tmp_path / "group", text, f"{submission(CLASS[0])}/{NOTEBOOK}")
     assert (found["student_id"], found["timestamp"]) == ("04321", "2027-02-28 17:34:00 UTC")
-    assert "submission_4821 is collected for 04321; it is also of 04400" in caplog.text
+    assert "submission_4821 is collected for 04321; it also belongs to 04400" in caplog.text
     text = "submission_1:\n  :submitters:\n  - :name: X\n    :sid:\n    :email: x@y.z\n  :created_at: 2027-99-99 1\n"
     found = exported(tmp_path / "address", text, f"submission_1/{NOTEBOOK}")
     assert found == [{"student_id": "x@y.z", "file_id": "first"}], "a time that is none is left out"

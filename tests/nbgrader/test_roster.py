@@ -66,7 +66,7 @@ def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_mar
     ("text", "said"),
     [
         ("name,email\nAnn,a@b", "no column `id`"),
-        ("id,name\nann,Ann\nann,Ann", "line 3: 'ann' stands there twice"),
+        ("id,name\nann,Ann\nann,Ann", "line 3: 'ann' appears twice"),
         ("id,name\n,Ann", "line 2: no id"),
     ],
 )

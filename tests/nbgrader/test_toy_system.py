@@ -49,7 +49,7 @@ def test_system_of_another_package_collects_and_gives_back(course, tmp_path, mon
     monkeypatch.syspath_prepend(installed(tmp_path / "site"))
     download(course, {f"ada@{NOTEBOOK}": released(course).read_text(), "notes.txt": "of nobody"})
     said = nbgrader(course, "zip_collect", NAME, "--force", "--collector=toy_lms.Toy", code=1)
-    assert "notes.txt: no name of Toy's says whose it is" in said
+    assert "notes.txt: its name does not say whose it is, as Toy's names do" in said
     assert collected(course).keys() == {"ada"}
     said_by(course, "grade", "--gradebook", "--feedback")
     said_by(course, "return", NAME, "--to", "toy", "--marks", "m.csv", "--feedback", "p.zip", code=1)

@@ -201,7 +201,7 @@ def test_what_has_changed_since_is_left_out_and_named(six):
     assert "ann, written-why: somebody has graded it since" in applied()
     applied(0, before=1)
     assert scores(six)["ann"] == 3
-    assert "the answer is another one now" in applied(before=3, score=2, answer="other")
+    assert "the answer has changed" in applied(before=3, score=2, answer="other")
     assert "../ann, written-why: the gradebook has no such answer" in applied(student="../ann")
     assert scores(six)["ann"] == 3
 

@@ -83,7 +83,7 @@ def test_the_instructors_commands_in_order(checkout):
     mine = [line for line in commands("README.md") if line not in MAIN + LOOK]
     assert set(IN_THE_GUIDE) <= set(mine) & set(pages.commands("instructor"))
     assert mine[0] == "make sync"
-    assert "in step with source/" in run(mine[0], checkout)
+    assert "up to date with source/" in run(mine[0], checkout)
     assignment = Course(checkout).assignment("a1_scaled_dot_product")
     wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
     hand_in(filled(assignment, wrong), checkout / "submitted", "zoë", assignment)

@@ -101,7 +101,7 @@ def test_without_a_course_it_says_how_to_ask_about_one(untried, monkeypatch, tmp
         elsewhere.chdir(tmp_path)
         elsewhere.setattr("autograder.cli.main.find_course", lambda: course_at(tmp_path))
         said, _ = doctor()
-    assert "call this in a course's folder" in said
+    assert "run this in a course's folder" in said
     assert "out of student code's reach" in doctor("--course", str(ROOT))[0]
 
 

@@ -30,13 +30,13 @@ QUESTIONS = {
     "copy": "which line changes this argument?",
     "reshape": "a reshape keeps the numbers in their order. Write down a 2 by 3 example. Is that what you want here?",
     "parentheses": "in which order does Python work this out?",
-    "keyword": "which axes and options does it need here, and which does it take by itself?",
+    "keyword": "which axes and options does it need here, and which does it use by default?",
     "move": "what do the names in this line hold when it runs?",
     "name": "what does it hold here, and is that what this line needs?",
     "target": "which name should hold the result?",
     "dtype": "which dtype does it have, and which one should it have?",
     "step": "is there a step between this and what the task asks for? Write down both shapes.",
-    "operand missing": "compare it with the formula. Does all of the formula appear here?",
+    "operand missing": "compare it with the formula. Does the whole formula appear here?",
 }
 # Kinds with one or two alternatives: to show the part would be to tell the answer. The line is enough.
 ONLY_THE_LINE = frozenset({"condition", "sign", "comparison", "bool", "order", "operator", "statement"})
