@@ -130,7 +130,7 @@ WRONG = {
         ("LowRank", "parameter.requires_grad = False", "pass", 4.91, "the gradient of base.weight is a tensor"),
         ("LowRank", "torch.empty(r, d_in)", "torch.empty(d_in, r)", 0, "A has shape (4, 2), it should be (2, 4)"),
         ("fine_tune", "        descent.zero_grad()\n", "", 3, "What is in .grad before the second step?"),
-        ("fine_tune", "layer.load_state_dict(weights)", "pass", 0, "Is there something random"),
+        ("fine_tune", "layer.load_state_dict(weights)", "pass", 0, "Is something random"),
     ],
 }
 
