@@ -1,6 +1,6 @@
 """Graded cells of plain asserts, as in nbgrader's own courses: their hidden lines, and messages without these.
 
-A cell that ends in `check("median")` is none of them: a suite judges its exercise.
+A cell that ends in `check("median")` is not one of them: a suite judges its exercise.
 """
 
 from __future__ import annotations

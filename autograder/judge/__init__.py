@@ -1,1 +1,1 @@
-"""Judging one submission: its notebook, each exercise's attempts, and what comes of them."""
+"""Judging one submission: its notebook, each exercise's attempts, and the result."""

@@ -43,7 +43,7 @@ Names = Notebook | Here  # whose code is judged: in the sandbox, or in this proc
 
 
 class Beginning(Protocol):
-    """What an attempt asks of the code that is judged."""
+    """What an attempt needs from the judged code."""
 
     def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> ExerciseCalls:
         """Begin the calls of an exercise."""
@@ -54,7 +54,7 @@ Planned = Mapping[Place, Unread]  # answers to planned calls
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one attempt at an exercise gave.
+    """The outcome of one attempt at an exercise.
 
     asked: names that the student's code asked the reference for
     ready_made: set if the code called a function that it must not call; then it earns nothing

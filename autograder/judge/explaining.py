@@ -120,7 +120,7 @@ def explain(
     explaining: Explaining,
     draw: Callable[[Judged], Picture | None],
 ) -> tuple[ExerciseResult, ...]:
-    """The results with everything that can be said about them. draw: draws an exercise's picture, if it has one"""
+    """The results with all explanations. draw: draws an exercise's picture, if it has one"""
     return tuple(_explained(material, one, explaining, draw) for one in judged)
 
 

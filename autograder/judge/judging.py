@@ -24,7 +24,7 @@ from cellcage.notebook_calls import read
 def judge(
     material: Material, names: Names, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
 ) -> tuple[ExerciseResult, ...]:
-    """Mark `exercises`, and say all that can be said about them, without a time limit. See `mark`."""
+    """Mark `exercises` and explain the marks, without a time limit. See `mark`."""
     return explain(material, mark(material, names, exercises, signatures), Explaining(), drawing(material, names))
 
 

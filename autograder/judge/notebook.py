@@ -50,7 +50,7 @@ class Notebook(client.Notebook):
         return [number for number in numbers if number not in (self._deferred or ())]
 
     def _seconds(self, number: int, ran_out: bool) -> float:
-        """A deferred cell gets little after a loop, since it may well call the code that is known to be endless."""
+        """After a loop, a deferred cell gets little time, because it may call the same endless code."""
         if number not in self._results and number in (self._deferred or ()) and (self.looping or ran_out):
             return self.limits.call_seconds_again
         return super()._seconds(number, ran_out)

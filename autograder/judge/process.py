@@ -147,7 +147,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
 
 
 def _sizes(assignment: Assignment, names: Mapping[str, object]) -> Mapping[str, int]:
-    """How long each model answer is that is a function or a class."""
+    """The length of each model answer that is a function or a class."""
     models = {one.name: names[one.name] for one in assignment.by_suite}
     written = {name: one for name, one in models.items() if inspect.isfunction(one) or inspect.isclass(one)}
     sizes = dict[str, int]()

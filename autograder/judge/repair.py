@@ -64,7 +64,7 @@ class Repairs:
         self._left = SUBMISSION_SECONDS
 
     def location(self, judged: Judged) -> Location | None:
-        """Where an edit makes all of an exercise's tests pass; None if none is found, or if it would tell too much."""
+        """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much."""
         if judged.best.full or judged.best.ready_made or not judged.best.started:
             return None
         cell = self._cell(judged)

@@ -43,9 +43,9 @@ class CheckFailed(Exception):
 def check(exercise: Any = None) -> None:
     """Run the visible tests of `exercise`, and show what they say.
 
-    exercise: its name, or the function itself; without it, what there is is listed
+    exercise: its name, or the function itself; without it, all exercises are listed
 
-    Raises `UnknownExercise` where there is no exercise of that name.
+    Raises `UnknownExercise` if no exercise has that name.
     """
     if exercise is None:
         print(listing("check", Path.cwd()))

@@ -44,10 +44,10 @@ class Help:
 def hint(exercise: Any = None) -> None:
     """Show help for `exercise`: a first nudge, then more each time.
 
-    exercise: its name, or the function itself; without it, what there is is listed
+    exercise: its name, or the function itself; without it, all exercises are listed
 
-    Never the solution, and not recorded anywhere. Raises `UnknownExercise` where there is
-    none of that name.
+    Never shows the solution, and is not recorded anywhere. Raises `UnknownExercise` if no
+    exercise has that name.
     """
     if exercise is None:
         print(listing("hint", Path.cwd()))

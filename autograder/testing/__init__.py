@@ -1,4 +1,4 @@
-"""What a course uses of the engine: hidden and visible tests, known mistakes, helpers. All else is private to it.
+"""What a course may import from the engine: tests, known mistakes, helpers. Everything else is private.
 
 Tests are ordinary pytest. `student` and `reference` are fixtures: objects whose attributes look like functions and call
 the student's code or the solution's.

@@ -95,7 +95,7 @@ class Questions:
     def _would_do_pytorchs_work(self, question: Call) -> bool:
         """Whether an exercise in PyTorch asks a reference that is written in NumPy.
 
-        A reference is if its own tests call it with arrays. Numbers and lists of whole numbers are for both.
+        It is written in NumPy if its own tests call it with arrays. Numbers and lists of integers suit both.
         """
         if not in_torch(self._call) or not _has_arrays(question.given()):
             return False
@@ -118,7 +118,7 @@ class Questions:
 
 
 def refused(text: str) -> Failure:
-    """The answer to a question that is not answered."""
+    """The failure for a question that is refused."""
     return Failure(Kind.REFUSED, text, "RuntimeError")
 
 

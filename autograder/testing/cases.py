@@ -45,7 +45,7 @@ def cases(
     arguments: a tuple; anything else is one argument
     wanted: a value, or a type of exceptions
     visible: whether students get the table, too; `autograder dev sync` then writes it into `visible_tests.py`
-    about_time: whether a student whose code does not answer in time is asked `hint`
+    about_time: whether students whose code is too slow read `hint`
     """
 
     def test(self: Any, student: Student, reference: Student | None) -> None:

@@ -32,9 +32,9 @@ def _raised_in(result: CellResult) -> str:
 
 
 def not_reached(messages: Iterable[str], cells: Iterable[tuple[str, CellResult]]) -> str:
-    """Which of other cells raised before it set a name that these messages miss, in a sentence; empty if none did.
+    """Which other cell raised before it set a name that these messages miss, in a sentence; empty if none did.
 
-    Such as an import cell that stops at a library that grading does not have.
+    For example, an import cell may stop at a library that grading does not have.
     """
     missing = sorted({name for message in messages for name in _UNDEFINED.findall(message)})
     for source, result in cells:

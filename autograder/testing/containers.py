@@ -1,11 +1,10 @@
 """An answer's containers: which of Python's, NumPy's or PyTorch's types hold its numbers, and how they are nested.
 
-A container slip is an answer whose container is another than the expected one: a tensor in place of an array, nested
-lists, a list in place of a tuple, an array around one number. Its values can be moved into the right containers, and
-then be judged as they are.
+A container slip is an answer in another container than expected: a tensor in place of an array, nested lists, a list
+in place of a tuple, an array around one number. Its values are moved into the right containers and judged there.
 
-As good as the expected container are a number of NumPy's for one of Python's, and derived classes, which cross the
-sandbox's boundary as their base class. Several answers in place of one are no container slip: the grader chooses none.
+NumPy's numbers count as Python's, and subclasses as their base class, as which they cross the sandbox's boundary.
+Several answers in place of one are not a container slip: the grader does not choose one.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ def _first(value: Any) -> Any:
 
 
 def _with_dtype(expected: Any, array: np.ndarray, first: Any) -> np.ndarray:
-    """The numbers in the expected dtype if they are Python's own, which have none that could be wrong."""
+    """The numbers in the expected dtype if they are Python's own, which have no dtype that could be wrong."""
     dtype = numbers(expected).dtype
     has_own = _is_array(first) or isinstance(first, np.generic)
     fits = array.dtype.kind in ("iuf" if dtype.kind == "f" else "iu" if dtype.kind in "iu" else "")
@@ -160,7 +159,7 @@ def _as_number(actual: Any) -> Any:
 
 
 def _parts(actual: Any) -> list[Any]:
-    """The parts of a container of Python's; none of anything else."""
+    """The parts of a Python container; none for anything else."""
     if isinstance(actual, dict):
         return list(actual.values())
     return list(actual) if isinstance(actual, SEQUENCE) else []

@@ -89,7 +89,7 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
     """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype.
 
-    If a list of numbers is wanted, it is compared as an array is, and so is the answer, whichever of the two it is.
+    If a list of numbers is wanted, it is compared as an array, whether the answer is a list or an array.
     """
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, WITHIN if atol is None else atol)
@@ -114,7 +114,7 @@ def _fail_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, 
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
-    """Same shape and exactly the same values. All else is compared as it is, such as None, a text or a table."""
+    """Same shape and exactly the same values. Everything else is compared as it is, such as None, a text or a table."""
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, 0.0)
         return
@@ -142,7 +142,7 @@ def _as_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
 
 
 def _listed(value: Sequence[Any]) -> np.ndarray:
-    """A list of numbers, or of lists of as many, as an array; fails if it is something else."""
+    """A list of numbers, or of lists of equal length, as an array; fails if it is something else."""
     with contextlib.suppress(ValueError):
         if (found := np.asarray(value)).dtype.kind in "biuf":
             return found
@@ -264,5 +264,5 @@ def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "")
             return
         fail(f"{error} It should raise {name}.", hint)
     else:
-        # The value is not described: a constructed object is nobody's answer.
+        # The value is not described: a constructed object is not an answer.
         fail(f"raised nothing; it should raise {name}.", hint)

@@ -3,8 +3,8 @@
 A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, and test methods with a docstring (the
 sentence a student reads). Tests take `student` and `reference`, and what `@pytest.mark.parametrize` gives them.
 
-    @pytest.mark.weight(2)          the test's share of the exercise's points, 1 where not given
-    @pytest.mark.about_time("...")  what a student is asked whose code does not answer in time
+    @pytest.mark.weight(2)          the test's share of the exercise's points, by default 1
+    @pytest.mark.about_time("...")  the question to a student whose code is too slow
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message
 
 @dataclass(frozen=True)
 class Test:
-    """One test of a suite, as collected. about_time: what it asks if a call is too slow, if it asks anything"""
+    """One test of a suite, as collected. about_time: its question if a call is too slow, if it has one"""
 
     __test__ = False
 
@@ -107,7 +107,7 @@ class Outcome:
 
     @property
     def cause(self) -> str:
-        """The same for tests that fail for one reason, even if their messages differ; empty if only those can tell."""
+        """Equal for tests that fail for one reason, whatever their messages; empty if only the messages can tell."""
         return getattr(self.error, "cause", "")
 
 
@@ -192,7 +192,7 @@ class _TestCall:
 
     @classmethod
     def of(cls, item: pytest.Function) -> _TestCall:
-        """Raises `CourseError` if the test asks for anything that it is not given."""
+        """Raises `CourseError` if the test takes an argument that it cannot get."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         own = inspect.signature(item.function).parameters
         asked = sorted(item.fixturenames, key=lambda name: name not in own)  # other fixtures request the rest

@@ -114,7 +114,7 @@ class CallsHere:
 
 
 def _raise_again(failure: Failure) -> None:
-    """Go on with an interruption of this process. It came while the course's code ran, which has not failed."""
+    """Raise an interruption of this process again. It came while the course's code ran, so that code has not failed."""
     if failure.error == "KeyboardInterrupt":
         raise KeyboardInterrupt
     if TERMINATED in failure.types:

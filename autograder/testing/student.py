@@ -10,9 +10,9 @@
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, the last one's value
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
     student.table.printed(rows)                 the text that the call prints
-    student.value("answer_3")                   the value under a name that is no function
+    student.value("answer_3")                   the value of a name that is not a function
 
-A function that each of them is made with answers the calls: from a process in the sandbox, or from this process.
+Each of them is made with a function that answers the calls: from a process in the sandbox, or from this process.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def _holds(value: Any, got: Any) -> bool:
 
 
 def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
-    """The exception that a suite gets for an answer that is no reply."""
+    """The exception that a suite gets for an answer without a value."""
     if isinstance(answer, NoAnswer):
         late = answer.text if answer.why is Why.TOO_SLOW else ""
         return Stopped(STOPPED[answer.why].format(text=answer.text), late)

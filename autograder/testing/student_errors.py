@@ -45,11 +45,11 @@ class Raised(StudentError):
 
 
 class RaisedValueError(Raised, ValueError):
-    """The student's code raised a ValueError, as some exercises ask."""
+    """The student's code raised a ValueError, as some exercises require."""
 
 
 class Stopped(StudentError):
-    """A call did not return in time, or ended its process. late: the first half of the text, if it was the time"""
+    """A call did not return in time, or ended its process. late: the first half of the text, if time ran out"""
 
     def __init__(self, text: str, late: str = "") -> None:
         super().__init__(text)
@@ -57,7 +57,7 @@ class Stopped(StudentError):
 
 
 class HeldTooMuch(StudentError):
-    """The student's code held more memory at once than it may; `held` is the number of bytes beside its arguments."""
+    """The student's code held more memory at once than allowed; `held` is the number of bytes without its arguments."""
 
     def __init__(self, held: float) -> None:
         super().__init__(f"held {held / 1e6:.1f} MB of memory at once.")
@@ -65,4 +65,4 @@ class HeldTooMuch(StudentError):
 
 
 class ReadyMade(StudentError):
-    """The student's code called what it should write."""
+    """The student's code called a function that it should implement."""

@@ -30,7 +30,7 @@ FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the
 WIDE = 16  # of a longer row, only the first number that differs
 
 
-# The questions about what is no wrong value, unless the test's own question fits.
+# Questions about failures other than a wrong value, unless the test's own question fits.
 QUESTIONS = {
     "kind": "What does your code return, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it differ from the docstring's?",
@@ -52,7 +52,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
     except Mismatch as error:
         asked = question if not error.symptom or error.symptom in fits else QUESTIONS[error.symptom]
         parts = Message(str(error), asked, went_in)
-        # A shape is not passed on as the expected value: that another part of the answer has it means nothing.
+        # The shape is not passed on as the expected value: another part of the answer may have it by chance.
         wanted = None if isinstance(error.wanted, tuple) else error.wanted
         mismatch = Mismatch(str(parts), "", error.cause, error.got, wanted, error.symptom)
         mismatch.parts = parts
@@ -95,7 +95,7 @@ def equal(got: Any, wanted: Any, what: str = "the result") -> None:
 
 
 def keeps(function: Any, *arguments: Any, names: str) -> Any:
-    """Call with float32: float32 comes back, and the arguments stay as they were. Returns the call's value.
+    """A call with float32 returns float32, and leaves its arguments unchanged. Returns the call's value.
 
     names: the names of the arguments, separated by blanks
     """

@@ -9,7 +9,7 @@ from autograder.testing.values.comparison import Comparison
 
 
 class TensorComparison(Comparison):
-    """Tensors of PyTorch."""
+    """PyTorch tensors."""
 
     is_array = True
 

@@ -1,1 +1,1 @@
-"""Tables of pandas."""
+"""pandas tables."""

@@ -1,6 +1,6 @@
 """How a table differs from the expected one: the first difference that matters.
 
-In this order: it is no table; it has too many or too few rows and columns; a column is missing; a column holds another
+In this order: not a table; too many or too few rows and columns; a column is missing; a column holds another
 kind of values; the index is another; the rows stand in another order; a cell differs.
 """
 

@@ -1,1 +1,1 @@
-"""Tensors of PyTorch."""
+"""PyTorch tensors."""
