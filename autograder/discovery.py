@@ -198,7 +198,7 @@ def _id(folder: str) -> str:
 
 
 def name_problem(student: str) -> str | None:
-    """Why this folder's name is no valid id of a student; None if it is one.
+    """Why this folder's name is not a valid student's id; None if it is one.
 
     Invisible characters such as a non-breaking space, or the joiner in a Persian name, are valid.
     """

@@ -51,7 +51,7 @@ from cellcage.protocol.calls import Failure, NoAnswer
 FIRST, UNCHECKED = "Fix this first.", "the rest could not be checked: "
 KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time"}
 SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
-MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, nobody knows what its tests accept
+MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, what its tests accept is unknown
 SLIPS = ("NameError", "ImportError", "ModuleNotFoundError")  # of an author: no wrong answer
 
 Made = TypeVar("Made")

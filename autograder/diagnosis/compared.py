@@ -136,7 +136,7 @@ def _same_where_finite(first: Answer, second: Answer) -> bool:
 
 
 def _has_same_text(first: Answer, second: Answer) -> bool:
-    """True if two exceptions have the same text but for numbers, or if the first is raised by a `raise` in the code."""
+    """True if two exceptions have the same text apart from numbers, or the first comes from a `raise` in the code."""
     if not isinstance(first, Failure):
         return True
     if not isinstance(second, Failure) or first.kind is not second.kind:

@@ -38,7 +38,7 @@ class ComparedCall:
 
     @property
     def values(self) -> tuple[Any, Any] | None:
-        """The student's value and the right one; None if one of them is no value."""
+        """The student's value and the right one; None if one of them is not a value."""
         both = isinstance(self.got, Reply) and isinstance(self.wanted, Reply)
         return (self.got.value, self.wanted.value) if both else None  # type: ignore[union-attr]
 
@@ -58,7 +58,7 @@ class ComparedCall:
 
 
 def parts(one: ComparedCall) -> list[tuple[Any, Any]] | None:
-    """The student's answer beside the right one, part by part; None if they have not equally many parts."""
+    """The student's answer beside the right one, part by part; None if they have different numbers of parts."""
     if one.values is None:
         return None
     got, wanted = one.values
@@ -145,7 +145,7 @@ def takes_large_numbers(call: Call) -> bool:
 
 
 def rounded(one: ComparedCall) -> str:
-    """Numbers are rounded, or digits were lost in between, which may make anything of large numbers."""
+    """Numbers are rounded, or digits were lost in between, which may distort large numbers in any way."""
     return _rounded(one) or (NOT_ALONE if takes_large_numbers(one.call) else "")
 
 

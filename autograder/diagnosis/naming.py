@@ -34,7 +34,7 @@ ENOUGH_ANSWERS, ENOUGH_NUMBERS = 2, 4
 class Diagnosis:
     """What is wrong: a cause with its name and a question, and a sentence of evidence.
 
-    is_relation: it names no mistake, but a relation between the answers and the right ones
+    is_relation: it names a relation between the answers and the right ones, not a mistake
     """
 
     cause: Cause

@@ -149,7 +149,7 @@ def _up_to_a_size(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> It
     for missed, found in ends.items():
         *others, last = found[:MOST_SIZES]
         evidence = f"Everything is right where {last}, and nothing beyond that."
-        if others:  # which of them it is, or whether it is their product, nobody knows
+        if others:  # it may be any of them, or their product
             at_most = f"{', '.join(others)} and {last}"
             evidence = f"In the calls that are right, {at_most}; in the wrong ones each of these is larger."
         # Many causes have such a limit: a table, a dtype, memory, a block. It only says what was observed.

@@ -22,14 +22,14 @@ _add = DbAssignmentAddApp.start
 
 
 def shown(when: datetime) -> str:
-    """A time of the gradebook as a text. The gradebook has UTC."""
+    """A time of the gradebook as a text. The gradebook's times are in UTC."""
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
 
 def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelta) -> datetime:
-    """Give a student more time, in place of an earlier extension, and compute a penalty again.
+    """Give a student more time. This replaces an earlier extension and computes a penalty again.
 
-    longer: than the others have
+    longer: how much longer than the others have
     Returns when the work is due. Raises `AutograderError` if there is no due date, or no such student.
     """
     coursedir, name = nbgrader.coursedir, assignment.name

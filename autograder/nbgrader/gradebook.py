@@ -46,7 +46,7 @@ def grade_into_gradebook(
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`, `accept_changes`)
     kind: the sandbox's
     on_notice: gets a sentence on what an instructor should look into, such as points that differ
-    on_page: called once for each outcome, when its page is made or needs not be
+    on_page: called once for each outcome, when its page is made or already up to date
     Raises `CourseError` if no assignment can be graded, for example because none was released, or another run is under
     way.
     """

@@ -51,12 +51,12 @@ class Move:
 
 @dataclass(frozen=True)
 class SubmissionOutcome:
-    """What became of one submission.
+    """The outcome of one submission.
 
     reason: why it could not be graded
     no_feedback: why it has no feedback page
     unchanged: graded before, so not graded again
-    moves: the marks that a change of the course moves; nothing was written if `held` is set
+    moves: the marks that differ because the course has changed; nothing was written if `held` is set
     """
 
     student: str
@@ -69,12 +69,12 @@ class SubmissionOutcome:
 
     @property
     def moved(self) -> str:
-        """The marks that a change of the course moves, as a text."""
+        """The marks that differ because the course has changed, as a text."""
         return ", ".join(map(str, self.moves))
 
 
 def left_alone(assignment: str, count: int) -> str:
-    """What to do about marks that a change of the course would move."""
+    """What to do about marks that differ because the course has changed."""
     return (
         f"{assignment}: the course has changed, and {count} {'students' if count > 1 else 'student'} would get other "
         f"marks for the same work. The old marks stay. `autograder regrade {assignment}` shows the changes; `--write`, "
@@ -83,7 +83,7 @@ def left_alone(assignment: str, count: int) -> str:
 
 
 def taken_back(assignment: str, count: int) -> str:
-    """How to undo that marks were moved."""
+    """How to undo that marks were changed."""
     subject = f"{count} {'students have' if count > 1 else 'student has'}"
     return (
         f"{assignment}: the course has changed, and {subject} other marks for the same work now. "
@@ -200,7 +200,7 @@ def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:
 def agrees(marks: Marks | None, stored: Mapping[str, Any]) -> bool:
     """True if the gradebook has the automatic scores that are stored beside an autograded notebook.
 
-    It has not if it is new, or was restored from an older copy.
+    It does not if it is new, or was restored from an older copy.
     """
     scores = stored.get(SCORES)
     if not marks or not isinstance(scores, dict) or not scores:

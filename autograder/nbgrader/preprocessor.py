@@ -114,7 +114,7 @@ class Mark(NbGraderPreprocessor):
 class SaveMarks(SaveAutoGrades):
     """nbgrader's own, but a manual grade stays settled if the answer, its question and the tests' score are the same.
 
-    So it does if the exercise is withdrawn. nbgrader lets each manual grade wait for a person again.
+    It also stays settled if the exercise is withdrawn. nbgrader lets each manual grade wait for a person again.
     """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:

@@ -110,7 +110,7 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
 def _name_copies(
     answer: NotebookNode, name: str, copies: Sequence[tuple[int, NotebookNode]], context: GradingContext
 ) -> None:
-    """If an answer has words, and a copy of its cell has others, say where the copy is."""
+    """If an answer has text, and a copy of its cell has another text, say where the copy is."""
     if answer.source.startswith(ELSEWHERE):
         return
     known = _course_texts(context) | {squeezed(answer.source)}
@@ -200,7 +200,7 @@ def _is_comment(code: str) -> bool:
 
 
 def _name_untouched(nb: NotebookNode, wanted: CourseCell) -> bool:
-    """Give a cell that is as it was released, but has lost its name, the name back. True if there is one.
+    """Give an unchanged cell that has lost its name the name back. True if there is one.
 
     Nobody has to read such an answer.
     """

@@ -87,7 +87,7 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
 def judged(
     name: str, names: Names, first_step: str, visible: Visible, definitions: Mapping[str, object]
 ) -> CheckResult:
-    """Judge the exercise `name` by only its visible tests, as `names` answer.
+    """Judge the exercise `name` by its visible tests, with the answers of `names`.
 
     If it fails, the exercises that it calls are judged, too, and the first of them that fails is the `culprit`.
 
@@ -120,7 +120,7 @@ def _result(name: str, names: Names, visible: Visible, definitions: Mapping[str,
 
 
 def visible_material(name: str, visible: Visible) -> Material:
-    """What students have to judge the assignment of the exercise `name` with. It is loaded again after each save."""
+    """The material that students have for the assignment of the exercise `name`, loaded again after each save."""
     files = visible.checks(visible.assignment_of(name))
     shared = files[0].parents[1].glob("shared_*.py")
     return _loaded(files, tuple(path.stat().st_mtime_ns for path in (*files, *shared)))

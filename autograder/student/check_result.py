@@ -1,4 +1,4 @@
-"""What a check shows of one exercise: a table and pictures in JupyterLab, the same as text in a terminal."""
+"""What a check shows for one exercise: a table and pictures in JupyterLab, the same as text in a terminal."""
 
 from __future__ import annotations
 

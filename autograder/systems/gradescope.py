@@ -123,7 +123,7 @@ def _submitters(entry: Any) -> tuple[tuple[str, ...], str]:
 
 
 def _utc(text: str) -> str:
-    """A time as Ruby writes it, `2026-04-26 17:34:00.861687000 Z`, as nbgrader reads it; empty if it is none."""
+    """A time as Ruby writes it, `2026-04-26 17:34:00.861687000 Z`, as nbgrader reads it; empty if it is not one."""
     found = _TIME.fullmatch(text)
     try:
         return f"{datetime.fromisoformat(found[1] + found[2]).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if found else ""

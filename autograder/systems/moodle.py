@@ -66,7 +66,7 @@ class Moodle(System):
         return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
-        """A team's folder is no student's, unless its members are listed."""
+        """A team's folder belongs to no student unless its members are listed."""
         if has_groups or not owner.number or _TEAM.match(owner.student):
             return f"this belongs to a group; list its members in {GROUPS} beside archive/ (columns group and student)"
         return ""
@@ -127,7 +127,7 @@ class _Field(NamedTuple):
 
 
 def _read(sheet: Path) -> tuple[str, list[dict[str, _Field]]]:
-    """Moodle's worksheet: its text, and each row's fields by column. Raises `AutograderError` if it is none."""
+    """Moodle's worksheet: its text, and each row's fields by column. Raises `AutograderError` if it isn't one."""
     try:
         text = sheet.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -76,7 +76,7 @@ def _handed_in(ours: System, assignment: Assignment) -> Handed:
 
 
 def _check_numbers(handed: Handed) -> None:
-    """Raise `AutograderError` if two students have one number: the system would give one the other's marks."""
+    """Raise `AutograderError` if two students have the same number: one would get the other's marks."""
     by_number = defaultdict[str, list[str]](list)
     for student, owner in handed.items():
         by_number[owner.number].append(student)
@@ -89,7 +89,7 @@ def _check_numbers(handed: Handed) -> None:
 
 
 def _without_marks(found: Return) -> Iterator[str]:
-    """A sentence for each student who has handed in there and has no marks."""
+    """A sentence for each student who has handed in there but has no marks."""
     known = {marks.student for marks in found.marks}
     yield from (
         f"{marks.student}: {marks.problem}"

@@ -94,7 +94,7 @@ def test_right_up_to_a_size():
     assert (found.name, found.hint[-1]) == ("right-up-to-a-size", "?")
     where = "axis -2 of the first argument is at most 8"
     assert found.evidence == f"Everything is right where {where}, and nothing beyond that."
-    # Which of several sizes it is, nobody knows.
+    # It may be any of several sizes.
     found = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
     assert found.evidence == (
         "In the calls that are right, axis -2 of the first argument is at most 8 and axis -1 of the first argument is "

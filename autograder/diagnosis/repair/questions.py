@@ -1,4 +1,4 @@
-"""What a student is asked about the place of an edit. It never tells the edit."""
+"""The question to a student about the place of an edit. It never gives the edit away."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ QUESTIONS = {
     "step": "is there a step between this and what the task asks for? Write down both shapes.",
     "operand missing": "compare it with the formula. Does the whole formula appear here?",
 }
-# Kinds with one or two alternatives: to show the part would be to tell the answer. The line is enough.
+# Kinds with one or two alternatives: the part would give the answer away. The line is enough.
 ONLY_THE_LINE = frozenset({"condition", "sign", "comparison", "bool", "order", "operator", "statement"})
 
 
