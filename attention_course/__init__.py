@@ -3,7 +3,7 @@
 `check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
 weights, `explore(draw, d_k=...)` puts a slider over pictures, `progress()` shows how far one is; for training a small
 model there are `news`, `news_training`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head`,
-`block_parts` and `word_by_word`; `novel` is real text, `byte_pairs` makes tokens of it,
+`block_parts`, `cost_of` and `word_by_word`; `novel` is real text, `byte_pairs` makes tokens of it,
 `novel_training` lets a model read it, and `trained_decoder` is a small model that has. All load on first use.
 
 `hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
@@ -13,9 +13,9 @@ import importlib
 
 __version__ = "0.1.0"
 __all__ = [
-    "block_parts", "byte_pairs", "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look",
-    "loss_curve", "news", "news_training", "novel", "novel_training", "own_or_plain", "progress", "trained_decoder",
-    "without_head", "word_by_word",
+    "block_parts", "byte_pairs", "check", "copycat", "cost_of", "explore", "grading", "heatmap", "highlight", "hint",
+    "look", "loss_curve", "news", "news_training", "novel", "novel_training", "own_or_plain", "progress",
+    "trained_decoder", "without_head", "word_by_word",
 ]  # fmt: skip
 
 _OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress")
@@ -23,6 +23,7 @@ _HOMES = {
     "block_parts": "block_parts",
     "byte_pairs": "byte_pairs",
     "copycat": "copycat",
+    "cost_of": "counting",
     "highlight": "looking",
     "look": "looking",
     "loss_curve": "loss_curve",

@@ -9,6 +9,7 @@ The block's code stays as it is. Hooks on its layers undo what the part does.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,30 @@ def ours_on_the_novel() -> dict[str, list[float]]:
     """Our held-out losses on the novel, one for each seed: by part, and of the decoder of assignment 5."""
     runs: dict[str, list[float]] = json.loads(OF_NOVEL.read_text(encoding="utf-8"))
     return runs
+
+
+class Stack(nn.Module):  # type: ignore[misc]
+    """Words in, logits for the next word out: an embedding, blocks one above the other, a norm, one last matrix.
+
+    block: makes a block
+    norm: what stands before the last matrix; None: nothing
+    """
+
+    def __init__(
+        self, vocab_size: int, d_model: int, num_layers: int, block: Callable[[], Any], norm: nn.Module | None = None
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+        self.blocks = nn.Sequential(*(block() for _ in range(num_layers)))
+        self.norm = norm or nn.Identity()
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+
+    def forward(self, token_ids: torch.Tensor) -> torch.Tensor:
+        """The logits, (B, L) -> (B, L, vocab_size)."""
+        x = math.sqrt(self.output.in_features) * self.embedding(token_ids)
+        logits: torch.Tensor = self.output(self.norm(self.blocks(x)))
+        return logits
 
 
 def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> Any:

@@ -782,7 +782,8 @@ class TransformerDecoder(nn.Module):
 #         if step % (steps // 6) == 0:
 #             print(f"step {step:4d}   loss {losses[-1]:.2f}")
 #     return model, losses
-#
+
+# %% tags=["active-ipynb"]
 # trained = None
 # if not grading and ready():
 #     trained, losses = train_on(torch.tensor(ids), STEPS)

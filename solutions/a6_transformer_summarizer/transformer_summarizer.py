@@ -636,7 +636,9 @@ class TransformerDecoder(nn.Module):
 #     longest = max(len(letters) for letters, _ in pairs)
 #     letter_ids = torch.tensor([letters + [PADDING] * (longest - len(letters)) for letters, _ in pairs])   # (N, L)
 #     letter_masks = torch.tensor([mask + [False] * (longest - len(mask)) for _, mask in pairs])            # (N, L)
-#
+
+# %% tags=["active-ipynb"]
+# if not grading:
 #     torch.manual_seed(0)
 #     sizes = {"vocab_size": 29, "d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 2, "max_length": 32}
 #     speller = own_or_plain(TransformerDecoder, **sizes)

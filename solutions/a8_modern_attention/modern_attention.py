@@ -424,26 +424,11 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 
 # %% [markdown]
 # And what it saves, on your machine. Four layers one above the other, a text of random words: with the cache each word is
-# worked on once, without it all words so far go through all layers again. The multiplications are counted, by arrays that
-# count while `@` works on them, and the seconds measured.
+# worked on once, without it all words so far go through all layers again. `cost_of` counts the multiplications, with arrays
+# that count while `@` works on them, and measures the seconds.
 
 # %% tags=["active-ipynb"]
-# import time
-#
-# class Counting(np.ndarray):
-#     """An array that counts the multiplications of every @ that it is part of."""
-#     done = 0
-#
-#     def __array_ufunc__(self, ufunc, method, *arrays, **more):
-#         plain = [np.asarray(array) for array in arrays]
-#         result = getattr(ufunc, method)(*plain, **more)
-#         if ufunc is np.matmul:
-#             Counting.done += result.size * plain[0].shape[-1]            # so many for each number of the result
-#         return result.view(Counting) if isinstance(result, np.ndarray) else result
-#
-#     def __array_function__(self, function, types, args, more):          # np.concatenate and others go on counting
-#         result = super().__array_function__(function, types, args, more)
-#         return result.view(Counting) if isinstance(result, np.ndarray) else result
+# from attention_course import cost_of
 #
 # d_model, layers = 64, 4
 # W_Q, W_O = random.normal(size=(2, d_model, d_model)) / 8                        # 16 query heads of width 4
@@ -462,21 +447,11 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #         for _ in range(layers):
 #             x = x + at_once(x)
 #
-# def counted(write, text):
-#     """Multiplications, in millions."""
-#     Counting.done = 0
-#     write(text.view(Counting))
-#     return Counting.done / 1e6
-#
 # for length in (30, 60, 120) if not grading else ():         # nobody looks while it is graded
-#     text, seconds = random.normal(size=(length, d_model)), []
-#     for write in (with_cache, without_cache):
-#         begun = time.perf_counter()
-#         write(text)
-#         seconds.append(time.perf_counter() - begun)
-#     kept, anew = (counted(write, text) for write in (with_cache, without_cache))
+#     text = random.normal(size=(length, d_model))
+#     (kept, fast), (anew, slow) = cost_of(with_cache, text), cost_of(without_cache, text)
 #     print(f"{length:3d} words: {kept:5.1f} million multiplications with the cache, {anew:7.1f} without;",
-#           f"{seconds[0]:.2f} s and {seconds[1]:.2f} s")
+#           f"{fast:.2f} s and {slow:.2f} s")
 
 # %% [markdown]
 # ## 5. `sliding_window_mask`
@@ -1182,29 +1157,22 @@ class ModernDecoderBlock(nn.Module):
 #     STEPS = 300
 #     train, held_out = (news_training.tensors(items) for items in news.items())   # word numbers and what counts, each
 #
-#     class Summarizer(nn.Module):
-#         """Words in, logits for the next word out: an embedding, two blocks of today, one last matrix."""
-#
-#         def __init__(self, part):
-#             super().__init__()
-#             self.embedding = nn.Embedding(len(news.WORDS), 64)
-#             nn.init.normal_(self.embedding.weight, std=1 / 8)
-#             blocks = [ModernDecoderBlock(64, 4, 4 if part == "groups" else 2, 80) for _ in range(2)]
-#             self.blocks = nn.Sequential(*(block_parts.without(part, block, rotate, d_head=16) for block in blocks))
-#             self.output = nn.Linear(64, len(news.WORDS), bias=False)
-#
-#         def forward(self, token_ids):
-#             return self.output(self.blocks(8 * self.embedding(token_ids)))   # (B, L) -> (B, L, V)
+#     def summarizer(part):
+#         """An embedding, two of your blocks without this part, one last matrix."""
+#         def block():
+#             whole = ModernDecoderBlock(64, 4, 4 if part == "groups" else 2, 80)
+#             return block_parts.without(part, whole, rotate, d_head=16)
+#         return block_parts.Stack(len(news.WORDS), 64, 2, block)
 #
 #     def train_without(part, seed=0):
 #         """A model without this part, trained; its losses, and how many numbers it has."""
 #         torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
 #         torch.manual_seed(seed)
-#         model = Summarizer(part)
+#         model = summarizer(part)
 #         losses = news_training.train(model, *train, STEPS, seed)   # the loop of assignment 6
 #         mean = lambda some: sum(some) / max(1, len(some))
-#         return {"numbers": sum(W.numel() for W in model.parameters()), "begun": mean(losses[:20]), "early": mean(losses[100:150]),
-#                 "held_out": news_training.loss_on(model, *held_out)}
+#         return {"numbers": sum(W.numel() for W in model.parameters()), "begun": mean(losses[:20]),
+#                 "early": mean(losses[100:150]), "held_out": news_training.loss_on(model, *held_out)}
 
 # %% [markdown]
 # Five models, 300 steps each: about two minutes on one core. (They are left out while your work is graded.) The table
@@ -1253,25 +1221,18 @@ class ModernDecoderBlock(nn.Module):
 #
 #     READ = 250   # steps
 #
-#     class Reader(nn.Module):
-#         """Tokens in, logits for the next token out: an embedding, three blocks of today, a norm, one last matrix."""
-#
-#         def __init__(self, part):
-#             super().__init__()
-#             self.embedding = nn.Embedding(novel_training.VOCABULARY, 96)
-#             nn.init.normal_(self.embedding.weight, std=96**-0.5)
-#             blocks = [ModernDecoderBlock(96, 4, 4 if part == "groups" else 2, 256) for _ in range(3)]
-#             self.blocks = nn.Sequential(*(block_parts.without(part, block, rotate, d_head=24) for block in blocks))
-#             self.norm, self.output = nn.RMSNorm(96), nn.Linear(96, novel_training.VOCABULARY, bias=False)
-#
-#         def forward(self, token_ids):
-#             return self.output(self.norm(self.blocks(math.sqrt(96) * self.embedding(token_ids))))   # (B, L) -> (B, L, V)
+#     def reader(part):
+#         """An embedding, three of your blocks without this part, a norm, one last matrix."""
+#         def block():
+#             whole = ModernDecoderBlock(96, 4, 4 if part == "groups" else 2, 256)
+#             return block_parts.without(part, whole, rotate, d_head=24)
+#         return block_parts.Stack(novel_training.VOCABULARY, 96, 3, block, nn.RMSNorm(96))
 #
 #     def read_without(part, seed=0):
 #         """The loss on held-out chapters of a model without this part that has read the others."""
 #         torch.set_num_threads(1)
 #         torch.manual_seed(seed)
-#         model = Reader(part)
+#         model = reader(part)
 #         novel_training.train(model, READ, seed)
 #         return novel_training.held_out_loss(model)
 

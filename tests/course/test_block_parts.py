@@ -91,7 +91,7 @@ def test_our_runs_are_those_of_the_notebook():
     assert set(ours) == set(block_parts.PARTS)
     names["STEPS"] = 300
     torch.manual_seed(0)
-    model = names["Summarizer"]("groups")
+    model = names["summarizer"]("groups")
     assert sum(W.numel() for W in model.parameters()) == ours["groups"]["numbers"]
     losses = news_training.train(model, *names["train"], 300, seed=0, until=20)
     assert sum(losses) / 20 == pytest.approx(ours["groups"]["begun"][0], abs=0.02)

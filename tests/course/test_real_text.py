@@ -239,7 +239,8 @@ def trained_by(names, steps):
     threads = torch.get_num_threads()
     try:
         source = cells(A5)["training-code"].replace("STEPS, BATCH, L = 900", f"STEPS, BATCH, L = {steps}")
-        for code in (cells(A5)["training-ready"], source, cells(A5)["writing-code"], cells(A5)["trained-decoder-code"]):
+        after = ("training-run", "writing-code", "trained-decoder-code")
+        for code in (cells(A5)["training-ready"], source, *map(cells(A5).get, after)):
             exec(code, names)
     finally:
         torch.set_num_threads(threads)
