@@ -253,7 +253,7 @@ def attention_scores(Q, K):
 # $$\underbrace{\text{weights}}_{(L,\,S)} = \operatorname{softmax}(\text{scores}) \qquad
 # \underbrace{\text{output}}_{(L,\,d_v)} = \text{weights} \cdot \underbrace{V}_{(S,\,d_v)}$$
 #
-# In the worked example the first row of weights is $(0.09, 0.67, 0.24)$, and the first row of the output is
+# In the worked example the first row of weights is $(0.09, 0.67, 0.24)$. The first row of the output is
 # $0.09 \cdot (10, 0) + 0.67 \cdot (0, 10) + 0.24 \cdot (-10, 10) = (-1.5, 9.1)$, or $(-1.55, 9.10)$ with more digits.
 #
 # Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
