@@ -61,7 +61,7 @@ def roster(file: Annotated[Path, Argument(help="CSV file with the columns id, na
     folders = sorted(path.name for path in handed_in.iterdir() if path.is_dir()) if handed_in.is_dir() else []
     people, unknown = with_ids_of(read_roster(file), folders)
     fresh = enter_students(api(course.root).coursedir, people)
-    print(f"entered {len(people)} students, {fresh} of them new to the gradebook")
+    print(f"entered {len(people)} student{'s' * (len(people) != 1)}, {fresh} of them new to the gradebook")
     for number in unknown:
         print(f"{printable(number)} is left out: no folder in submitted/ ends in this number; run this again later")
     ids = {person.id for person in people}

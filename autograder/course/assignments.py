@@ -220,6 +220,10 @@ class Assignment:
         withdrawn = repr(sorted(self.withdrawn.items()))
         return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",), withdrawn)
 
+    def lines(self) -> frozenset[str]:
+        """All lines of the notebook, without white space around them."""
+        return frozenset(line.strip() for cell in self._cells for line in cell.text.splitlines())
+
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells."""
         return frozenset(cell.text for cell in self._cells if cell.cell_type == "markdown")

@@ -122,7 +122,7 @@ class Renderer(IPythonRenderer):
         try:
             return str(super().image(text, url, title))
         except InvalidNotebook:
-            return f"[{text}: this picture is not in the notebook, or is shown above]"
+            return f"[{text}: this picture is not in the notebook, is no PNG, JPEG, GIF or WebP, or is shown above]"
 
 
 Kind = TypeVar("Kind", bound=Renderer)

@@ -7,8 +7,9 @@ than its cell, the cell gets a sentence that says where, and a person grades it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote, unquote
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
@@ -16,17 +17,23 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.nbgrader.gradebook_rows import CourseCell
+from autograder.nbgrader.own_words import has_own_lines, may_answer
 from autograder.nbgrader.preprocessor import GradingContext, context_in
-from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
+from autograder.submission import PICTURES, NotebookCell, grade_id
 from autograder.text import one_line, printable, shown_name, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
+CONVERTED = "*This answer's cell was turned into one of another kind. Its text is:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no text by the student.*"
 ELSEWHERE = "*This cell is as it was released. The answer may be elsewhere; a person looks at it:*"
-COPIED = "*A copy of this cell has another text:*"
+GOES_ON_IN = "*The answer may go on in another cell:*"
 # A picture as Colab pastes it. The name ends where base64 does, so the pattern takes linear time.
 _PASTED = re.compile(rf"data:({'|'.join(map(re.escape, PICTURES))});base64,([A-Za-z0-9+/]+={{0,2}})")
 ATTACHMENT = "attachment:"  # begins the address of a picture that lies in its cell
+_OTHER_FILE = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,[A-Za-z0-9+/=]{200,}+")
+ONLY_HANDED_IN = "(this file is only in the notebook that was handed in)"
+_ATTACHED = re.compile(r"""attachment:([^\s"'<>()]+)""")
+_IN_HTML = re.compile(r"""["'=]attachment:([^"'>\s]+)""")  # the name of an attached picture in <img src="...">
 MAX_QUOTED = 20_000  # characters of other cells that are repeated in the cell of an answer; six sentences have 800
 MAX_SHOWN = 1_000_000  # characters of all texts together: a thick book. Graded copies then stay readable for the kit
 GOES_ON = "*(This text goes on in the notebook that was handed in.)*"
@@ -44,7 +51,7 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
         context = context_in(resources)
-        course_texts = _course_texts(context)
+        course_texts, course_lines = _course_texts(context), context.assignment.lines()
         nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
         student = context.submission.student
         if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
@@ -58,24 +65,33 @@ class RestoreCells(NbGraderPreprocessor):
         submitted = {name: cell for name, _, cell in named}
         restored: set[str] = set()
         nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored)]
-        texts = [found for found in enumerate(nb.cells, 1) if _is_students_text(found[1], course_texts)]
+        texts = [
+            (number, cell)
+            for number, cell in enumerate(nb.cells, 1)
+            if "nbgrader" not in cell.metadata and may_answer(cell, course_texts, course_lines)
+        ]
         for name, cell in context.cells.items():
             if not cell.grade:
                 continue
             if name in restored or (cell.is_answer and _name_untouched(nb, cell)):
                 if cell.is_answer:
-                    answer = next(c for c in nb.cells if grade_id(c) == name)
+                    at, answer = next((number, c) for number, c in enumerate(nb.cells, 1) if grade_id(c) == name)
                     copies = [(number, c) for other, number, c in named if other == name and c is not answer]
+                    copies += _beside(at, texts)
                     _look_elsewhere(answer, texts, context)
                     _name_copies(answer, name, copies, context)
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
             if cell.is_answer:
-                found = [submitted[name]] if name in submitted else [text for _, text in texts]
-                nb.cells.append(_answer(cell, found))
+                found = texts
+                words, why = (LOST, "had lost nbgrader's name for its cell") if found else (NO_WORDS, "has no cell")
+                if name in submitted:
+                    found, words = [(0, submitted[name])], CONVERTED
+                    why = f"is in a cell of another kind ({submitted[name].cell_type})"
+                nb.cells.append(_answer(cell, words, found))
                 context.notices.append(
                     f"{shown_name(student)}, {context.assignment.name}: "
-                    f"the answer to '{name}' had lost nbgrader's name for its cell; it waits for a person"
+                    f"the answer to '{name}' {why}; it waits for a person"
                 )
             else:
                 nb.cells.append(_new_cell(cell))
@@ -88,19 +104,16 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
     if squeezed(answer.source) != squeezed(context.cells[name].source):
         return
     places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
-    quoted = [cell.source for _, cell in texts]
+    found: list[tuple[object, Any]] = list(texts)
     for notebook, cells in context.others.items():
-        if found := list(_answers_in(cells, name, context)):
-            places.append(f'{printable(notebook)}, "{_first_words(found[0])}"')
-            quoted += found
+        if answers := list(_answers_in(cells, name, context)):
+            places.append(f'{printable(notebook)}, "{_first_words(answers[0].source)}"')
+            found += [(f"{len(places)}-{number}", cell) for number, cell in enumerate(answers)]
     if not places:
         return
     where = "; ".join(places[:5]) + ("; ..." if len(places) > 5 else "")
-    words = "\n\n".join(quoted)
-    answer.source = "\n\n".join([ELSEWHERE, _as_plain(where), *([words] if len(words) <= MAX_QUOTED else [])])
-    pictures = {key: data for _, text in texts for key, data in text.get("attachments", {}).items()}
-    if pictures:
-        answer.attachments = pictures
+    answer.source = f"{ELSEWHERE}\n\n{_as_plain(where)}"
+    _add(answer, found)
     context.notices.append(
         f"{shown_name(context.submission.student)}, {context.assignment.name}: the cell of '{name}' is as it was "
         f"released, and the answer may be in another place: {where}. It waits for a person"
@@ -110,27 +123,65 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
 def _name_copies(
     answer: NotebookNode, name: str, copies: Sequence[tuple[int, NotebookNode]], context: GradingContext
 ) -> None:
-    """If an answer has text, and a copy of its cell has another text, say where the copy is."""
+    """If an answer has text, and a copy of its cell or a cell beside it has another, say where that is."""
     if answer.source.startswith(ELSEWHERE):
         return
     known = _course_texts(context) | {squeezed(answer.source)}
     for number, copy in copies:
         if squeezed(copy.source) not in known:
+            known.add(squeezed(copy.source))
             where = f'cell {number}, "{_first_words(copy.source)}"'
-            answer.source += f"\n\n{COPIED} {_as_plain(where)}"
+            answer.source += f"\n\n{GOES_ON_IN} {_as_plain(where)}"
+            _add(answer, [(number, copy)])
             context.notices.append(
                 f"{shown_name(context.submission.student)}, {context.assignment.name}: "
-                f"a copy of the cell of '{name}' has another text: {where}. Grade both as one answer"
+                f"the cell of '{name}' is not all of the answer: {where}. Grade both as one answer"
             )
 
 
-def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContext) -> Iterator[str]:
+def _beside(number: int, texts: Sequence[tuple[int, NotebookNode]]) -> Iterator[tuple[int, NotebookNode]]:
+    """The student's own texts directly above and below a cell, such as the other half of an answer that was split."""
+    by_number = dict(texts)
+    for step in (-1, 1):
+        at = number + step
+        while at in by_number:
+            yield at, by_number[at]
+            at += step
+
+
+def _add(answer: NotebookNode, cells: Iterable[tuple[object, Any]], most: int = MAX_QUOTED) -> None:
+    """Repeat other cells in an answer's cell, unless they have more characters; each has a number of its own."""
+    pictures: dict[str, dict[str, str]] = dict(answer.get("attachments", {}))
+    words = "\n\n".join(_quoted(number, cell, pictures) for number, cell in cells)
+    if words and len(words) <= most:
+        answer.source += f"\n\n{words}"
+        if pictures:
+            answer.attachments = pictures
+
+
+def _quoted(number: object, cell: Any, pictures: dict[str, dict[str, str]]) -> str:
+    """A cell's text for Markdown, with code as it is. Its pictures are added under names of their own.
+
+    JupyterLab calls the first picture in each cell image.png.
+    """
+    attached = getattr(cell, "attachments", {})
+    pictures |= {f"cell-{number}-{name}": data for name, data in attached.items()}
+
+    def renamed(found: re.Match[str]) -> str:
+        name = unquote(found[1])
+        return ATTACHMENT + quote(f"cell-{number}-{name}") if name in attached else found[0]
+
+    text = _ATTACHED.sub(renamed, cell.source)
+    return f"~~~~\n{text}\n~~~~" if cell.cell_type == "code" else text
+
+
+def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContext) -> Iterator[NotebookCell]:
     """What may answer a question in another notebook of the same student."""
-    released = _course_texts(context)
+    released, lines = _course_texts(context), context.assignment.lines()
     for cell in cells:
-        own = cell.cell_type != "code" and cell.source.strip() and squeezed(cell.source) not in released
-        if own and (cell.grade_id == name or cell.grade_id not in context.cells):
-            yield cell.source
+        of_the_course = cell.grade_id != name and cell.grade_id in context.cells
+        if not of_the_course and may_answer(cell, released, lines):
+            yield cell
 
 
 def _course_texts(context: GradingContext) -> set[str]:
@@ -163,6 +214,7 @@ def _fit(cells: Sequence[NotebookNode], context: GradingContext) -> bool:
 def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
     """Move pictures that stand in a text as base64 to the cell's attachments. Returns how many.
 
+    Pages show a student's HTML as text, so a picture in it is shown below. Of other files only the kind stays.
     number: the cell's position, so that no two cells use the same name for a picture
     """
     if cell.cell_type != "markdown":
@@ -177,26 +229,13 @@ def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
         return ATTACHMENT + name
 
     text, count = _PASTED.subn(moved, cell.source)
+    text = _OTHER_FILE.sub(rf"\1 {ONLY_HANDED_IN}", text)
+    named = dict.fromkeys(unquote(name) for name in _IN_HTML.findall(cell.source))
+    as_html += [f"![]({ATTACHMENT}{quote(name)})" for name in named if name in pictures]
+    cell.source = "\n\n".join([text, *as_html])
     if count:
-        # Pages show a student's HTML as text, so a picture in it is shown below.
-        cell.source, cell.attachments = "\n\n".join([text, *as_html]), pictures
+        cell.attachments = pictures
     return count
-
-
-def _is_students_text(cell: NotebookNode, course_texts: Collection[str]) -> bool:
-    """True for text that has no nbgrader name and is not the course's. Comments in a code cell are text, too."""
-    if "nbgrader" in cell.metadata or not cell.source.strip():
-        return False
-    if cell.cell_type == "code":
-        return _is_comment(cell.source)
-    return squeezed(cell.source) not in course_texts
-
-
-def _is_comment(code: str) -> bool:
-    """True for code of comments only, or one string of several lines."""
-    lines = [line.strip() for line in code.splitlines() if line.strip()]
-    quoted = lines[0].startswith(('"""', "'''")) and lines[-1].endswith(lines[0][:3])
-    return quoted or all(line.startswith("#") for line in lines)
 
 
 def _name_untouched(nb: NotebookNode, wanted: CourseCell) -> bool:
@@ -211,19 +250,18 @@ def _name_untouched(nb: NotebookNode, wanted: CourseCell) -> bool:
     return False
 
 
-def _answer(wanted: CourseCell, texts: Sequence[NotebookNode]) -> NotebookNode:
+def _answer(wanted: CourseCell, words: str, texts: Iterable[tuple[int, NotebookNode]]) -> NotebookNode:
     """A cell with all texts that may be the answer. It differs from the release, so that a person has to read it."""
     cell = _new_cell(wanted)
-    cell.source = "\n\n".join([LOST, *(text.source for text in texts)]) if texts else NO_WORDS
-    if pictures := {name: data for text in texts for name, data in text.get("attachments", {}).items()}:
-        cell.attachments = pictures
+    cell.source = words
+    _add(cell, texts, 2 * MAX_SHOWN)
     return cell
 
 
 def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: set[str]) -> list[NotebookNode]:
     """The cell with the course's metadata, and with the course's text if students may not change it.
 
-    If a student overwrote a check cell, the student's text comes before the check cell.
+    If a student wrote into such a cell, it comes first as the student left it.
     """
     name = grade_id(cell)
     cell.metadata.pop("nbgrader", None)
@@ -231,8 +269,8 @@ def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: se
     if course_cell is None or name in restored or cell.cell_type != course_cell.cell_type:
         return [cell]
     restored.add(name)
-    locked, is_code = course_cell.locked, cell.cell_type == "code"
-    if locked and is_code and is_plain_check(course_cell.source) and not is_plain_check(cell.source):
+    locked = course_cell.locked
+    if locked and has_own_lines(cell.source, course_cell.source):
         return [cell, _new_cell(course_cell)]
     cell.metadata["nbgrader"] = course_cell.metadata()
     if locked:  # else nbgrader warns about each check cell, whose hidden lines students lack

@@ -11,11 +11,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.report import Report
 from autograder.reports.table import read_table
+from autograder.text import shown_name
 
 POINTS_POSSIBLE = "Points Possible"  # Canvas's second line
+EMAIL = ("email", "e-mail", "email_address")
 NOTHING = "nothing handed in"
 FORM = "a roster is a CSV file whose first line is: id,name,email"
 
@@ -39,6 +42,9 @@ def read_roster(path: Path) -> list[Person]:
             continue
         if not person.id:
             raise AutograderError(f"{path}, line {number}: no id; {FORM}")
+        if "/" in person.id or (problem := name_problem(person.id)):
+            reason = "it has a slash in it" if "/" in person.id else problem
+            raise AutograderError(f"{path}, line {number}: '{shown_name(person.id)}' cannot be an id: {reason}")
         if person.id in found:
             raise AutograderError(f"{path}, line {number}: {person.id!r} appears twice; remove one")
         found[person.id] = person
@@ -64,7 +70,8 @@ def _person(values: dict[str, str]) -> Person:
     first, last = values.get("first_name", ""), values.get("last_name", "")
     if not first and not last:
         first, last = names_in(values.get("name") or values.get("student", ""))
-    return Person(values.get("id", ""), first, last, values.get("email", ""))
+    email = next((values[name] for name in EMAIL if values.get(name)), "")
+    return Person(values.get("id", ""), first, last, email)
 
 
 def names_in(name: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
-from autograder.text import composed, printable, shown_name
+from autograder.text import composed, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
 # A saved model may lie beside a notebook. A browser's copy of that counts as another file.
@@ -36,6 +36,7 @@ ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack 
 METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody
 GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line for each member
 _GROUPS_FORM = "its first line should be: group,student"
+_OF_THE_FINDER = ("__MACOSX", "._")  # what macOS packs beside each file
 SHOWN = 3  # names of files in a sentence
 _WAS_GROUP = (
     "removed {folder}, which an earlier collect had made: {group} is now a group in {file}. If it was graded, remove "
@@ -166,13 +167,15 @@ class Collector(FileNameCollectorPlugin):
         found, by_owner = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
         counts = Counter(student for group in self.groups.values() for student in group)
         for path in _plain_files(Path(self.extracted)):
+            if any(part.startswith(_OF_THE_FINDER) for part in path.parts):
+                continue
             if owner := self.owner(path):
                 owner = replace(owner, student=composed(owner.student), rest=composed(owner.rest))
                 owner = self._with_members(owner, counts)
                 by_owner[owner.student or owner.label].append((path, owner))
             elif path.name.lower().endswith(ARCHIVES):
                 found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
-            elif not any(part.startswith((".", "__MACOSX")) for part in path.parts) and path.name != METADATA:
+            elif not any(part.startswith(".") for part in path.parts) and path.name != METADATA:
                 found.left.append(
                     f"{printable(str(path))}: its name does not say whose it is, as {self.title}'s names do"
                 )
@@ -193,7 +196,7 @@ class Collector(FileNameCollectorPlugin):
 
     def _members(self, student: str) -> Sequence[str]:
         """The members of the group whose id this would be; empty if it is none."""
-        return self.groups.get(self.group_of(student).casefold(), ())
+        return self.groups.get(_group_key(self.group_of(student)), ())
 
     def _with_members(self, owner: Owner, counts: Mapping[str, int]) -> Owner:
         """The owner; if it is a group, its members own the file. `counts`: in how many groups a student is."""
@@ -265,7 +268,7 @@ class Collector(FileNameCollectorPlugin):
                 self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), file=GROUPS))
         root = Path(self.parent.coursedir.root)
         folders = {path.parent.name for path in root.glob(str(self._submitted("*").relative_to(root)))}
-        found = {self.group_of(owner.group).casefold() for owner in owners}
+        found = {_group_key(self.group_of(owner.group)) for owner in owners}
         self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
@@ -291,15 +294,20 @@ class Collector(FileNameCollectorPlugin):
             shutil.copytree(self._submitted(owner.student), self._submitted(other))
 
 
+def _group_key(name: str) -> str:
+    """A group's name without differences of capital letters and white space."""
+    return squeezed(name).casefold()
+
+
 def read_groups(path: Path) -> dict[str, list[str]]:
     """Members by the group's name in lower case; empty if there is no such file. Raises `AutograderError`."""
     if not path.is_file():
         return {}
     found = defaultdict[str, list[str]](list)
     for line, row in read_table(path, ("group", "student"), _GROUPS_FORM):
-        if not row["group"] or not row["student"]:
-            raise AutograderError(f"{path}, line {line}: each line needs a group and a student")
-        members = found[row["group"].casefold()]
+        if not row["group"] or not row["student"] or ";" in row["student"]:
+            raise AutograderError(f"{path}, line {line}: each line needs a group and one student")
+        members = found[_group_key(row["group"])]
         members += [row["student"]] if row["student"] not in members else []
     return dict(found)
 

@@ -9,6 +9,7 @@ import base64
 import copy
 import json
 import os
+import re
 
 import bs4
 import nbformat
@@ -77,6 +78,50 @@ def comment(notebook):
     beside(notebook, new_code_cell(f"# {WORDS}"), below=True)
 
 
+def in_a_check_cell(notebook):
+    """Which nobody may change; Colab does not know that."""
+    (cell,) = (one for one in notebook.cells if grade_id(one) == f"test-{EXERCISE}")
+    cell.source += f"\n# {WORDS}"
+
+
+def words_as_code(notebook):
+    """A new cell is a code cell, until somebody changes that."""
+    beside(notebook, new_code_cell(WORDS), below=True)
+
+
+def printed(notebook):
+    beside(notebook, new_code_cell(f'x = 1\nprint("{WORDS}")'), below=True)
+
+
+def in_a_magic(notebook):
+    beside(notebook, new_code_cell(f"%%markdown\n{WORDS}"), below=True)
+
+
+def pictures_of_one_name(notebook):
+    """JupyterLab calls both image.png."""
+    for _ in range(2):
+        data = base64.b64encode(os.urandom(300)).decode()
+        cell = new_markdown_cell(f"{WORDS} ![](attachment:image.png)", attachments={"image.png": {"image/png": data}})
+        beside(notebook, cell, below=True)
+
+
+def split(notebook):
+    answer_of(notebook).source = "First of all:"
+    beside(notebook, new_markdown_cell(WORDS), below=True)
+
+
+def html(notebook):
+    """As JupyterLab shows it: a picture with a width. And a drawing that no page shows."""
+    drawing = f'<img src="data:image/svg+xml;base64,{PICTURE}">'
+    answer_of(notebook).source = f'{drawing} <img src="attachment:my%20pic.png" width=20> {WORDS}'
+    answer_of(notebook).attachments = {"my pic.png": {"image/png": PICTURE}}
+
+
+def code_of_ones_own(notebook):
+    code = "# trying it out\nx = [row for row in range(3) if row]\nprint('three', x)"
+    beside(notebook, new_code_cell(code), below=True)
+
+
 def after_a_book(notebook):
     notebook.cells.insert(0, new_markdown_cell("word " * 250_000))
     answer_of(notebook).source = WORDS
@@ -87,15 +132,16 @@ def nothing(notebook):
     beside(notebook, copy.deepcopy(answer_of(notebook)), below=True)
 
 
-ELSEWHERE = [copied, below, above, comment]
-IN_PLACE = [picture, answered_twice, long, after_a_book]
+ELSEWHERE = [copied, below, above, comment, in_a_check_cell, words_as_code, printed, in_a_magic, pictures_of_one_name]
+IN_PLACE = [picture, answered_twice, long, after_a_book, split, html]
+UNTOUCHED = [nothing, code_of_ones_own]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> tuple[Course, str]:
     """The course after the run, and what it said."""
     course = small_course(tmp_path_factory.mktemp("elsewhere") / "course", written=True)
-    for change in [*ELSEWHERE, *IN_PLACE, nothing]:
+    for change in [*ELSEWHERE, *IN_PLACE, *UNTOUCHED]:
         path = submit(course, change.__name__)
         notebook = nbformat.read(path, 4)
         change(notebook)
@@ -178,13 +224,21 @@ def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
     shown = page(course, "picture")
     assert WORDS in shown.text
     assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
+    shown = page(course, "html")
+    assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
+    assert WORDS in shown.text
+    assert len(field(course, "html").source) < 300, "no wall of base64"
+    pictures = page(course, "pictures_of_one_name").find_all("img", src=re.compile("^data:image/png"))
+    assert len({picture["src"] for picture in pictures}) == 2
+    assert len(pictures) == 4, "in their places, and in the answer's cell"
     assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1" in said
 
 
 def test_no_words_in_an_answers_cell_are_lost(run):
     course, said = run
-    assert "Or: the row's own mean." in field(course, "answered_twice").source
-    assert f"answered_twice, {NAME}: a copy of the cell of '{WRITTEN}' has another text: cell " in said
+    for student, words in {"answered_twice": "Or: the row's own mean.", "split": WORDS}.items():
+        assert words in field(course, student).source
+        assert f"{student}, {NAME}: the cell of '{WRITTEN}' is not all of the answer: cell " in said
     assert field(course, "long").source == LONG
     assert LONG in page(course, "long").text
     assert field(course, "after_a_book").source == WORDS
@@ -194,8 +248,9 @@ def test_no_words_in_an_answers_cell_are_lost(run):
 
 def test_run_says_how_many_answers_wait_and_untouched_ones_have_zero_without_a_person(run):
     course, said = run
-    assert grade(course, "nothing") == (0, False)
-    assert f"nothing, {NAME}" not in said
+    for change in UNTOUCHED:
+        assert grade(course, change.__name__) == (0, False)
+        assert f"{change.__name__}, {NAME}" not in said
     waiting = len(ELSEWHERE) + len(IN_PLACE) + 3
     assert f"{NAME}: {waiting} answers wait for a person to grade" in said
     again = said_by(course, "grade", "--gradebook", "--quiet")

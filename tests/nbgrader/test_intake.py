@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 import zipfile
 
 import pytest
 
+from autograder.errors import AutograderError
+from autograder.systems.collecting import read_groups
 from cellcage.machine import backend
 from tests.helpers.downloads import NEW, OLD, archive_of, collect, collected, download
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, nbgrader, released, said_by, submit
@@ -38,11 +41,14 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
             "poeida_LATE_20_link.html": "<a>",
             "somebody.ipynb": work,
             "letter.docx": "PK",
+            "__MACOSX/._doejane_4321_98765_first.ipynb": "what the Finder packs beside a file",
+            "._doejane_4321_98765_first.ipynb": "the same",
         },
     )
     said, left = collect(course, "Canvas", code=1)
     assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work}
     assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in said
+    assert "._doe" not in said
     for name, why in {
         "roecy_17": "an archive inside a submission is not opened",
         "foxdi_18": "no notebook among what was handed in (report.pdf)",
@@ -168,6 +174,22 @@ def test_list_of_groups_as_spreadsheets_save_it_and_a_folder_left_from_an_earlie
     assert collected(course).keys() == {"okrikofi_4311", "park_lena_4312", "doejane_4321", "gone_5"}
     assert "teamrocket_4311 is now a group in groups.csv" in said
     assert "groups.csv has these groups, but nothing was collected for them: kea" in said
+
+    members = ["okrikofi_4311", "park_lena_4312"]
+    for text in (
+        "\n\ngroup , student,,\nTeam Rocket,okrikofi_4311,,\n,,,\n team  rocket , park_lena_4312\n",
+        'sep=;\nstudent;group\nokrikofi_4311;"Team\nRocket"\npark_lena_4312;TEAM\u00a0ROCKET',
+    ):
+        groups.write_text(text)
+        assert read_groups(groups) == {"team rocket": members}
+    for text, why in {
+        "group,student\nA,B,C\n": "line 2: more values than columns",
+        "group,student,student\nA,B,C\n": "two columns `student`",
+        "group,student\nA,B\n\nA,B;C\n": "line 4: each line needs a group and one student",
+    }.items():
+        groups.write_text(text)
+        with pytest.raises(AutograderError, match=re.escape(why)):
+            read_groups(groups)
 
     groups.write_text("team,who\nA,B\n")
     said, _ = collect(course, "Canvas", code=1)

@@ -38,9 +38,9 @@ def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
         "ann": ("Ann", "Lee", "ann@example.edu"), "bob": ("Bob", "García Márquez", None),
         "dee": (None, "Dee", "dee@example.edu"), "zoe": (None, None, None),
     }  # fmt: skip
-    (course.root / "late.csv").write_text("id;email\nann;new@example.edu\n")
+    (course.root / "late.csv").write_text("sep=;\n\nID;E-Mail\nann;new@example.edu\n")
     said = said_by(course, "roster", "late.csv")
-    assert "entered 1 students, 0 of them new" in said
+    assert "entered 1 student, 0 of them new" in said
     assert "submitted/zoe: nobody in the roster has this id" in said
     with book_of(course) as book:
         ann = book.find_student("ann")
@@ -68,6 +68,9 @@ def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_mar
         ("name,email\nAnn,a@b", "no column `id`"),
         ("id,name\nann,Ann\nann,Ann", "line 3: 'ann' appears twice"),
         ("id,name\n,Ann", "line 2: no id"),
+        ("id,name,email\nann,Lee, Ann,a@b", "line 2: more values than columns"),
+        ("id,name\na/n,Ann", "line 2: 'a/n' cannot be an id"),
+        ('id,name\n"a""n",Ann', "line 2: 'a\"n' cannot be an id"),
     ],
 )
 def test_a_roster_that_is_none_is_said_with_the_line(tmp_path, text, said):
