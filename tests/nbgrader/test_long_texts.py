@@ -189,7 +189,7 @@ def check_pages(found: Graded) -> None:
         assert found.page(student).stat().st_size < 5_000_000 + 2 * handed_in.stat().st_size, student
         assert EXERCISE in found.page(student).read_text()
         copy = found.course.root / "autograded" / student / NAME / NOTEBOOK
-        assert copy.stat().st_size < (2_500_000 if student == WRONG_AND_LONG else 10_000_000), student
+        assert copy.stat().st_size < (2_500_000 if student == WRONG_AND_LONG else 12_000_000), student
     assert (found.course.root / "written.html").stat().st_size < 1_000_000 * len(found.students)
     assert (found.course.root / "class.html").stat().st_size < 100_000
 
