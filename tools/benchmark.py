@@ -250,7 +250,7 @@ def of_each(folder: Path) -> list[str]:
     return [*lines, *(f"| {name} | {one * 1000:.0f} ms | {one / usual:.2f} |" for name, one in cost.items())]
 
 
-# ---------------------------------------------------------------- bookkeeping alone
+# ---------------------------------------------------------------- bookkeeping only
 
 
 def simulation(count: int) -> list[str]:

@@ -228,7 +228,7 @@ def _keep(keep: Path | None, outcome: dict[str, object]) -> None:
 
 
 def without_faults(day: Day, found: dict[str, Found], times: int) -> None:
-    """Grade the class `times` times with one and with two workers, alone and beside four busy loops."""
+    """Grade the class `times` times with one and with two workers, and again beside four busy loops."""
     for loops in (0, BUSY) if times else ():
         beside = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
         one = found[f"none, {loops} busy loops beside" if loops else "none"] = Found()

@@ -80,7 +80,7 @@ def watched(pid: int) -> Iterator[list[float]]:
 
 
 def stock(course: Course) -> list[tuple[str, ...]]:
-    """Commands that grade the class with nbgrader alone, in its kernel."""
+    """Commands that grade the class with only nbgrader, in its kernel."""
     (course.root / CONFIG).write_text(STOCK)
     return [("nbgrader", "autograde", name, "--force") for name in GRADED]
 

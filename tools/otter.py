@@ -1,4 +1,4 @@
-"""Otter-Grader on the same notebooks and the same hidden tests, for the benchmark alone.
+"""Otter-Grader on the same notebooks and the same hidden tests, only for the benchmark.
 
 `otter run` grades one notebook, without its containers: it executes the notebook in a Jupyter kernel and runs test
 files there. Each of our tests becomes one of its test cases, with the same points. A case runs the suite in the kernel,

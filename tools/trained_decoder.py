@@ -1,6 +1,6 @@
 """Train the model of `attention_course.helpers.trained_decoder`, in five minutes on one idle core.
 
-    python -m tools.trained_decoder                                        # writes trained_decoder.safetensors anew
+    python -m tools.trained_decoder                                        # rewrites trained_decoder.safetensors
     python -m tools.trained_decoder --steps 40 --to /tmp/short.safetensors
 
 The solution's `TransformerDecoder` of assignment 5 learns to predict the next token of *Pride and Prejudice*. In a

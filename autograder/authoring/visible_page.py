@@ -23,8 +23,8 @@ students have, too: the visible tests of its exercise, and the picture that `che
 | --- | --- | --- | --- | --- |
 | {total} | {checked} | {named}, {either} as one of two | {seen} of the {drawn} whose exercise has one | {neither} |
 
-A name is told if the answers to all visible tests are the mistake's, and no other mistake gives them. Grading's name is
-the same, or says more.
+`check` names a mistake if the answers to all visible tests are the mistake's, and no other mistake gives them. Grading
+gives the same name, or says more.
 
 `autograder dev catalogue --pages` writes this page. ✗ marks the checks that a mistake fails, and the picture in
 which it differs from what is asked for. What neither shows is a refinement, with its reason in the assignment's

@@ -103,7 +103,7 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
     if a.shape != b.shape:
         return False
     by = max(ATOL.get(one.dtype, 1e-7) for one in (a, b))
-    if a.size:  # the first numbers alone decide it most of the time
+    if a.size:  # the first numbers usually decide it
         first, right = float(a.flat[0]), float(b.flat[0])
         if abs(first - right) > by * (1 + abs(right)) and math.isfinite(right):
             return False

@@ -59,7 +59,7 @@ def test_no_attempt_earns_at_most_a_tenth(assignment, attempt):
 
 
 def written(args, kwargs):
-    """A call's arguments as text; what can be called is made anew for each call and has no text of its own."""
+    """A call's arguments as text; a callable is made again for each call and has no text of its own."""
     return repr([["a function" if callable(a) else a for a in args], kwargs])
 
 

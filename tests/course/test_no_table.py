@@ -1,4 +1,4 @@
-"""The table of all scores is found in the sandbox, whoever's memory it takes; who holds none gets full marks."""
+"""The table of all scores is found in the sandbox, whichever process holds it; code without one gets full marks."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_labels_are_words_or_places_and_no_two_sizes_of_a_call_hide_each_other()
 
 
 def defined(name, source):
-    """The reference's names of the assignment that holds `name`, with some of them defined anew by `source`."""
+    """The reference's names of the assignment that holds `name`, with some of them redefined by `source`."""
     names = right(name)
     exec(source, names)
     return names

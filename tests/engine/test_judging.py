@@ -1,4 +1,4 @@
-"""One submission judged: asked all at once, in one process an exercise, and anew behind the reference."""
+"""One submission judged: all calls at once, one process for an exercise, and again with the reference behind it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def download(course: Course, entries: Mapping, name: str = "submissions.zip") ->
 
 
 def collect(course: Course, collector: str, code: int = 0) -> tuple[str, list[str]]:
-    """What was said, and the lines at the end that name whoever was not collected; it ends with this exit code."""
+    """What was said, and the lines at the end that name those who were not collected; it ends with this exit code."""
     collector = f"--collector=autograder.systems.{collector.lower()}.{collector}"
     said = nbgrader(course, "zip_collect", NAME, "--force", collector, code=code)
     assert "Traceback" not in said, said

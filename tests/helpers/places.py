@@ -15,7 +15,7 @@ ORDINARY = 65534
 
 def checkout(folder: Path, assignment: str = "") -> Path:
     """A copy of the repository, with all assignments or one, and this interpreter's environment as its `.venv`."""
-    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
+    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit again.
     left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
     shutil.copytree(ROOT, folder, ignore=left_out)
     for place in ("source", "solutions", "assignments") if assignment else ():
@@ -28,7 +28,7 @@ def checkout(folder: Path, assignment: str = "") -> Path:
 
 def typed(command: str, folder: Path, **environment: str) -> str:
     """What a command line that somebody types there prints."""
-    # The environment is made once, by whoever runs the tests; here it is taken as up to date.
+    # The environment is made once, before the tests run; here it counts as up to date.
     script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False

@@ -4,7 +4,7 @@
 of which those of one name stand in a list. Above the tables are the kinds: `fine_print` are mistakes that are not about
 understanding, `no_attempt` those that do nothing of what is asked, and all others are conceptual slips. A name there
 stands for all exercises of the assignment, `split_heads/in-place` for one.
-`python -m tests.helpers.prices a1_scaled_dot_product` writes the prices of an assignment anew.
+`python -m tests.helpers.prices a1_scaled_dot_product` rewrites the prices of an assignment.
 """
 
 from __future__ import annotations

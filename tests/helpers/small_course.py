@@ -30,7 +30,7 @@ from autograder.submission import grade_id
 NAME, NOTEBOOK, EXERCISE = "a1_first", "first.ipynb", "row_centred"
 WRONG = f"def {EXERCISE}(X):\n    return X - X.mean()"
 
-# For nbgrader_config.py: whoever is late loses one point.
+# For nbgrader_config.py: late students lose one point.
 A_POINT_FOR_LATENESS = """
 from nbgrader.plugins import LateSubmissionPlugin
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-# What its commands do, without starting it anew for each assignment, in a process that has never heard of us.
+# What its commands do, without starting it again for each assignment, in a process that does not import this kit.
 SCRIPT = """
 import sys
 from nbgrader.apps import NbGrader, NbGraderAPI

@@ -101,7 +101,7 @@ def test_time_that_could_mean_several_things_is_rejected_by_name(course, when):
 
 
 def test_an_extension_alone_is_no_mark(late, tmp_path):
-    """nbgrader makes rows for whoever has an extension; nothing was handed in, so no 0 is exported."""
+    """nbgrader makes rows for everybody with an extension; without a submission, no 0 is exported."""
     late = Course(shutil.copytree(late.root, tmp_path / "course"))
     with book_of(late) as book:
         book.update_or_create_student("dora")

@@ -40,7 +40,7 @@ assert not any(data), "no right is left, be it in use or not"
 import fcntl, resource, socket
 one, other = socket.socketpair()
 library = os.open("/usr/bin/env", os.O_RDONLY)
-# What is counted for this user, or kept for all, whoever it is that grades.
+# What the kernel counts for this user, or keeps for all users.
 for act in (lambda: socket.send_fds(one, [b"x"], [library]), lambda: fcntl.flock(library, fcntl.LOCK_SH),
             lambda: os.preadv(library, [bytearray(9)], 0, 8)):
     try:

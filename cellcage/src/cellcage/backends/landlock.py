@@ -188,7 +188,7 @@ def _why_not_as_root() -> str | None:
     private = next((place for place in (sys.prefix, sys.base_prefix) if not open_to_all(place)), None)
     if private and not rights & READ_ALL:
         return (
-            f"Python lies in {private}, where root alone may go, and this root may not hand on the right to it; "
+            f"Python lies in {private}, which only root may enter, and this root can't pass that right on; "
             "put Python elsewhere, such as in /opt, or grant CAP_DAC_READ_SEARCH"
         )
     return None
@@ -210,7 +210,7 @@ def _restriction_fails() -> str | None:
 
 
 def _drop_root(policy: Policy) -> None:
-    """Become the policy's user, if root started this. It may still look up paths if root alone may go to Python."""
+    """Become the policy's user, if root started this. It may look up paths if only root may enter Python's folder."""
     if os.getuid() == 0 and not policy.trusted:
         os.chown(policy.scratch, policy.user, policy.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(policy.scratch))))

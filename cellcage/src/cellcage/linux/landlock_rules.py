@@ -43,11 +43,11 @@ Rule = tuple[str, int]
 LOST = (
     (
         SCOPE_ABI,
-        "no word on signals, so untrusted code may send none, and what a call process starts ends with the notebook",
+        "no rule for signals, so untrusted code may send none, and processes that a call starts end with the notebook",
     ),
-    (TCP_ABI, "no word on TCP, which seccomp alone refuses"),
-    (3, "no word on cutting files short, which seccomp alone refuses"),
-    (2, "no moving of files between folders"),
+    (TCP_ABI, "no rule for TCP, which only seccomp refuses"),
+    (3, "no rule for cutting files short, which only seccomp refuses"),
+    (2, "no way to move files between folders"),
 )
 
 

@@ -51,7 +51,7 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return f"it was ended by {names.get(self.signal, f'signal {self.signal}')} from outside"
         if self.exit_code == MACHINE_SHORT:
             return "the machine was short of something that it needs"
-        return "nobody knows how it ended"
+        return "how it ended is unknown"
 
 
 def ending_of(pid: int, seconds: float = END_SECONDS) -> Ending:
