@@ -87,7 +87,11 @@ def checked(data: Any, kind: type[Kind], place: str) -> Kind:
     except msgspec.ValidationError as error:
         what, _, found = str(error).replace("`", "").partition(" - at ")
         key = f"{_key(copy.deepcopy(data), kind, found)}: " if found else ""
-        raise CourseError(f"{place}: {key}{what[0].lower()}{what[1:]}") from None
+        what = f"{what[0].lower()}{what[1:]}"
+        if (unknown := what.removeprefix("object contains unknown field ")) != what:
+            known = () if found else getattr(kind, "__struct_encode_fields__", ())
+            what = f"there is no {unknown!r}; " + (f"it may have {', '.join(known)}" if known else "is it a typo?")
+        raise CourseError(f"{place}: {key}{what}") from None
 
 
 def _key(data: Any, kind: type, place: str) -> str:

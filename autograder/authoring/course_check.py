@@ -21,8 +21,8 @@ import nbformat
 
 from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
+from autograder.authoring.findings import NO_JUDGE, UNCHECKED, Finding, named, once
 from autograder.authoring.generated_files import release_text
-from autograder.authoring.notebook_checks import Finding
 from autograder.authoring.notebook_promises import Promises, promises
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
@@ -31,6 +31,7 @@ from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
+from autograder.judge.results import ABOVE
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
@@ -48,7 +49,7 @@ from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
 from cellcage.protocol.calls import Failure, NoAnswer
 
-FIRST, UNCHECKED = "Fix this first.", "the rest could not be checked: "
+FIRST = "Fix this first."
 KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time"}
 SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
 MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, what its tests accept is unknown
@@ -95,10 +96,11 @@ def _checked(course: Course, name: str, worker: Worker) -> Checked:
         findings = [*_modules(course), *_all(assignment, worker)]
         # If something is to be fixed first, this might not be possible.
         found = Promises() if any(one.blocks for one in findings) else promises(assignment)
-        kept = tuple(_once([*findings, *found.findings]))
+        kept = tuple(once([*findings, *found.findings]))
         return Checked(name, _about(assignment, kept), kept, found.in_words)
     except CourseError as error:
-        return Checked(name, "1 to fix", (Finding(course.root / "source" / name, "", _reason(error), FIRST),))
+        path, what = named(error, course.root / "source" / name)
+        return Checked(name, "1 to fix", (Finding(path, "", what, FIRST),))
 
 
 def _modules(course: Course) -> Iterator[Finding]:
@@ -128,6 +130,10 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         if unreleasable:  # nbgrader would end in a traceback
             return
         yield from notebook_checks.cells_in_order(assignment, source)
+        lacking = list(notebook_checks.exercises_have_cells(assignment, source))
+        yield from lacking
+        if lacking:  # and its tests would say the same in other words
+            return
         yield from notebook_checks.rubrics(assignment)
         yield from notebook_checks.withdrawn(assignment)
         yield from notebook_checks.headings(assignment, source)
@@ -145,21 +151,8 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, worker)
     except (CourseError, MachineError) as error:
-        yield Finding(assignment.notebook.parent, "", f"{UNCHECKED}{_reason(error)}", FIRST)
-
-
-def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Each finding once; that the rest could not be checked only if no other finding gives the reason."""
-    for number, one in enumerate(findings):
-        before = findings[:number]
-        reason = one.what.removeprefix(UNCHECKED)
-        if one not in before and (reason == one.what or not any(reason in other.what for other in before)):
-            yield one
-
-
-def _reason(error: Exception) -> str:
-    """An error's message, without the remark that nothing was graded."""
-    return str(error).partition(" Nothing was graded")[0].rstrip(".")
+        path, what = named(error, assignment.notebook.parent)
+        yield Finding(path, "", f"{UNCHECKED}{what}", FIRST)
 
 
 def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]]) -> Iterator[Finding]:
@@ -169,7 +162,8 @@ def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]])
         found = list(check(suite))
     except (CourseError, MachineError) as error:
         if len(paths) == 1:
-            found = [Finding(paths[0], paths[0].parent.name, f"it cannot be used: {_reason(error)}", FIRST)]
+            path, what = named(error, paths[0])
+            found = [Finding(path, paths[0].parent.name, f"it cannot be used: {what}", FIRST)]
         else:
             found = [finding for path in paths for finding in _in_each([path], check)]
     yield from found
@@ -302,8 +296,9 @@ def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -
         (text,) = {f"{one.error}: {one.text}" for one in answers[:1] if isinstance(one, Failure)}
         return [Finding(path, mistake.name, f"it only raises {text}", "Correct it: no student's answer is like that.")]
     if outcome and not isinstance(outcome.error, Mismatch | StudentError):
-        what = f"the test {outcome.test.name} could not judge this mistake ({_in_words(outcome)})"
-        return [Finding(path, mistake.name, what, "Fix the test.")]
+        what = f"{NO_JUDGE} {mistake.name!r} ({_in_words(outcome)})"
+        cell = f"{mistake.exercise}, {outcome.test.name}"
+        return [Finding(path.with_name("hidden_tests.py"), cell, what, "Fix the test.")]
     if outcome is None and _accepted(assignment, suite, mistake):
         remedy = "Add a test to the hidden_tests.py beside it that it fails."
         return [Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)]
@@ -404,6 +399,6 @@ def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_auth
 
 def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:
     for test in result.tests:
-        if test.state != "passed":
+        if test.state != "passed" and test.message != ABOVE:
             problem = f"{what} ({test.message.rstrip('.')})"
             yield Finding(path, f"{result.name}, {test.name}", problem, "Fix the solution in source/, or the test.")

@@ -67,8 +67,8 @@ def paired_script(assignment: Assignment) -> str:
     import jupytext
     from jupytext.config import load_jupytext_config
 
+    checks = {CHECK + exercise.name for exercise in assignment.by_suite}  # raises if the notebook cannot be read
     notebook = nbformat.read(assignment.notebook, as_version=4)
-    checks = {CHECK + exercise.name for exercise in assignment.by_suite}
     for cell in notebook.cells:
         if grade_id(cell) in checks:
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), DISPLAY_TAG})
@@ -78,12 +78,15 @@ def paired_script(assignment: Assignment) -> str:
 
 def release_text(assignment: Assignment, folder: Path) -> str:
     """The notebook that nbgrader releases to students, generated below `folder` without a gradebook."""
+    from autograder.authoring.notebook_checks import can_be_released
     from autograder.nbgrader import api, error_line
 
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
     result = api(folder).generate_assignment(assignment.name)
     if not result["success"]:
-        raise CourseError(f"{assignment.notebook}: nbgrader cannot release it: {error_line(result)}")
+        found = next(can_be_released(assignment, nbformat.read(assignment.notebook, as_version=4)), None)
+        reason = f"{assignment.notebook}: nbgrader cannot release it: {error_line(result)}"
+        raise CourseError(str(found).rstrip(".") if found else reason)
     released = folder / "assignments" / assignment.name / assignment.notebook.name
     return released.read_text(encoding="utf-8")
 

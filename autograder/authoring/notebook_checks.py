@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from autograder.authoring.findings import Finding
 from autograder.authoring.generated_files import copies, paired_script, visible_files
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import CHECK, Assignment, rubrics_in
@@ -27,27 +26,6 @@ HINTS = ("nudge", "closer", "section")
 OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
 IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)  # modules that a notebook imports
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A problem. `cell` is a cell of a notebook, a test, a mistake or an exercise; empty for a whole file.
-
-    blocks: it must be fixed before release; False for parts that are not written yet
-    """
-
-    path: Path
-    cell: str
-    what: str
-    remedy: str
-    blocks: bool = True
-
-    def __str__(self) -> str:
-        kind = {".ipynb": "cell ", ".py": "mistake " if self.path.name == "mistakes.py" else ""}.get(
-            self.path.suffix, ""
-        )
-        place = f"{self.path}: {kind}'{self.cell}'" if self.cell else str(self.path)
-        return f"{place}: {self.what}. {self.remedy}"
 
 
 def _named_cells(notebook: Any) -> Iterator[tuple[str, Any]]:
@@ -98,6 +76,19 @@ def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Find
             yield Finding(assignment.notebook, name, what, "Write your own.", blocks=False)
 
 
+def exercises_have_cells(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Each exercise has a cell with its solution, and each folder of hidden tests a check cell that uses them."""
+    there = set(map(grade_id, source.cells))
+    for name in [exercise.name for exercise in assignment.by_suite if exercise.name not in there]:
+        remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
+        yield Finding(assignment.notebook, CHECK + name, "no cell of its exercise comes before it", remedy)
+    for name in assignment.assert_cells:
+        if (assignment.content / name / "hidden_tests.py").is_file():
+            what = f'it does not end in check("{name}"), so the hidden tests in {name}/ are not used'
+            remedy = "Let it end so, and put asserts into hidden_tests.py."
+            yield Finding(assignment.notebook, CHECK + name, what, remedy)
+
+
 def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     """Each exercise has a cell with a marked solution, points, and then a check cell that checks it."""
     path = assignment.notebook
@@ -112,10 +103,10 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
             yield Finding(path, check_id, f"it is worth {exercise.points:g} points", "Give it some.")
         if not check.source.rstrip().endswith(f'check("{name}")'):
             yield Finding(path, check_id, "it checks something else", f'Let it end in check("{name}").')
-        if name not in places or places[name][0] > index:
+        if name in places and places[name][0] > index:
             remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
             yield Finding(path, check_id, "no cell of its exercise comes before it", remedy)
-        elif not SOLUTION.search(places[name][1].source):
+        elif name in places and not SOLUTION.search(places[name][1].source):
             remedy = "Put ### BEGIN SOLUTION and ### END SOLUTION around what students write."
             yield Finding(path, name, "students would get the solution: no markers", remedy)
     for name in assignment.written:

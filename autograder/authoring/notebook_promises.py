@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.authoring.catalogue_page import result_of
-from autograder.authoring.notebook_checks import Finding
+from autograder.authoring.findings import Finding
 from autograder.authoring.visible_page import not_shown
 from autograder.course.assignments import Assignment
 from autograder.course.content import Visible

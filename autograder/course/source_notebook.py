@@ -12,6 +12,7 @@ import inspect
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -212,5 +213,13 @@ def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
     except CourseError:
         raise
     except Exception as error:
-        raise CourseError(f"{path}: the solution does not run ({type(error).__name__}: {error})") from error
+        where, said = _line(error, path), f"({type(error).__name__}: {error})"
+        raise CourseError(f"{path}: the solution does not run{where} {said}") from error
     return module
+
+
+def _line(error: Exception, path: Path) -> str:
+    """The line at the script's top that raised, as a part of a sentence: the notebook has its text, not its number."""
+    frames = (frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path))
+    line = next((frame.line for frame in frames if frame.line), "")
+    return f" at `{line}`" if line else ""

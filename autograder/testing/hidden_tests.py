@@ -236,6 +236,8 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
     for path, error in collector.not_loaded.items():
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
             raise MachineError(_how_to_get(error.name or str(error)))
+        if isinstance(error, CourseError):  # it names the file
+            raise error
         where, _ = _where(error, folder)
         line = f" ({where})" if where else ""
         raise CourseError(f"{path}: it cannot be loaded: {type(error).__name__}: {error}{line}")

@@ -1,0 +1,55 @@
+"""What `autograder dev check` finds, and in which form it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+UNCHECKED = "the rest could not be checked: "
+NO_JUDGE = "it could not judge the mistake"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem. `cell` is a cell of a notebook, a test, a mistake or an exercise; empty for a whole file.
+
+    blocks: it must be fixed before release; False for parts that are not written yet
+    """
+
+    path: Path
+    cell: str
+    what: str
+    remedy: str
+    blocks: bool = True
+
+    def __str__(self) -> str:
+        kind = {".ipynb": "cell ", ".py": "mistake " if self.path.name == "mistakes.py" else ""}.get(
+            self.path.suffix, ""
+        )
+        place = f"{self.path}: {kind}'{self.cell}'" if self.cell else str(self.path)
+        return f"{place}: {self.what}. {self.remedy}"
+
+
+def once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Each finding once; that the rest could not be checked only if no other finding gives the reason.
+
+    A test that could not judge several mistakes, or not even the solution, is one finding.
+    """
+    for number, one in enumerate(findings):
+        before = findings[:number]
+        of_test = [other for other in findings if (other.path, other.cell) == (one.path, one.cell)]
+        said = one in before
+        if one.what.startswith(UNCHECKED):
+            said = any(one.what.removeprefix(UNCHECKED) in other.what for other in before)
+        elif one.what.startswith(NO_JUDGE):
+            said = any(other in before or not other.what.startswith(NO_JUDGE) for other in of_test)
+        if not said:
+            yield one
+
+
+def named(error: Exception, otherwise: Path) -> tuple[Path, str]:
+    """The file that an error begins with, or `otherwise`, and what it says."""
+    reason = str(error).partition(" Nothing was graded")[0].rstrip(".")
+    place, _, what = reason.partition(": ")
+    return (Path(place), what) if what and Path(place).is_file() else (otherwise, reason)

@@ -1,0 +1,158 @@
+"""What `dev check` and `dev sync` say of an author's slips: the file, the cell, and what to do, and no traceback."""
+
+from __future__ import annotations
+
+import contextlib
+
+import nbformat
+import pytest
+
+from autograder.authoring import course_check
+from autograder.authoring.findings import once
+from autograder.authoring.generated_files import sync
+from autograder.course import time_limit
+from autograder.course.assignments import Course
+from autograder.errors import CourseError
+from autograder.submission import grade_id
+from tests.courses.own import IMPORTS, course_of, exercise
+
+pytestmark = pytest.mark.slow
+NAME, FOLDER = "a1_means", "means_course/a1_means/mean"
+NOTEBOOK, SCRIPT = f"source/{NAME}/{NAME}.ipynb", f"solutions/{NAME}/{NAME}.py"
+SOLUTION = '''\
+def mean(numbers):
+    """The mean of some numbers."""
+    ### BEGIN SOLUTION
+    return sum(numbers) / len(numbers)
+    ### END SOLUTION
+'''
+HIDDEN = """
+import pytest
+
+from autograder.testing import cases, expect
+
+
+@pytest.mark.exercise("mean")
+class TestMean:
+    test_two = cases("Of two.", [([1, 3], 2)], "Divided by what?")
+"""
+MISTAKES = """
+from autograder.testing import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake("sum", hint="Divided by what?")
+def mean(numbers):
+    return sum(numbers)
+
+
+@mistake("halved", hint="Divided by what?")
+def mean(numbers):
+    return sum(numbers) / 3
+"""
+LOOPS = '''
+    def test_loops(self, student):
+        """It never ends."""
+        while True:
+            pass
+'''
+RAISES = '''
+    def test_raises(self, student):
+        """Its own mistake."""
+        expect.close(student.mean([1, 3])["mean"], 2)
+'''
+RIGHT = '\n\n@mistake("right", hint="?")\ndef mean(numbers):\n    return sum(numbers) / max(len(numbers), 1)\n'
+ENDLESS = "while True:\n    pass\n"
+FILES = {"mean/hidden_tests.py": HIDDEN, "mean/visible_tests.py": HIDDEN, "mean/mistakes.py": MISTAKES}
+
+
+@pytest.fixture
+def course(tmp_path):
+    return course_of(tmp_path / "means", NAME, IMPORTS + exercise("mean", SOLUTION), FILES)
+
+
+@pytest.fixture
+def said(course, monkeypatch):
+    """Everything that blocks, without grading in the sandbox, which other tests do."""
+    monkeypatch.setattr(course_check, "stubs_and_solutions", lambda *_: ())
+
+    def said():
+        found = course_check._all(Course(course.root).assignment(NAME), None)
+        return [str(one).replace(f"{course.root}/", "") for one in once(list(found)) if one.blocks]
+
+    return said
+
+
+BEFORE = "    test_two"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "where", "what"),
+    [
+        ("mistakes.py", MISTAKES, MISTAKES + ENDLESS, "mistakes.py", "its code ran for more than 2 seconds"),
+        ("hidden_tests.py", HIDDEN, HIDDEN + ENDLESS, "hidden_tests.py", "its code ran for more than 2 seconds"),
+        ("hidden_tests.py", BEFORE, f"{LOOPS}\n{BEFORE}", "mistakes.py", "mistake 'sum' ran for more than 2 seconds"),
+        ("visible_tests.py", BEFORE, f"{LOOPS}\n{BEFORE}", "visible_tests.py", "it ran for more than 2 seconds"),
+        ("hidden_tests.py", BEFORE, f"{RAISES}\n{BEFORE}", "hidden_tests.py: 'mean, test_raises'",
+         "it could not judge the mistake 'sum' (TypeError: "),
+        ("mistakes.py", MISTAKES, MISTAKES + RIGHT, "mistakes.py: mistake 'right'", "accept it. Add a test"),
+        ("hint.toml", "", "nudge = What?", "hint.toml", "it is not TOML (Invalid value (at line 1, column 9))."),
+        ("hint.toml", "", 'nudgge = "?"', "hint.toml: 'mean'", "there is no 'nudgge' in a hint"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_a_file_is_told_with_its_place(course, said, monkeypatch, file, old, new, where, what):
+    monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
+    monkeypatch.setattr(course_check, "SUITE_SECONDS", 2.0)
+    path = course.folder / NAME / "mean" / file
+    text = path.read_text() if old else ""
+    assert old in text
+    path.write_text(text.replace(old, new) if old else new)
+    first, *_ = said()
+    assert first.startswith(f"{FOLDER}/{where}: ") and what in first, first
+    assert first.count(FOLDER) == 1 and first[-1] in ".?"
+    assert len([one for one in said() if "test_raises" in one]) <= 1
+
+
+def edit(course, name, change):
+    notebook = nbformat.read(course.root / NOTEBOOK, as_version=4)
+    change(notebook, next(cell for cell in notebook.cells if grade_id(cell) == name))
+    nbformat.write(notebook, course.root / NOTEBOOK)
+
+
+ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "where", "what"),
+    [
+        ("test-mean", lambda _, cell: cell.update(source=cell.source + ASSERTS), f"{NOTEBOOK}: cell 'test-mean'",
+         'it does not end in check("mean"), so the hidden tests in mean/ are not used. Let it end so'),
+        ("mean", lambda notebook, cell: notebook.cells.remove(cell), f"{NOTEBOOK}: cell 'test-mean'",
+         "no cell of its exercise comes before it. Name the cell"),
+        ("mean", lambda _, cell: cell.update(source=cell.source.replace("    ### BEGIN SOLUTION\n", "")),
+         f"{NOTEBOOK}: cell 'mean'", "### BEGIN SOLUTION and ### END SOLUTION do not come in pairs. Write"),
+        ("mean", lambda notebook, cell: notebook.cells.insert(0, nbformat.v4.new_code_cell(ASSERTS, id="early")),
+         SCRIPT, "the solution does not run at `assert mean([1, 3]) == 2` (NameError: name 'mean'"),
+        ("mean", lambda _, cell: cell.update(source=cell.source + LOOP), SCRIPT, "code ran for more than 2 seconds"),
+        ("mean", lambda notebook, cell: notebook.cells.append(nbformat.from_dict({**cell, "id": "other"})),
+         f"{NOTEBOOK}: cell 'mean'", "2 cells have this id. Give each its own"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_the_notebook_is_told_with_its_cell(course, said, monkeypatch, name, change, where, what):
+    edit(course, name, change)
+    monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
+    with contextlib.suppress(CourseError):  # which says the same
+        list(sync(Course(course.root)))
+    told, *others = said()
+    assert not others, others
+    assert told.startswith(f"{where}: ") and what in told, told
+
+
+def test_a_notebook_with_invalid_json_is_told_by_both_commands(course, said):
+    path = course.root / NOTEBOOK
+    for text, why in ((path.read_text()[:300], "Input data was truncated"), ("[]", "Expected `object`, got `array`")):
+        path.write_text(text)
+        with pytest.raises(CourseError, match=rf"{NAME}\.ipynb: not a notebook"):
+            list(sync(Course(course.root)))
+        assert said() == [f"{NOTEBOOK}: the rest could not be checked: not a notebook ({why}). Fix this first."]
