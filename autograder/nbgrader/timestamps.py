@@ -20,8 +20,8 @@ from autograder.text import one_line
 
 FORM = "write it as 2027-03-01 12:00:00 +0100, or without a zone for UTC"
 _SHOWN = 40  # characters of a wrong time in a sentence
-_PARTS = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d?)(:\d\d(?::\d\d(?:\.\d+)?)?))? *(\S*)")
-_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)?")
+_PARTS = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ]+(\d\d?)(:\d\d(?::\d\d(?:\.\d+)?)?))? *((?![\d.,:])\S*)")
+_OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)?")
 _PLACE = re.compile(r"[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+")
 # Hours from UTC. Abbreviations with several meanings, such as IST, are left out; American ones are those of RFC 5322.
 _HOURS = {
@@ -54,6 +54,8 @@ def _read(text: str) -> datetime:
     if not found:
         raise WrongTime(f"'{shown}' is not a date and time in this order: year-month-day, hour:minute, zone; {FORM}")
     day, hour, rest, zone = found.groups()
+    if zone.upper() in ("AM", "PM"):
+        raise WrongTime(f"'{shown}' has {zone}; write hours from 00 to 23, such as 2027-03-01 13:30:00 +0100")
     try:
         when = datetime.fromisoformat(f"{day} {hour or '00':0>2}{rest or ':00'}")
     except ValueError as error:

@@ -32,8 +32,10 @@ _export = ExportApp.start
 
 
 def extra_credit(manual: float | None, extra: float | None, max_score: float, withdrawn: bool) -> float | None:
-    """A cell's extra credit. If it is withdrawn, extra credit takes what a person gave to the points of everybody."""
-    return max_score - manual if withdrawn and manual is not None else extra
+    """A cell's extra credit. If it is withdrawn, all have its points: extra credit adds what a person's score lacks."""
+    if not withdrawn:
+        return extra
+    return 0.0 if manual is None else max_score - manual
 
 
 # ---------------------------------------------------------------- penalties for late work

@@ -145,7 +145,7 @@ def grade_by_hand(course: Course, student: str, cell: str, score: float | None, 
         book.db.commit()
 
 
-def grade_in_formgrader(course: Course, monkeypatch, student: str, cell: str, score: float) -> None:
+def grade_in_formgrader(course: Course, monkeypatch, student: str, cell: str, score: float | None) -> None:
     """What formgrader's handler does with a score that the browser sends."""
     nbgrader = api(course.root)
     with book_of(course) as book:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from autograder.course.assignments import CONFIG, Course
+from autograder.nbgrader.timestamps import WrongTime, parse_utc
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
@@ -98,6 +99,27 @@ def test_time_that_could_mean_several_things_is_rejected_by_name(course, when):
     assert f"ann, {NAME} cannot be graded: timestamp.txt: '" in said
     assert "2027-03-01 12:00:00 +0100" in said, "how to write it"
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("when", "why"),
+    [
+        ("2027-03-01 01:00 PM", "write hours from 00 to 23"),
+        ("2027-03-01 12:00 +01:99", "is not a time zone"),
+        ("2027-03-01 12.30", "in this order"),
+        ("1803902400", "in this order"),
+        ("1 March 2027 12:00", "in this order"),
+        ("2027-02-29 12:00", "day is out of range"),
+    ],
+)
+def test_time_that_is_none_says_why(when, why):
+    with pytest.raises(WrongTime, match=why):
+        parse_utc(when)
+
+
+@pytest.mark.parametrize("when", ["2027-03-01t12:00z", "2027-03-01 13:00 +01", "2027-03-01T12:00:00.123456789Z"])
+def test_time_as_computers_write_it_is_read(when):
+    assert parse_utc(when).replace(microsecond=0) == DUE
 
 
 def test_an_extension_alone_is_no_mark(late, tmp_path):

@@ -47,7 +47,8 @@ def totals(course):
 def two(tmp_path_factory):
     """A course whose second exercise builds on its first; and a person's marks for the first.
 
-    hal has 1 point for a wrong one, ida 5.5 for a right one with half a point extra; cleo handed in nothing.
+    hal has 1 point for a wrong one, ida 5.5 for a right one; cleo handed in nothing. ida and cleo have half a point
+    extra.
     """
     course = small_course(tmp_path_factory.mktemp("term") / "course", second=True)
     right = model_answers(course.assignment(NAME))
@@ -58,7 +59,8 @@ def two(tmp_path_factory):
     grade_by_hand(course, "hal", f"test-{EXERCISE}", 1.0)
     grade_by_hand(course, "ida", f"test-{EXERCISE}", 5.5)
     with book_of(course) as book:
-        book.find_grade(f"test-{EXERCISE}", "first", NAME, "ida").extra_credit = 0.5
+        for student in ("cleo", "ida"):
+            book.find_grade(f"test-{EXERCISE}", "first", NAME, student).extra_credit = 0.5
         book.db.commit()
     return course
 
@@ -105,8 +107,13 @@ def test_out_of_the_total_it_counts_for_nobody(course, monkeypatch):
     assert totals(course) == without, "what a person gave does not count either"
     assert api(course.root).generate_assignment(NAME)["success"]
     said_by(course, *GRADE)
-    grade_in_formgrader(course, monkeypatch, "hal", f"test-{EXERCISE}", 2.0)
-    assert totals(course) == without
+    for score in (2.0, None, 2.0):  # given, taken back, given again
+        grade_in_formgrader(course, monkeypatch, "hal", f"test-{EXERCISE}", score)
+        assert totals(course) == without
+    said_by(course, "withdraw", EXERCISE, "--write")
+    for score in (None, 2.0):
+        grade_in_formgrader(course, monkeypatch, "hal", f"test-{EXERCISE}", score)
+        assert totals(course) == {"cleo": (3, 6), "hal": (6, 6), "ida": (6, 6)}
     shutil.rmtree(course.root / "autograded")  # it has what there was before, and so has the history
     said_by(course, "withdraw", EXERCISE, "--back", "--write")
     assert totals(course) == before | {"hal": (before["hal"][0] + 1, 6)}, "what was given meanwhile counts, too"
