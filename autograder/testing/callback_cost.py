@@ -22,8 +22,7 @@ from cellcage.values.value_types import type_of
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
 HARMLESS = (bool, Handle)
-MAX_NUMBER = 512
-MAX_AXIS = 5000  # tables of 4096 entries are a common mistake, so suites ask for a little more
+MAX_SIZE = 5000  # of an axis or a number; tables of 4096 entries are a common mistake, so suites ask for a little more
 MAX_AXES = 8
 MAX_ITEMS = 2**17
 MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
@@ -115,11 +114,11 @@ def _is_harmless(value: Any, items: int) -> bool:
     """Whether it is of an expected kind, and by itself of an ordinary size."""
     if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
         shape = tuple(value.shape)
-        if len(shape) > MAX_AXES or max(shape, default=1) > MAX_AXIS or math.prod(shape) > items:
+        if len(shape) > MAX_AXES or max(shape, default=1) > MAX_SIZE or math.prod(shape) > items:
             return False
         number = _number(value)
         # One number with axes around it is a size, too, unless it is NaN or infinite.
-        return number is None or bool(shape and not math.isfinite(number)) or abs(number) <= MAX_NUMBER
+        return number is None or bool(shape and not math.isfinite(number)) or abs(number) <= MAX_SIZE
     if comparable(value) is not None:
         return all(n < items and _is_harmless_part(part, items) for n, part in enumerate(data_in(value)))
     if isinstance(value, HOLDS):
@@ -129,7 +128,7 @@ def _is_harmless(value: Any, items: int) -> bool:
     if value is None or isinstance(value, HARMLESS):
         return True
     number = _number(value)
-    return number is not None and abs(number) <= MAX_NUMBER
+    return number is not None and abs(number) <= MAX_SIZE
 
 
 def _is_harmless_part(part: Any, items: int) -> bool:
