@@ -36,6 +36,7 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
 
     Numbers may be sizes, whatever their type, and axes of length one broadcast. So what counts is the product of all
     numbers and, aligned from the right, of the longest axes. The longest counts twice, since scores have two of a kind.
+    One axis by itself, such as the positions of words, may belong to any axis of its length.
     """
     made = question.instance or Instance()
     built = [*made.args, *made.kwargs.values()]
@@ -48,7 +49,9 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
         return False
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
     shapes += [_shape(value)[::-1] for value in values if isinstance(value, HOLDS) or comparable(value)]
-    axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
+    axes = [max(lengths) for lengths in zip_longest(*(shape for shape in shapes if len(shape) > 1), fillvalue=1)]
+    alone = [shape for shape in shapes if len(shape) == 1 and shape[0] not in axes]
+    axes = [max(lengths) for lengths in zip_longest(axes, *alone, fillvalue=1)]
     # The sizes that a module is built with make its weights, which are counted by their shapes. One of them may count
     # once more, unless it is a width that the arguments have already.
     times = math.prod(sizes) * max((size for size in weights if size not in axes), default=1)
