@@ -127,17 +127,25 @@ def test_picture_in_the_text_and_answer_in_another_cell_can_be_graded(jupyterlab
     at = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == "written-roles")
     notebook.cells.insert(at + 1, nbformat.v4.new_markdown_cell("A key answers."))
     hand_in(notebook, course.root / "submitted", "lou", assignment)
-    for student in ("kim", "lou"):
+    attached = fill(released, {"written-roles": "![sketch](attachment:my%20pic.png)\n\nA query asks."})
+    cell = next(cell for cell in attached.cells if grade_id(cell) == "written-roles")
+    cell.attachments = {"my pic.png": {"image/png": PNG}}
+    hand_in(attached, course.root / "submitted", "max", assignment)
+    path = hand_in(attached, course.root / "submitted", "ned", assignment)  # in JupyterLab's copy
+    path.rename(path.with_name(f"{path.stem}-Copy1.ipynb"))
+    hand_in(fill(released, {}), course.root / "submitted", "ned", assignment)
+    for student in ("kim", "lou", "max", "ned"):
         assert api(course.root).autograde(A1, student)["success"]
     page = chromium.new_page()
-    for student, words in (("kim", "A query asks."), ("lou", "The answer may be elsewhere")):
+    shown = dict.fromkeys(("kim", "max", "ned"), "A query asks.") | {"lou": "The answer may be elsewhere"}
+    for student, words in shown.items():
         with book_of(course) as book:
             submission = book.find_submission_notebook("scaled_dot_product", A1, student).id
         page.goto(f"{address}/formgrader/submissions/{submission}?token=secret")
         page.wait_for_load_state("networkidle")
         sync_api.expect(page.get_by_text(words).first).to_be_visible()
         sync_api.expect(page.locator("#written-roles")).to_have_value("")
-        if student == "kim":
+        if student != "lou":
             assert page.locator("img[alt=sketch]").evaluate("picture => picture.naturalWidth") == 1
         else:
             assert page.get_by_text("A key answers.").count() >= 2  # in its own cell, and where it is graded

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import base64
 import copy
+import csv
 import json
 import os
 import re
+import shutil
+import zipfile
 
 import bs4
 import nbformat
@@ -18,6 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course.assignments import Course
 from autograder.submission import grade_id
+from tests.helpers.downloads import collect, download
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
@@ -110,6 +114,11 @@ def split(notebook):
     beside(notebook, new_markdown_cell(WORDS), below=True)
 
 
+def attached(notebook):
+    answer_of(notebook).source = f"![sketch](attachment:my%20pic.png)\n\n{WORDS}"
+    answer_of(notebook).attachments = {"my pic.png": {"image/png": PICTURE}}
+
+
 def html(notebook):
     """As JupyterLab shows it: a picture with a width. And a drawing that no page shows."""
     drawing = f'<img src="data:image/svg+xml;base64,{PICTURE}">'
@@ -133,7 +142,7 @@ def nothing(notebook):
 
 
 ELSEWHERE = [copied, below, above, comment, in_a_check_cell, words_as_code, printed, in_a_magic, pictures_of_one_name]
-IN_PLACE = [picture, answered_twice, long, after_a_book, split, html]
+IN_PLACE = [picture, answered_twice, long, after_a_book, split, attached, html]
 UNTOUCHED = [nothing, code_of_ones_own]
 
 
@@ -244,6 +253,47 @@ def test_no_words_in_an_answers_cell_are_lost(run):
     assert field(course, "after_a_book").source == WORDS
     (notice,) = (line for line in said.splitlines() if f"after_a_book, {NAME}: texts beyond 1,000,000" in line)
     assert f"submitted/after_a_book/{NAME}/{NOTEBOOK}" in notice
+
+
+def test_from_canvass_download_to_its_marks_nobody_loses_anything(run, tmp_path):
+    """Also what stops a cell, and what is defined again below a check."""
+    course = Course(shutil.copytree(run[0].root, tmp_path / "course"))
+    handed_in = {name: course.root / "submitted" / name for name in ("copied", "below", "picture", "attached", "copy1")}
+    typed = RIGHT.replace("(X)", "(X: Optional[int])")
+    for student, code, at, more in (
+        ("scratch", RIGHT, -1, f"{EXERCISE} = {EXERCISE}([[1.0, 3.0]])"),
+        ("magic", f"# My rows\n%%time\n{RIGHT}", 0, "x = 1"),
+        ("library", typed, 0, "import no_such_library\nfrom typing import Optional"),
+    ):
+        path = submit(course, student, {EXERCISE: code})
+        notebook = nbformat.read(path, 4)
+        notebook.cells.insert(at % (len(notebook.cells) + 1), new_code_cell(more))
+        nbformat.write(notebook, path)
+        handed_in[student] = course.root / "submitted" / student
+    download(
+        course,
+        {
+            f"{student}_{number}_9{number}{at}_{path.name}": path.read_text()
+            for number, (student, folder) in enumerate(handed_in.items(), 101)
+            for at, path in enumerate(sorted((folder / NAME).glob("*.ipynb")))
+        },
+    )
+    shutil.rmtree(course.root / "submitted")
+    ids = {student: f"{student}_{number}" for number, student in enumerate(handed_in, 101)}
+    said, left = collect(course, "Canvas")
+    assert (left, "8 students collected" in said) == ([], True)
+    nbgrader(course, "autograde", NAME)
+    nbgrader(course, "generate_feedback", NAME)
+    said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv", "--feedback", "pages.zip")
+    marks = {row["Student"]: row[NAME] for row in csv.DictReader((course.root / "marks.csv").read_text().splitlines())}
+    assert marks == dict.fromkeys(ids.values(), "3") | {ids["library"]: "0"}
+    with zipfile.ZipFile(course.root / "pages.zip") as pages:
+        texts = {name.partition("_")[0]: pages.read(name).decode() for name in pages.namelist()}
+    assert texts.keys() == ids.keys()
+    for student in ("copied", "below", "picture", "attached", "copy1"):
+        assert WORDS in bs4.BeautifulSoup(texts[student], "html.parser").text, student
+        assert grade(course, ids[student]) == (None, True)
+    assert "no_such_library" in texts["library"]
 
 
 def test_run_says_how_many_answers_wait_and_untouched_ones_have_zero_without_a_person(run):
