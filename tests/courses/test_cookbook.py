@@ -76,6 +76,13 @@ def test_recipe_is_graded_as_the_page_says(page, recipe, sandbox, tmp_path):
     assert not [one for one in course_check.visible_checks(course.assignment(NAME)) if one.blocks]
 
 
+def test_the_smallest_complete_exercise_has_forty_lines():
+    files = [
+        text for _, title, text in blocks("The smallest complete exercise", "writing-exercises") if title != "wrong"
+    ]
+    assert sum(len([line for line in text.splitlines() if line]) for text in files) <= 40
+
+
 @pytest.mark.slow
 def test_the_commands_on_written_answers(tmp_path):
     found = [*blocks("Variables and prints"), *blocks("Written answers")]

@@ -27,3 +27,4 @@ def test_skeletons_of_every_kind_are_in_order_from_the_start(tmp_path):
     waits = [line for line in said.splitlines() if "a2_kinds" in line and "    " in line]
     assert len(waits) == len(LIKE)  # the text of each skeleton, and nothing else
     assert all("text of the skeleton is still there" in line for line in waits)
+    assert "cell '## 1. `function_like`': the text" in said  # by its heading, since JupyterLab shows no numbers

@@ -14,6 +14,7 @@ from autograder.course import time_limit
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.submission import grade_id
+from autograder.testing import local
 from tests.courses.own import IMPORTS, course_of, exercise
 
 pytestmark = pytest.mark.slow
@@ -135,6 +136,8 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
         ("mean", lambda notebook, cell: notebook.cells.insert(0, nbformat.v4.new_code_cell(ASSERTS, id="early")),
          SCRIPT, "the solution does not run at `assert mean([1, 3]) == 2` (NameError: name 'mean'"),
         ("mean", lambda _, cell: cell.update(source=cell.source + LOOP), SCRIPT, "code ran for more than 2 seconds"),
+        ("mean", lambda _, cell: cell.update(source=cell.source.replace("return sum", "while sum(numbers): sum")),
+         f"{FOLDER}/visible_tests.py: 'mean, test_two'", "no answer after 1 seconds. Does a loop never end"),
         ("mean", lambda notebook, cell: notebook.cells.append(nbformat.from_dict({**cell, "id": "other"})),
          f"{NOTEBOOK}: cell 'mean'", "2 cells have this id. Give each its own"),
     ],
@@ -142,6 +145,7 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
 def test_a_slip_in_the_notebook_is_told_with_its_cell(course, said, monkeypatch, name, change, where, what):
     edit(course, name, change)
     monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
+    monkeypatch.setattr(local, "COURSE_SECONDS", 1.0)
     with contextlib.suppress(CourseError):  # which says the same
         list(sync(Course(course.root)))
     told, *others = said()
