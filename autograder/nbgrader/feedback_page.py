@@ -65,7 +65,7 @@ def feedback_page(page: str, info: Mapping[str, str]) -> str:
         except MissingEntry:
             waiting, again, line = [], [], ""
         else:
-            waiting, again, line = _waiting(notebook), to_look_at_again(notebook), _due_line(notebook.assignment)
+            waiting, again, line = not_graded_yet(notebook), to_look_at_again(notebook), _due_line(notebook.assignment)
     page = with_waiting(page, waiting, again)
     if line:
         page = page.replace('<div id="toc">', f'<p>{line}</p><div id="toc">', 1)
@@ -81,7 +81,7 @@ def with_exercise_names(page: str) -> str:
     return page
 
 
-def _waiting(notebook: Any) -> list[str]:
+def not_graded_yet(notebook: Any) -> list[str]:
     """Cells that wait for a person, and have no score from tests either."""
     return [
         grade.name

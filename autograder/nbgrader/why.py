@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course.assignments import CHECK, Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
-from autograder.nbgrader.feedback_page import to_look_at_again
+from autograder.nbgrader.feedback_page import not_graded_yet, to_look_at_again
 from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_with_points
 from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
@@ -42,22 +42,28 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     known = history.entries(root, student, assignment.name)
     now = known[-1]
     report, sentence, same = _report(assignment, coursedir, student, now)
-    again = _again(coursedir, assignment, student)
+    still_open = "; ".join(_still_open(coursedir, assignment, student))
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(now.max_score)} points{late}"
-    if again:
-        head += f"; so far, since the points for {', '.join(sorted(again))} are for an earlier answer"
-    return [head, *_events(known), *_exercises(now, report), sentence], same
+    if still_open:
+        head += f"; so far, since {still_open}"
+    return [head, *_events(known), *_exercises(now, report, assignment.model_answers), sentence], same
 
 
-def _again(coursedir: Any, assignment: Assignment, student: str) -> set[str]:
-    """Exercises and questions whose points by a person wait for another look."""
+def _still_open(coursedir: Any, assignment: Assignment, student: str) -> Iterator[str]:
+    """Why the mark is not final: which answers a person has to grade, or to look at again."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         try:
             notebooks = book.find_submission(assignment.name, student).notebooks
         except MissingEntry:  # the history knows more than this gradebook
-            return set()
-        return {name.removeprefix(CHECK) for notebook in notebooks for name in to_look_at_again(notebook)}
+            return
+        kinds = (
+            (not_graded_yet, "{} is not graded yet"),
+            (to_look_at_again, "points for {} are for an earlier answer"),
+        )
+        for find, words in kinds:
+            if names := sorted(name.removeprefix(CHECK) for notebook in notebooks for name in find(notebook)):
+                yield words.format(", ".join(names))
 
 
 def _events(known: Sequence[Entry]) -> Iterator[str]:
@@ -72,8 +78,8 @@ def _events(known: Sequence[Entry]) -> Iterator[str]:
         yield f"  {entry.date:%Y-%m-%d %H:%M} {entry.reason}{note}, {gives} ({entry.who}){more}"
 
 
-def _exercises(now: Entry, report: Report | None) -> Iterator[str]:
-    """Where points were lost, the largest loss first."""
+def _exercises(now: Entry, report: Report | None, questions: Collection[str]) -> Iterator[str]:
+    """Where points were lost, the largest loss first. questions: the written ones"""
     results = {exercise.name: exercise for exercise in report.exercises} if report else {}
     lost = [(score - most, name) for name, (score, most) in now.points.items() if score < most]
     for _, name in sorted(lost, key=itemgetter(0))[:EXERCISES]:
@@ -81,6 +87,8 @@ def _exercises(now: Entry, report: Report | None) -> Iterator[str]:
         result = results.get(name)
         if name in now.by_hand:
             reason = "graded by a person"
+        elif name in questions:
+            reason = "not answered"
         elif result is None:
             reason = "no report"
         elif not result.started:

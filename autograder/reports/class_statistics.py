@@ -286,7 +286,7 @@ def _reasons(report: Report) -> Iterator[str]:
     not_started = [exercise.name for exercise in report.exercises if not exercise.started]
     if not_started:
         everything = len(not_started) == len(report.exercises)
-        yield "nothing started yet" if everything else f"not started: {', '.join(not_started)}"
+        yield "no exercise started yet" if everything else f"not started: {', '.join(not_started)}"
     elif report.exercises and report.score < LOW * report.max_score:
         yield f"started everything, and has {report.score:g} of {report.max_score:g} points"
     stopped = [e.name for e in report.exercises if any(test.stopped for test in e.tests)]

@@ -277,7 +277,7 @@ class Collector(FileNameCollectorPlugin):
             _, problem = notebook_in(self._submitted(student), assignment)
             if problem:
                 self.log.warning("%s cannot be graded: %s", shown_name(student), problem)
-        self.log.info("%d students collected", len(everybody))
+        self.log.info("%d %s collected", len(everybody), "students" if len(everybody) != 1 else "student")
 
     def _warn(self, sentence: str, names: Collection[str]) -> None:
         if names:

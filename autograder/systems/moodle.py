@@ -68,7 +68,11 @@ class Moodle(System):
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
         """A team's folder belongs to no student unless its members are listed."""
         if has_groups or not owner.number or _TEAM.match(owner.student):
-            return f"this belongs to a group; list its members in {GROUPS} beside archive/ (columns group and student)"
+            alone = "; somebody without a group is a group and its student" if has_groups else ""
+            return (
+                f"this belongs to a group; list its members in {GROUPS} beside archive/ "
+                f"(columns group and student{alone})"
+            )
         return ""
 
     def why_not(self, marks: bool, pages: bool, options: Mapping[str, str]) -> str:

@@ -43,7 +43,7 @@ def test_statistics_count_what_the_class_did(marks):
     values = next(test for test in by_name[EXERCISE].tests if test.name == "test_values")
     assert (values.passed, values.failed, values.not_known, values.share) == (2, 3, 1, 0.4)
     why = {one.student: one.why for one in a1.attention}
-    assert why["eve"] == "nothing started yet"
+    assert why["eve"] == "no exercise started yet"
     assert why["farid"] == f"code that loops, exits or crashes: {EXERCISE}"
     assert "could not be graded" in why[STRANGE]
     assert why.keys() == {"eve", "farid", STRANGE}
@@ -70,7 +70,7 @@ def test_page_table_json_and_terminal_say_the_same(marks, tmp_path):
     assert [float(row["share"]) for row in tests] == [t["share"] for e in a1["exercises"] for t in e["tests"]]
     terminal = autograder_here("report", marks).stdout
     page = (tmp_path / "c.html").read_text()
-    for words in (MISTAKE, "nothing started yet", f"code that loops, exits or crashes: {EXERCISE}", "40 %"):
+    for words in (MISTAKE, "no exercise started yet", f"code that loops, exits or crashes: {EXERCISE}", "40 %"):
         assert words in terminal
         assert words in page
 

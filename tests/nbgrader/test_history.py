@@ -103,10 +103,14 @@ def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
 def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
     lines = said_by(course, "why", "ada", NAME).strip().splitlines()
     assert len(lines) <= 10
-    assert lines[0].startswith(f"ada, {NAME}: 0.3 of 3 points")
+    assert lines[0] == f"ada, {NAME}: 0.3 of 3 points; so far, since {WRITTEN} is not graded yet"
     assert "first grading, 0.3 points" in lines[1]
     assert any(f"{EXERCISE}: 0.3 of 3" in line for line in lines)
     assert "Graded again just now" in lines[-1] and "the same points" in lines[-1]
+
+    submit(course, "eve", {EXERCISE: WRONG})
+    said_by(course, *GRADE)
+    assert f"{WRITTEN}: 0 of 4, not answered" in said_by(course, "why", "eve", NAME)
 
     submit(course, "ada")  # the submission that counts is graded, and not what lies in submitted/ by now
     assert "the same points" in said_by(course, "why", "ada", NAME)

@@ -134,6 +134,7 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     assert collected(course).keys() == {"Ada L", "Ben O", "Dee F"}
     (line,) = [line for line in left if line.strip()]
     assert "Default group" in line
+    assert "somebody without a group is a group and its student" in line
 
     (course.root / "sheet.csv").write_bytes(SHEET)
     to_moodle = ("return", NAME, "--to", "moodle", "--feedback", "pages.zip")
