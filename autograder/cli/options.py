@@ -17,10 +17,10 @@ from autograder.worker.unsafe import what_is_unsafe
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
-Jobs = Annotated[int, Option(min=0, help="Number of workers; 0 means one, or one per core from 60 submissions on.")]
+Jobs = Annotated[int, Option(min=0, help="Workers; 0 means one, or one per core from 60 submissions on.")]
 Kind = Annotated[
     Literal["auto", "bubblewrap", "landlock", "process"],
-    Option(help="Sandbox; auto means bubblewrap if it works, else Landlock, else none with a warning."),
+    Option(help="Sandbox; auto takes bubblewrap, else Landlock, else warns."),
 ]
 CourseFolder = Annotated[
     Path | None, Option("--course", help="The course's folder; by default the one around the current folder.")

@@ -99,9 +99,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     before is not graded again, unless the submission or the course has changed since.
     """
 
-    jobs = Integer(0, min=0, help="Number of workers; 0 means one, or one per core from 60 submissions on.").tag(
-        config=True
-    )
+    jobs = Integer(0, min=0, help="Workers; 0 means one, or one per core from 60 submissions on.").tag(config=True)
     scheduler = Unicode("", help="Grade on the Dask cluster with this address.").tag(config=True)
     accept_changes = Bool(
         False,
