@@ -1,7 +1,7 @@
 # make demo       grade a small class through nbgrader, show its marks
 # make test       run everything CI runs
 # make quick      run half of the tests, in less than a minute
-# make catalogue  test every known mistake and wrong answer, where `make test` takes a selection (a quarter of an hour)
+# make catalogue  test every known mistake and wrong answer, where `make test` takes a selection (an hour)
 # make lab        open JupyterLab on the course
 # make sync       write all generated files
 # make coverage   run all tests, and show which lines of the engine they reach

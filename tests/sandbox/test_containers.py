@@ -135,6 +135,7 @@ def test_in_a_container_the_doctor_says_what_there_is(machine):
     assert "bubblewrap does not work here" in refused.stderr
 
 
+@pytest.mark.catalogue
 def test_root_without_user_namespaces_grades_behind_landlock(machine):
     """Root may still mount there, so bubblewrap itself starts; what it would fork for a submission does not."""
     done = the_class(machine, "auto", last_namespace=True)
