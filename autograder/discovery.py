@@ -174,6 +174,21 @@ def _has_work(path: Path, released: Collection[str]) -> bool:
     return any(squeezed(cell.source) not in released for cell in cells[start:])
 
 
+def untouched(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
+    """Those that are as students got them, beside one with work in it; empty if there is none."""
+    released = _released_texts(assignment)
+    readable = [path for path in notebooks if _is_readable(path)]
+    worked = [path for path in readable if released and _has_work(path, released)]
+    return [path for path in readable if path not in worked] if worked else []
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        return bool(read_notebook(path))
+    except SubmissionError:
+        return False
+
+
 def _are_equal(notebooks: Sequence[Path]) -> bool:
     return all(read_notebook(one).cells == read_notebook(notebooks[0]).cells for one in notebooks[1:])
 

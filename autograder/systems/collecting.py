@@ -20,8 +20,8 @@ from nbgrader.plugins import FileNameCollectorPlugin
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Set, Unicode, default
 
-from autograder.course.assignments import course_at
-from autograder.discovery import name_problem, notebook_in
+from autograder.course.assignments import Assignment, course_at
+from autograder.discovery import name_problem, notebook_in, untouched
 from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
@@ -36,7 +36,6 @@ ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack 
 METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody
 GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line for each member
 _GROUPS_FORM = "its first line should be: group,student"
-_OF_THE_FINDER = ("__MACOSX", "._")  # what macOS packs beside each file
 SHOWN = 3  # names of files in a sentence
 _WAS_GROUP = (
     "removed {folder}, which an earlier collect had made: {group} is now a group in {file}. If it was graded, remove "
@@ -116,11 +115,16 @@ class Collector(FileNameCollectorPlugin):
 
     @default("notebook")
     def _notebook_default(self) -> str:
+        return self.assignment.notebook.name if self.assignment else ""
+
+    @functools.cached_property
+    def assignment(self) -> Assignment | None:
+        """What is collected; None if that is not known."""
         coursedir = getattr(self.parent, "coursedir", None)
         with contextlib.suppress(CourseError):
             if coursedir is not None:
-                return str(course_at(Path(coursedir.root)).assignment(coursedir.assignment_id).notebook.name)
-        return ""
+                return course_at(Path(coursedir.root)).assignment(coursedir.assignment_id)
+        return None
 
     @default("roster")
     def _roster_default(self) -> set[str]:
@@ -167,7 +171,7 @@ class Collector(FileNameCollectorPlugin):
         found, by_owner = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
         counts = Counter(student for group in self.groups.values() for student in group)
         for path in _plain_files(Path(self.extracted)):
-            if any(part.startswith(_OF_THE_FINDER) for part in path.parts):
+            if "__MACOSX" in path.parts or path.name.startswith("._"):  # what macOS packs beside each file
                 continue
             if owner := self.owner(path):
                 owner = replace(owner, student=composed(owner.student), rest=composed(owner.rest))
@@ -232,12 +236,16 @@ class Collector(FileNameCollectorPlugin):
         return taken
 
     def _newest(self, same: Files, name: str, older: list[str]) -> tuple[Path, Owner]:
-        """Of a student's files that would have one name, the newest among the outermost.
+        """Of a student's files that would have one name, the newest among the outermost, if it is not as released.
 
         Raises `SubmissionError` if two are equally new.
         """
         depth = min(owner.rest.count("/") for _, owner in same)
         found = [(path, owner) for path, owner in same if owner.rest.count("/") == depth]
+        if len(found) > 1 and self.assignment is not None:
+            empty = untouched((Path(self.extracted, path) for path, _ in found), self.assignment)
+            older += [f"{printable(str(path.relative_to(self.extracted)))} has no work in it" for path in empty]
+            found = [(path, owner) for path, owner in found if Path(self.extracted, path) not in empty]
         ages = [(owner.attempt, Path(self.extracted, path).stat().st_mtime_ns) for path, owner in found]
         if ages.count(max(ages)) > 1:
             both, student = " and ".join(printable(str(path)) for path, _ in found), shown_name(found[0][1].student)
@@ -272,9 +280,8 @@ class Collector(FileNameCollectorPlugin):
         self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
-        assignment = course_at(root).assignment(self.parent.coursedir.assignment_id)
         for student in sorted(everybody):
-            _, problem = notebook_in(self._submitted(student), assignment)
+            _, problem = notebook_in(self._submitted(student), self.assignment) if self.assignment else (None, None)
             if problem:
                 self.log.warning("%s cannot be graded: %s", shown_name(student), problem)
         self.log.info("%d %s collected", len(everybody), "students" if len(everybody) != 1 else "student")

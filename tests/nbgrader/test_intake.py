@@ -27,7 +27,7 @@ FILE = "assignsubmission_file"
 
 def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
     work = released(course).read_text()
-    newer = work + "\n"
+    newer, done = work + "\n", work.replace("raise NotImplementedError()", "return X")
     download(
         course,
         {
@@ -39,6 +39,8 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
             "foxdi_18_98704_report.pdf": b"%PDF-1.7",
             "orred_19_text.html": "<p>my answer</p>",
             "poeida_LATE_20_link.html": "<a>",
+            f"leeann_4322_98801_{NOTEBOOK}": done,
+            "leeann_4322_98802_first (1).ipynb": work,  # newer, and as it was released
             "somebody.ipynb": work,
             "letter.docx": "PK",
             "__MACOSX/._doejane_4321_98765_first.ipynb": "what the Finder packs beside a file",
@@ -46,7 +48,8 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
         },
     )
     said, left = collect(course, "Canvas", code=1)
-    assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work}
+    assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work, "leeann_4322": done}
+    assert "leeann_4322_98802_first (1).ipynb has no work in it" in said
     assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in said
     assert "._doe" not in said
     for name, why in {
