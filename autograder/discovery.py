@@ -16,6 +16,7 @@ from autograder.text import printable, shown_name, squeezed
 # formgrader writes a student's id into its pages unescaped: between tags, in attributes, in scripts.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 ENDS_LINES = ("Cc", "Cs", "Zl", "Zp")  # Unicode categories that break a line, a terminal or a text file
+_DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
 
 
@@ -144,7 +145,8 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
             f"{start}the folder also has {', '.join(map(printable, worked))} with other work in it. If that is "
             "the one to grade, give it the first one's name"
         )
-    return f"{start}{', '.join(map(printable, others))} beside it has no work in it" if others else ""
+    no_work = f"beside it {'has' if len(others) == 1 else 'have'} no work in {'it' if len(others) == 1 else 'them'}"
+    return f"{start}{', '.join(map(printable, others))} {no_work}" if others else ""
 
 
 def notices_of_others(found: Iterable[Submission], course: Course) -> Iterator[str]:
@@ -200,12 +202,18 @@ def notebooks_beside(path: Path) -> list[Path]:
 
 
 def _has_cells_of(path: Path, assignment: Assignment) -> bool:
-    """True if a notebook contains a cell of one of the assignment's exercises."""
-    names = {name for exercise in assignment.exercises for name in (exercise.name, CHECK + exercise.name)}
+    """True if a notebook has a cell of one of the assignment's exercises.
+
+    Where no cell has a name of nbgrader's any more, a cell that defines an exercise counts.
+    """
+    names = {exercise.name for exercise in assignment.exercises}
     try:
-        return any(cell.grade_id in names for cell in read_notebook(path).cells)
+        cells = read_notebook(path).cells
     except SubmissionError:
         return False
+    if any(cell.grade_id for cell in cells):
+        return any(cell.grade_id.removeprefix(CHECK) in names for cell in cells)
+    return any(name in names for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source))
 
 
 def _id(folder: str) -> str:

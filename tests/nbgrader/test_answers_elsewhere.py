@@ -156,6 +156,12 @@ def run(tmp_path_factory) -> tuple[Course, str]:
         change(notebook)
         path.write_text(json.dumps(notebook))
     copies(course, "copy1", {}, {EXERCISE: RIGHT, WRITTEN: WORDS})
+    copies(course, "nameless", {}, {EXERCISE: RIGHT, WRITTEN: WORDS})
+    for path in (course.root / "submitted" / "nameless" / NAME).glob("*.ipynb"):
+        notebook = nbformat.read(path, 4)
+        for cell in notebook.cells:  # as an editor saves it that knows nothing of nbgrader
+            cell.metadata = {}
+        nbformat.write(notebook, path)
     copies(course, "both", {EXERCISE: RIGHT}, {WRITTEN: WORDS})
     copies(course, "first", {EXERCISE: RIGHT, WRITTEN: WORDS}, {})
     said = nbgrader(course, "autograde", NAME)
@@ -206,11 +212,13 @@ def by_tests(course, student):
         return book.find_grade(f"test-{EXERCISE}", "first", NAME, student).auto_score
 
 
-@pytest.mark.parametrize(("student", "graded", "other"), [("copy1", COPY, NOTEBOOK), ("first", NOTEBOOK, COPY)])
+@pytest.mark.parametrize(
+    ("student", "graded", "other"), [("copy1", COPY, NOTEBOOK), ("first", NOTEBOOK, COPY), ("nameless", COPY, NOTEBOOK)]
+)
 def test_the_one_of_two_notebooks_that_has_work_is_graded(run, student, graded, other):
     course, said = run
     assert (by_tests(course, student), grade(course, student)) == (3, (None, True))
-    assert field(course, student).source == WORDS
+    assert WORDS in field(course, student).source
     notice = f"{student}, {NAME}: {graded} was graded; {other} beside it has no work in it"
     assert notice in said
     marked = said_by(course, "grade", course.root / "submitted" / student)
@@ -301,7 +309,7 @@ def test_run_says_how_many_answers_wait_and_untouched_ones_have_zero_without_a_p
     for change in UNTOUCHED:
         assert grade(course, change.__name__) == (0, False)
         assert f"{change.__name__}, {NAME}" not in said
-    waiting = len(ELSEWHERE) + len(IN_PLACE) + 3
+    waiting = len(ELSEWHERE) + len(IN_PLACE) + 4
     assert f"{NAME}: {waiting} answers wait for a person to grade" in said
     again = said_by(course, "grade", "--gradebook", "--quiet")
     assert f"{NAME}: {waiting} answers wait for a person to grade" in again
