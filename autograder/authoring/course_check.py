@@ -163,7 +163,7 @@ def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]])
     except (CourseError, MachineError) as error:
         if len(paths) == 1:
             path, what = named(error, paths[0])
-            found = [Finding(path, paths[0].parent.name, f"it cannot be used: {what}", FIRST)]
+            found = [Finding(path, "", f"it cannot be used: {what}", FIRST)]
         else:
             found = [finding for path in paths for finding in _in_each([path], check)]
     yield from found

@@ -61,7 +61,10 @@ def promises(assignment: Assignment) -> Promises:
             if (share := result.score / result.max_score) < GREEN:
                 path = assignment.content / mistake.exercise / "mistakes.py"
                 what = f"it passes all visible tests, and gets {share:.0%} of the points"
-                remedy = "Add a visible test with other numbers that it fails, or a reason to not_shown.toml."
+                remedy = (
+                    "Add a visible test that it fails, such as one with other numbers, or give a reason in "
+                    f'not_shown.toml: [{mistake.exercise}] {mistake.name} = "..."'
+                )
                 findings.append(Finding(path, mistake.name, what, remedy))
     if not visible_fingerprints.is_fresh(assignment.content):
         return Promises(tuple(findings))

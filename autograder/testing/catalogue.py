@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -31,7 +32,7 @@ from types import MappingProxyType
 from typing import Any
 
 from autograder.course import content
-from autograder.errors import CourseError
+from autograder.errors import AutograderError, CourseError
 
 
 @dataclass(frozen=True)
@@ -150,13 +151,27 @@ class Catalogue:
 
 
 def read_catalogue(files: Sequence[Path]) -> Catalogue:
-    """The catalogues of an assignment's exercises as one; a missing file counts as empty."""
+    """The catalogues of an assignment's exercises as one; a missing file counts as empty. Raises `CourseError`."""
     whole = Catalogue()
     for folder in {path.parent.parent for path in files}:
         content.forget(folder)
     for path in [path for path in files if path.is_file()]:
-        found = content.load(path).mistake
-        assert isinstance(found, Catalogue)
+        found = _loaded(path)
         whole.mistakes += found.mistakes
         whole.variants += found.variants
     return whole
+
+
+def _loaded(path: Path) -> Catalogue:
+    """The catalogue in a file. Raises `CourseError` with the line that raises, or if there is none."""
+    try:
+        found = getattr(content.load(path), "mistake", None)
+    except AutograderError:
+        raise
+    except Exception as error:
+        places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        line = next((f"; line {line}" for name, line in reversed(places) if name == str(path.resolve())), "")
+        raise CourseError(f"{path}: it cannot be loaded ({type(error).__name__}: {error}{line})") from error
+    if not isinstance(found, Catalogue):
+        raise CourseError(f"{path}: it has no `mistake = Catalogue()`")
+    return found
