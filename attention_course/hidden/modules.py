@@ -125,14 +125,15 @@ def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> Non
 
 
 def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.ndarray, hint: str) -> None:
-    """Fails if a call with padding changes the answer of the next call, which has none. A call that raises passes."""
-    alone = module.value(weights, x)
-    try:
-        later = module.value(weights, x, after=[tensor(x), tensor(padding)])
-    except Raised:
-        return
-    if later.shape != alone.shape or not np.allclose(later, alone, rtol=1e-4, atol=1e-4, equal_nan=True):
-        expect.fail("called with padding and then without, it gives another output than without.", hint)
+    """Fails if a call with padding, or one with another text, changes the next answer. A call that raises passes."""
+    alone, other = module.value(weights, x), x[:, ::-1].copy()
+    for before, what in (([x, padding], "with padding and then without"), ([other], "with another text before")):
+        try:
+            later = module.value(weights, x, after=list(map(tensor, before)))
+        except Raised:
+            continue
+        if later.shape != alone.shape or not np.allclose(later, alone, rtol=1e-4, atol=1e-4, equal_nan=True):
+            expect.fail(f"called {what}, it gives another output.", hint)
 
 
 def gradients_reach(module: Module, weights: Weights, args: Sequence[np.ndarray], seed: np.ndarray, hint: str) -> None:

@@ -185,7 +185,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     """Every vector to mean 0 and variance 1, then scaled by gamma and shifted by beta.
 
     x: (..., d_model); `...` is any number of axes, also none
-    gamma, beta: (d_model,)
+    gamma, beta: (d_model,), in the dtype of x
     eps: a small number, added to the variance
 
     Returns an array of the shape and dtype of x. What comes in stays as it is.

@@ -24,6 +24,9 @@ class TestPaddingMask:
             got = expect.array(student.padding_mask([4, 2, 3], 5))
             close(got, np.array([[[1, 1, 1, 1, 0]], [[1, 1, 0, 0, 0]], [[1, 1, 1, 0, 0]]]) == 1)
             expect.dtype(got, np.bool_)
+        with shown("What does your code keep from one call to the next?", lengths=[1, 5, 2], max_length=5):
+            other = expect.array(student.padding_mask([1, 5, 2], 5))
+            close(other, np.array([[[1, 0, 0, 0, 0]], [[1, 1, 1, 1, 1]], [[1, 1, 0, 0, 0]]]) == 1, "after it, the mask")
 
     def test_one_text(self, student):
         """One text alone, max_length 3: shape (1, 1, 3)."""

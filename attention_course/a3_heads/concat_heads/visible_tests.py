@@ -27,6 +27,8 @@ class TestConcatHeads:
         heads = np.array([HEAD_0, HEAD_1])
         with shown("The first row is the first token's: what do the two heads say about it?", heads=heads):
             close(expect.array(student.concat_heads(heads)), X)
+        with shown("What does your code keep from one call to the next?", heads=-heads):
+            close(expect.array(student.concat_heads(-heads)), -X)
 
     def test_three_heads(self, student):
         """Three heads of width two, four tokens."""

@@ -256,3 +256,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
             expect.close(by_position, wanted, "Is memory read in the order of the axes?", name, ATOL)
         hint = "Look for operators like /= or functions like masked_fill_ on an argument."
         expect.unchanged(by_place.after, given, ["x", "mask"], hint)
+        before = [tensor(-x), mask]
+        later = in_order(x, expect.pair(module.run((12, 3), parameters, *given, training=False, after=before).value))
+        hint = "What does your layer keep from one call to the next?"
+        expect.close(later[0], plain[0], hint, "after another text, the output", ATOL)

@@ -34,6 +34,9 @@ class TestGreedySummary:
             "Does the model read the article and every word so far, and may a word come twice?", model=ADDING, **given
         ):
             equal(student.greedy_summary(adding(), *given.values()), [1, 2, 4, 8, 6, 2], "the summary")
+        given["article_ids"] = [4, 3]
+        with shown("What does your code keep from one call to the next?", model=ADDING, **given):
+            equal(student.greedy_summary(adding(), *given.values()), [2, 4, 8, 6, 2, 4], "the summary")
 
     def test_end_in_the_article(self, student):
         """The end's number may stand in the article, [4, 9]: the summary is still [6, 7, 8]."""

@@ -62,6 +62,7 @@ class TestTrainingExample:
         hint = "Write the words down in order. What stands between article and summary, and what comes last?"
         for args in (
             (self.ARTICLE, self.SUMMARY, 3, 5),
+            ([9, 20, 9, 6, 31], [7, 22, 41], 3, 5),  # as long as the first ones
             ([6, 6, 9], [22, 17, 30, 11, 28], 1, 0),
             (list(range(20, 33)), [44, 2], 9, 7),
             ([], [9, 4], 3, 5),

@@ -18,6 +18,9 @@ class TestTrainingExample:
         given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
         with shown("Compare it with the second line of the table: what differs?", **given):
             equal(self.parts(student, *given.values())[0], [11, 12, 13, 1, 14, 15, 2], "token_ids")
+        given |= {"article_ids": [21, 16, 24], "summary_ids": [18, 21]}
+        with shown("What does your code keep from one call to the next?", **given):
+            equal(self.parts(student, *given.values())[0], [21, 16, 24, 1, 18, 21, 2], "token_ids")
 
     def test_loss_mask(self, student):
         """The example by hand: four times False, three times True."""

@@ -52,6 +52,8 @@ class TestConvolutionHeads:
         """Four taps from width three to width two: each head's product is its tap, whatever your d_v."""
         with shown("Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS):
             self.judge(student, TAPS, [-1, 0, 1, 2])
+        with shown("What does your code keep from one call to the next?", kernel=-TAPS):
+            self.judge(student, -TAPS, [-1, 0, 1, 2])
 
     def test_one_tap(self, student):
         """A single tap listens to the place itself, and its product is the kernel."""

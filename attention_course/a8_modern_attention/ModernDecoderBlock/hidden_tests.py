@@ -250,6 +250,8 @@ class TestModernDecoderBlock:
         for b in range(2):
             expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
         expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
+        hint, before = "What does the block keep from one call to the next?", [tensor(-self.X.astype(np.float32))]
+        expect.close(self.run(block, after=before), free, hint, "after another text, the output", ATOL)
 
     @pytest.mark.weight(0.3)
     def test_gradients(self, student):

@@ -44,6 +44,8 @@ class TestAttentionInCache:
         query, K, V = self.OTHER
         with shown("At which place does each key stand? Is a value rotated?", query=query, K=WAVES, V=WAVES):
             self.judge(student, OUTPUT, WEIGHTS, query, K, V)
+        with shown("What does your code keep from one call to the next?", query=query, K=WAVES, V="minus those"):
+            self.judge(student, -OUTPUT, WEIGHTS, query, K, -V)
 
     def test_a_sink_by_hand(self, student):
         """The example by hand with a sink logit of 2: it takes 42 % of the weight."""

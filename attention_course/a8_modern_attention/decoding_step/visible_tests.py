@@ -102,6 +102,9 @@ class TestDecodingStep:
         with shown(question, x=self.X, K=self.K, V=self.V, W_Q=WAVES):
             wanted = (FOURTH_OUTPUT, FOURTH_K, FOURTH_V)
             self.judge(student, wanted, self.X, self.K, self.V, *self.WEIGHTS, 4)
+        with shown("What does your code keep from one call to the next?", x=self.X, W_O="minus that"):
+            wanted, (*weights, W_O) = (-FOURTH_OUTPUT, FOURTH_K, FOURTH_V), self.WEIGHTS
+            self.judge(student, wanted, self.X, self.K, self.V, *weights, -W_O, 4)
 
     def test_two_texts(self, student):
         """Two texts at once, each with a cache of its own."""

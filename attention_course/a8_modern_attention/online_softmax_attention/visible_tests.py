@@ -27,6 +27,15 @@ class TestOnlineSoftmaxAttention:
     def test_shorter_block(self, student):
         """Seven keys in blocks of three: the last block has one."""
         self.judge(student, BLOCKWISE, "Which keys are in which block?", self.Q, self.K, self.V, 3)
+        self.judge(
+            student,
+            -np.array(BLOCKWISE),
+            "What does your code keep from one call to the next?",
+            self.Q,
+            self.K,
+            -self.V,
+            3,
+        )
 
     def test_small_blocks(self, student):
         """Seven keys in blocks of two: there are more queries than keys in a block."""

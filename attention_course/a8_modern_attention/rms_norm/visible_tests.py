@@ -14,6 +14,8 @@ class TestRmsNorm:
         """The example by hand: (1, 3, 5, 7) with gamma (2, 2, 1, 1)."""
         with shown("What is the mean of the squares, and what is divided by its root?", x=self.X, gamma=self.GAMMA):
             close(expect.array(student.rms_norm(self.X, self.GAMMA)), np.array([0.4364, 1.3093, 1.0911, 1.5275]))
+        with shown("What does your code keep from one call to the next?", x=-self.X, gamma=self.GAMMA):
+            close(expect.array(student.rms_norm(-self.X, self.GAMMA)), [-0.4364, -1.3093, -1.0911, -1.5275])
 
     def test_three_words(self, student):
         """Three words, the second ten times the first: the two become the same."""

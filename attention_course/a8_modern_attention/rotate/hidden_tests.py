@@ -93,6 +93,8 @@ class TestRotate:
         hint = "Where does base come in, and what is it to the power of 0?"
         ordinary, other = self.turn(student, self.X, self.AT), self.turn(student, self.X, self.AT, 50.0)
         expect.differs(other, ordinary, hint, "with base = 50, the result")
+        after = self.turn(student, -self.X, self.AT)
+        expect.close(after, -ordinary, "What is kept from a call with another base?", "after it, without base,", ATOL)
         fixed = self.turn(student, self.X, self.AT, 10000.0)
         expect.close(
             fixed, ordinary, "Which base does the first line of the stub give?", "with base = 10000, the result"

@@ -33,6 +33,8 @@ class TestInductionScore:
         question = "Row 3 is the second `a`. After the first `a` stood `b`: in which column? And for row 4?"
         with shown(question, weights=FIVE_WORDS, period=3):
             close(expect.array(student.induction_score(FIVE_WORDS, 3)), [0.6, 0.15])
+        with shown("What does your code keep from one call to the next?", weights="the heads swapped", period=3):
+            close(expect.array(student.induction_score(FIVE_WORDS[::-1].copy(), 3)), [0.15, 0.6])
 
     def test_two_words(self, student):
         """`a b a b`, the period is 2, the first four words of the same heads: the scores are 0.2 and 0.1."""

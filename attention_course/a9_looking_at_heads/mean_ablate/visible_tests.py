@@ -27,6 +27,8 @@ class TestMeanAblate:
         )
         with shown(question, found=FOUND, head=1):
             close(expect.array(student.mean_ablate(FOUND, 1)), wanted)
+        with shown("What does your code keep from one call to the next?", found=-FOUND, head=1):
+            close(expect.array(student.mean_ablate(-FOUND, 1)), -wanted)
 
     def test_the_other_head(self, student):
         """Head 0 instead: at place 0 it says (5, 2)."""

@@ -19,6 +19,8 @@ class TestPatchHead:
         question = "There are six vectors of four numbers. Which one comes from the other run?"
         with shown(question, found=HERE, other=THERE, head=1, place=1):
             close(expect.array(student.patch_head(HERE, THERE, 1, 1)), wanted)
+        with shown("What does your code keep from one call to the next?", found=-HERE, other=-THERE, head=1, place=1):
+            close(expect.array(student.patch_head(-HERE, -THERE, 1, 1)), -wanted)
 
     def test_another_place(self, student):
         """Head 1 at place 0: 13, 14, 15, 16 become 116, 123, 105, 112."""

@@ -21,6 +21,8 @@ class TestPreviousTokenScore:
         question = "In rows 1, 2 and 3 of a head: in which column stands the word before? How many rows are these?"
         with shown(question, weights=FOUR_WORDS):
             close(expect.array(student.previous_token_score(FOUR_WORDS)), [0.6, 0.2])
+        with shown("What does your code keep from one call to the next?", weights="the heads swapped"):
+            close(expect.array(student.previous_token_score(FOUR_WORDS[::-1].copy())), [0.2, 0.6])
 
     def test_three_words(self, student):
         """The same heads on the first three words: the scores are 0.7 and 0.25."""
