@@ -141,7 +141,7 @@ def causal_mask(length):
 
 # %% [markdown]
 # **What to notice.** A staircase. Read a row: what may this word see? Read a column: who may see this word? *Sarah*
-# is seen by all, *keys* by itself alone, because it is the last word so far.
+# is seen by all, *keys* only by itself, because it is the last word so far.
 
 # %% tags=["active-ipynb"]
 # words = ["Sarah", "left", "the", "keys"]

@@ -501,7 +501,7 @@ def torch_concat_heads(heads):
 # A single head has one row of weights for *telescope*, which sums to 1: what goes to *man* is missing for
 # *astronomer*, and the output is one blend of the two. Two heads have their own queries and keys, so each has a row of
 # its own and can settle on one meaning; `concat_heads` puts the two outputs side by side instead of adding them up, so
-# both meanings survive. With `X.reshape(2, 2, d)` head 0 holds token 1 alone, cut into two halves that pass for two
+# both meanings survive. With `X.reshape(2, 2, d)` head 0 holds only token 1, cut into two halves that pass for two
 # tokens, and head 1 holds token 2. Its attention compares one half of a token with the other half, so a word can no
 # longer look at another word, and its columns no longer mean the same thing from row to row.
 

@@ -530,7 +530,7 @@ def translation_test(layer, X, shift, margin):
 # def soft_taps(X):
 #     distance = np.arange(24) - np.arange(24)[:, None]                          # (24, 24)
 #     scores = np.stack([-2.0 * (distance - offset) ** 2 for offset in (-1, 0, 1)])
-#     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)      # (3, 24, 24): depends on distance alone
+#     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)      # (3, 24, 24): depends only on distance
 #     return (weights @ (X @ kernel)).sum(axis=0)
 
 # %% tags=["active-ipynb"]
@@ -586,7 +586,7 @@ def translation_test(layer, X, shift, margin):
 # know about the order of words, when nobody adds positions? Six sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-attention-and-convolution", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
-# Right: with one head for each tap and weights that depend on the offset alone, the two layers give the same numbers, so
+# Right: with one head for each tap and weights that depend only on the offset, the two layers give the same numbers, so
 # attention can do whatever a convolution does, and pays $L \times L$ weights a head for it. What is missing is that a
 # head may *choose* where it looks, from what the words are: its weights change with the sentence, those of a tap never
 # do. *Sarah* is six words from *Keys*: a CNN with three taps hears one word further with each layer, so it needs six

@@ -21,7 +21,7 @@
 # | keys and values | each head has its own | heads share them | what must be kept while writing gets small |
 # | who sees whom | all that came before | a window, and the first few words | long texts cost less |
 # | softmax | a whole row at once | block by block | the table of weights is never there |
-# | norm | mean and variance | size alone | one step less, as good |
+# | norm | mean and variance | only size | one step less, as good |
 # | feed-forward | ReLU | a gate | better for the same number of weights |
 #
 # **The first sitting** is about positions and caches, exercises 1 to 7. **The second** is about the softmax and the
@@ -456,8 +456,8 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 # %% [markdown]
 # ## 5. `sliding_window_mask`
 #
-# Sharing makes the cache narrower, but it still grows with every word. A **sliding window** stops that: a word attends to
-# the last few words alone, itself among them ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
+# Sharing makes the cache narrower, but it still grows with every word. A **sliding window** stops that: a word attends only to
+# the last few words, itself among them ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
 # [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2). Whatever is older can be thrown away.
 #
 # There is a catch. A softmax has to put its weight *somewhere*, and heads that look for nothing put it on the very first
@@ -822,7 +822,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # end. What is asked is that the **table of all scores**, a row for each query and a column for each key, is at no time in
 # memory.
 #
-# What comes back is the **output alone**. There are no weights to give: at no time are they all there.
+# What comes back is **only the output**. There are no weights to give: at no time are they all there.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
@@ -969,7 +969,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
     W_gate, W_up: (d_model, d_ff)
     W_down: (d_ff, d_model)
 
-    Returns (..., d_model), in the dtype of the input. SiLU is for the gate alone. What
+    Returns (..., d_model), in the dtype of the input. SiLU is only for the gate. What
     comes in stays as it is.
     """
     ### BEGIN SOLUTION
@@ -1144,7 +1144,7 @@ class ModernDecoderBlock(nn.Module):
 # | --- | --- |
 # | rotation | nothing: only the causal mask tells what came before |
 # | norm | vectors as large as they happen to be |
-# | gate | SiLU of `W_gate` alone |
+# | gate | only SiLU of `W_gate` |
 # | groups | four heads of keys and values, each for one head of queries |
 #
 # Your class stays as it is. `block_parts.without` undoes a part from outside: with your own `rotate` it turns queries and keys back
@@ -1198,7 +1198,7 @@ class ModernDecoderBlock(nn.Module):
 
 # %% [markdown]
 # **What to notice.** The numbers of *ours* are the middle ones of three runs. Rotation is missed most: without it the loss on held-out news is 0.080
-# in place of 0.033. The model still learns, for a causal mask alone tells something about order
+# in place of 0.033. The model still learns, for even a causal mask tells something about order
 # ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.054. Without norms it is 0.041, and with four heads of
 # keys and values in place of two 0.040, although that model has more numbers to learn.
 #
@@ -1283,7 +1283,7 @@ class ModernDecoderBlock(nn.Module):
 # %% [markdown]
 # ### Keys and values made small: multi-head latent attention
 #
-# Heads may share keys and values, or all of them may be made from **one short vector** for each word, which alone is kept. Each head has
+# Heads may share keys and values, or all of them may be made from **one short vector** for each word, and only that vector is kept. Each head has
 # matrices of its own that make its keys and values of it ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions
 # stand apart, in one small key that all heads share: a latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in
 # your table, for the model of exercise 3:

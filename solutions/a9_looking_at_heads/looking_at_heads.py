@@ -625,7 +625,7 @@ def ov_circuit(W_V, W_O, num_heads):
 # after that is polish.
 #
 # Olsson et al. (2022) saw the same in language models of many sizes: induction heads appear within a short stretch of
-# training, and in that very stretch in-context learning gets much better. For small models of attention alone they also
+# training, and in that very stretch in-context learning gets much better. For small models that have only attention they also
 # showed by ablation that the heads cause it. For large models the evidence is that both happen at the same time.
 
 # %% [markdown]
