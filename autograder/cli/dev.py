@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -14,6 +15,9 @@ from autograder.cli.options import say, say_written
 from autograder.course.assignments import Course, course_at, find_course, is_around
 from autograder.errors import CourseError
 from autograder.text import printable
+
+if TYPE_CHECKING:
+    from autograder.authoring.course_check import Checked
 
 dev = Typer(no_args_is_help=True, help="Commands for authors of a course.")
 Minimal = Annotated[bool, Option("--minimal", help="Only cells, and one file with a table of examples.")]
@@ -50,18 +54,31 @@ def dev_check(
     """
     from autograder.authoring.course_check import check_course
 
-    console, all_in_order, course = Console(), True, _course()
+    all_in_order, course = True, _course()
     root = f"{os.path.relpath(course.root)}/".removeprefix("./")
-    for checked in check_course(course, assignments or []):
-        console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
-        for heading, blocks in ((TO_MEND, True), (CAN_WAIT, False)):
-            found = [str(one).replace(f"{course.root}/", root) for one in checked.findings if one.blocks is blocks]
-            say(console, *([heading] if found else []), *(f"    {one}" for one in found))
-        say(console, *([f"  {checked.named}"] if checked.named else []))
-        for line in checked.printed[:MAX_PRINTED]:
-            say(console, f"  printed by the course's code: {printable(line)}")
-        all_in_order = all_in_order and checked.in_order
+
+    def relative(text: object) -> str:
+        return str(text).replace(f"{course.root}/", root)
+
+    try:
+        for checked in check_course(course, assignments or []):
+            _say_checked(checked, relative)
+            all_in_order = all_in_order and checked.in_order
+    except CourseError as error:
+        raise CourseError(relative(error)) from None
     raise Exit(0 if all_in_order else 1)
+
+
+def _say_checked(checked: Checked, relative: Callable[[object], str]) -> None:
+    """Print one assignment's findings. relative: writes paths relative to the working directory"""
+    console = Console()
+    console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
+    for heading, blocks in ((TO_MEND, True), (CAN_WAIT, False)):
+        found = [relative(one) for one in checked.findings if one.blocks is blocks]
+        say(console, *([heading] if found else []), *(f"    {one}" for one in found))
+    say(console, *([f"  {checked.named}"] if checked.named else []))
+    for line in checked.printed[:MAX_PRINTED]:
+        say(console, f"  printed by the course's code: {printable(line)}")
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")

@@ -16,6 +16,7 @@ from autograder.errors import CourseError
 from autograder.submission import grade_id
 from autograder.testing import local
 from tests.courses.own import IMPORTS, course_of, exercise
+from tests.helpers.small_course import command
 
 pytestmark = pytest.mark.slow
 NAME, FOLDER = "a1_means", "means_course/a1_means/mean"
@@ -156,6 +157,14 @@ def test_a_slip_in_the_notebook_is_told_with_its_cell(course, said, monkeypatch,
     told, *others = said()
     assert not others, others
     assert told.startswith(f"{where}: ") and what in told, told
+
+
+def test_a_slip_in_the_courses_settings_is_one_line(course):
+    (course.folder / "course.toml").write_text('[nmes]\nnp = "numpy"\n')
+    assert command(course, "dev", "check") == (
+        2, "autograder: means_course/course.toml: there is no 'nmes'; it may have names, early, ready_made, words, "
+        "withdrawn",
+    )  # fmt: skip
 
 
 def test_a_notebook_with_invalid_json_is_told_by_both_commands(course, said):
