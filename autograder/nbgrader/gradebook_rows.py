@@ -244,14 +244,13 @@ def _reasons(submission: Any) -> Iterator[str]:
         hours = submission.total_seconds_late / 3600
         late = f"{hours / 24:.1f} days " if hours >= 48 else f"{hours:.1f} hours " if hours >= 0.05 else ""
         yield f"{late}late" + (f", {penalty:g} points less" if penalty else "")
-    by_hand = {
-        grade.name.removeprefix(CHECK): grade.manual_score
-        for notebook in submission.notebooks
-        for grade in notebook.grades
-        if grade.manual_score is not None
-    }
-    if by_hand:
-        yield "by hand: " + ", ".join(f"{name} {score:g}" for name, score in sorted(by_hand.items()))
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    by_hand = {grade.name: grade.manual_score for grade in grades if grade.manual_score is not None}
+    extra = {grade.name: grade.extra_credit for grade in grades if grade.extra_credit and grade.score}
+    for words, scores in (("by hand", by_hand), ("extra credit", extra)):
+        if scores:
+            shown = (f"{name.removeprefix(CHECK)} {score:g}" for name, score in sorted(scores.items()))
+            yield f"{words}: {', '.join(shown)}"
 
 
 def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:

@@ -164,7 +164,8 @@ def _made_of(known: Sequence[Entry], points: Points, by_hand: Collection[str]) -
 def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
     """Points, penalty, and what a person graded, from the gradebook; None if the student has no submission."""
     penalty, scores = SubmittedNotebook.late_submission_penalty, (Grade.score, Grade.max_score)
-    columns = (SubmittedNotebook.id, penalty, BaseCell.name, Grade.auto_score, Grade.manual_score, *scores)
+    by_hand = (Grade.manual_score, Grade.extra_credit)
+    columns = (SubmittedNotebook.id, penalty, BaseCell.name, Grade.auto_score, *by_hand, *scores)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         query = rows_of(book, assignment, Grade, *columns).filter(SubmittedAssignment.student_id == student)
         rows = query.order_by(SubmittedNotebook.id, BaseCell.name).all()
@@ -172,12 +173,12 @@ def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
         return None
     penalties = {notebook: lost or 0.0 for notebook, lost, *_ in rows}
     marked = [
-        (name.removeprefix(CHECK), manual, score, most)
-        for _, _, name, auto, manual, score, most in rows
+        (name.removeprefix(CHECK), manual is not None or bool(extra), score, most)
+        for _, _, name, auto, manual, extra, score, most in rows
         if (auto, manual) != (None, None)
     ]
     points = {name: (score, most) for name, _, score, most in marked}
-    return points, sum(penalties.values()), tuple(sorted(name for name, manual, _, _ in marked if manual is not None))
+    return points, sum(penalties.values()), tuple(sorted(name for name, by_hand, _, _ in marked if by_hand))
 
 
 def _user() -> str:

@@ -99,6 +99,16 @@ def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
     said_by(course, *GRADE, "--accept-changes")
     assert "the course has changed, still 5.5 points" in said_by(course, "why", "ada", NAME)
 
+    with book_of(course) as book:
+        book.find_grade(f"test-{EXERCISE}", "first", NAME, "ben").extra_credit = 0.5
+        book.db.commit()
+    assert said_by(course, "why", "ben", NAME).startswith(f"ben, {NAME}: 2 of 3 points; so far")
+    assert told(course, "ben")[-1] == ("manual grade", 2, "")
+    said_by(course, "grade", "submitted", "--json", "marks.json")
+    said_by(course, "report", "marks.json", "--html", "class.html", "--gradebook")
+    page = (course.root / "class.html").read_text()
+    assert f"2 of 7 in the gradebook; extra credit: {EXERCISE} 0.5" in page
+
 
 def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
     lines = said_by(course, "why", "ada", NAME).strip().splitlines()
