@@ -94,6 +94,8 @@ def test_grading_and_the_command_say_why_an_exercise_is_not_judged(tmp_path):
     unclosed = submit(course, "unclosed", {EXERCISE: RIGHT.replace("return ", "return ("), BUILT: at_call})
     defined = at_call.replace("(X)", "(X, *more: partial)", 1)
     library = submit(course, "library", {EXERCISE: MAGIC + RIGHT, BUILT: defined})
+    installs = f"!pip install einops\n%pip install -q einops\n!echo done\nfiles = !ls\n{RIGHT}"
+    submit(course, "installs", {EXERCISE: installs})
     for path in (unclosed, library):
         notebook = nbformat.read(path, as_version=4)
         notebook.cells.insert(0, nbformat.v4.new_code_cell(IMPORTS, id="own"))
@@ -104,5 +106,6 @@ def test_grading_and_the_command_say_why_an_exercise_is_not_judged(tmp_path):
     assert not found["unclosed", EXERCISE]["started"]
     assert "'(' was never closed" in found["unclosed", EXERCISE]["evidence"]
     assert all(BECAUSE in found[student, BUILT]["evidence"] for student in ("unclosed", "library"))
+    assert found["installs", EXERCISE]["score"] == 3, "a program that is not there stops no cell of a notebook"
     assert found["library", EXERCISE]["score"] == 3, "Colab runs a cell magic below a comment"
     assert BECAUSE in " ".join(command(course, "check", library.relative_to(course.root))[1].split())
