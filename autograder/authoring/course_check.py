@@ -13,7 +13,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ import nbformat
 
 from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
-from autograder.authoring.findings import NO_JUDGE, UNCHECKED, Finding, named, once
+from autograder.authoring.findings import NO_JUDGE, UNCHECKED, Checked, Finding, named, once
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_promises import Promises, promises
 from autograder.course.assignments import Assignment, Course, Exercise
@@ -56,26 +56,6 @@ MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, what its t
 SLIPS = ("NameError", "ImportError", "ModuleNotFoundError")  # of an author: no wrong answer
 
 Made = TypeVar("Made")
-
-
-@dataclass(frozen=True)
-class Checked:
-    """One assignment's findings, with a summary in `about`.
-
-    named: how many known mistakes the visible tests name, in words
-    printed: the lines that the course's code printed, once
-    """
-
-    name: str
-    about: str
-    findings: tuple[Finding, ...]
-    named: str = ""
-    printed: tuple[str, ...] = ()
-
-    @property
-    def in_order(self) -> bool:
-        """True if no finding prevents its release to students."""
-        return not any(finding.blocks for finding in self.findings)
 
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:

@@ -31,6 +31,26 @@ class Finding:
         return f"{place}: {self.what}. {self.remedy}"
 
 
+@dataclass(frozen=True)
+class Checked:
+    """One assignment's findings, with a summary in `about`.
+
+    named: how many known mistakes the visible tests name, in words
+    printed: the lines that the course's code printed, once
+    """
+
+    name: str
+    about: str
+    findings: tuple[Finding, ...]
+    named: str = ""
+    printed: tuple[str, ...] = ()
+
+    @property
+    def in_order(self) -> bool:
+        """True if no finding prevents its release to students."""
+        return not any(finding.blocks for finding in self.findings)
+
+
 def once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Each finding once; that the rest could not be checked only if no other finding gives the reason.
 

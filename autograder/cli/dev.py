@@ -17,7 +17,7 @@ from autograder.errors import CourseError
 from autograder.text import printable
 
 if TYPE_CHECKING:
-    from autograder.authoring.course_check import Checked
+    from autograder.authoring.findings import Checked
 
 dev = Typer(no_args_is_help=True, help="Commands for authors of a course.")
 Minimal = Annotated[bool, Option("--minimal", help="Only cells, and one file with a table of examples.")]
