@@ -755,8 +755,6 @@ class TransformerDecoder(nn.Module):
 #     return True
 
 # %% tags=["active-ipynb"]
-# from attention_course import loss_curve
-#
 # SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
 # STEPS, BATCH, L = 900, 16, 64
 #
@@ -784,6 +782,8 @@ class TransformerDecoder(nn.Module):
 #     return model, losses
 
 # %% tags=["active-ipynb"]
+# from attention_course import loss_curve
+#
 # trained = None
 # if not grading and ready():
 #     trained, losses = train_on(torch.tensor(ids), STEPS)
