@@ -53,7 +53,7 @@ NON_DETERMINISTIC = Diagnosis(
     is_relation=True,
 )
 DROPOUT = Diagnosis(
-    Cause("dropout", "Is there a dropout, and which line turns it off?"),
+    Cause("dropout", "Is there a dropout? The docstring says what train() may change."),
     "While your code ran, a dropout was on.",
 )
 
