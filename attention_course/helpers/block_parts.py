@@ -49,8 +49,8 @@ class Stack(nn.Module):  # type: ignore[misc]
         self, vocab_size: int, d_model: int, num_layers: int, block: Callable[[], Any], norm: nn.Module | None = None
     ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+        self.embedding = nn.Embedding(num_embeddings=vocab_size, embedding_dim=d_model)
+        nn.init.normal_(self.embedding.weight, std=1 / math.sqrt(d_model))
         self.blocks = nn.Sequential(*(block() for _ in range(num_layers)))
         self.norm = norm or nn.Identity()
         self.output = nn.Linear(d_model, vocab_size, bias=False)

@@ -116,6 +116,7 @@ def reads_well(page, rubric):
     assert min(sizes) >= 11
 
 
+@pytest.mark.catalogue
 def test_picture_in_the_text_and_answer_in_another_cell_can_be_graded(jupyterlab, chromium):
     course, address = jupyterlab
     assignment = course.assignment(A1)

@@ -35,7 +35,7 @@ def test_each_of_the_52_operators_is_in_an_exercise_or_says_why_in_none():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS, first=2), ids=lambda a: a.name)
+@pytest.mark.parametrize("assignment", one_in(9, ASSIGNMENTS, first=2), ids=lambda a: a.name)
 def test_all_but_right_answers_lose_marks_and_none_is_named_wrongly(assignment):
     full = {str(fault) for fault, result in told(assignment) if result.score == result.max_score}
     assert full == {str(fault) for fault in wrong_code_of(assignment, "list") if fault.is_right}

@@ -24,7 +24,7 @@ from tests.helpers.selection import REST, one_in
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-some = pytest.mark.parametrize("assignment", one_in(3, ASSIGNMENTS), ids=lambda a: a.name)
+some = pytest.mark.parametrize("assignment", one_in(8, ASSIGNMENTS), ids=lambda a: a.name)
 
 
 @cache

@@ -117,6 +117,7 @@ def line_with(said, *words):
     return said.index(found), found
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_each_slip_of_an_author_is_told_with_its_place(said):
     folder = "coins_course/a1_recursion/change"

@@ -106,6 +106,7 @@ BEGINNINGS = {
 }
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 @pytest.mark.parametrize("page", BEGINNINGS)
 def test_a_recipe_that_begins_with_nothing(page, tmp_path):

@@ -16,6 +16,7 @@ from autograder.errors import CourseError
 from autograder.submission import grade_id
 from autograder.testing import local
 from tests.courses.own import IMPORTS, course_of, exercise
+from tests.helpers.selection import one_in
 from tests.helpers.small_course import command
 
 pytestmark = pytest.mark.slow
@@ -91,7 +92,7 @@ BEFORE = "    test_two"
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "where", "what"),
-    [
+    one_in(3, [
         ("mistakes.py", MISTAKES, MISTAKES + ENDLESS, "mistakes.py", "its code ran for more than 2 seconds"),
         ("hidden_tests.py", HIDDEN, HIDDEN + ENDLESS, "hidden_tests.py", "its code ran for more than 2 seconds"),
         ("hidden_tests.py", BEFORE, f"{LOOPS}\n{BEFORE}", "mistakes.py", "mistake 'sum' ran for more than 2 seconds"),
@@ -106,7 +107,7 @@ BEFORE = "    test_two"
         ("mistakes.py", MISTAKES, MISTAKES + RIGHT, "mistakes.py: mistake 'right'", "accept it. Add a test"),
         ("hint.toml", "", "nudge = What?", "hint.toml", "it is not TOML (Invalid value (at line 1, column 9))."),
         ("hint.toml", "", 'nudgge = "?"', "hint.toml: 'mean'", "there is no 'nudgge' in a hint"),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_slip_in_a_file_is_told_with_its_place(course, said, monkeypatch, file, old, new, where, what):
     monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
@@ -132,7 +133,7 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
 
 @pytest.mark.parametrize(
     ("name", "change", "where", "what"),
-    [
+    one_in(3, [
         ("test-mean", lambda _, cell: cell.update(source=cell.source + ASSERTS), f"{NOTEBOOK}: cell 'test-mean'",
          'it does not end in check("mean"), so the hidden tests in mean/ are not used. Let it end so'),
         ("mean", lambda notebook, cell: notebook.cells.remove(cell), f"{NOTEBOOK}: cell 'test-mean'",
@@ -146,7 +147,7 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
          f"{FOLDER}/visible_tests.py: 'mean, test_two'", "no answer after 1 seconds. Does a loop never end"),
         ("mean", lambda notebook, cell: notebook.cells.append(nbformat.from_dict({**cell, "id": "other"})),
          f"{NOTEBOOK}: cell 'mean'", "2 cells have this id. Give each its own"),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_slip_in_the_notebook_is_told_with_its_cell(course, said, monkeypatch, name, change, where, what):
     edit(course, name, change)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.courses.own import course_of, graded, told
+from tests.helpers.selection import one_in
 from tests.helpers.small_course import said_by
 
 FOLDERS = {"streams": "a1_streams", "adapters": "a1_adapters"}
@@ -30,7 +31,7 @@ def written(name, root):
     return course_of(root / name, FOLDERS[name], (folder / "cells.txt").read_text(), files)
 
 
-@pytest.fixture(scope="module", params=FOLDERS)
+@pytest.fixture(scope="module", params=one_in(2, FOLDERS))
 def name(request):
     return request.param
 

@@ -35,7 +35,7 @@ def test_what_the_code_prints_is_shown_below_the_check_and_kept_short(capsys):
     verdict = examine("softmax", {"softmax": softmax, "np": np})
     assert capsys.readouterr().out == ""
     said = repr(verdict)
-    assert said.count("the shape is (2,)") == 1
+    assert said.count("the shape is (3,)") == 1
     assert "other lines" in said
     assert len(said) < 6000
     assert "&lt;b&gt; 3" in verdict._repr_html_()

@@ -51,6 +51,7 @@ def database(tmp_path):
         yield f"postgresql+psycopg2://teacher@127.0.0.1:{port}/gradebook"
 
 
+@pytest.mark.catalogue
 def test_a_class_in_postgresql(tmp_path, database):
     course = class_of(tmp_path / "course", 10, config=f"c.CourseDirectory.db_url = {database!r}\n")
     done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--quiet", "--feedback")

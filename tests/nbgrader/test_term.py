@@ -70,6 +70,7 @@ def course(two, tmp_path):
     return Course(shutil.copytree(two.root, tmp_path / "course"))
 
 
+@pytest.mark.catalogue
 def test_the_pages_commands_do_in_order_what_it_says(course):
     """Withdrawn means full marks for all; an early mistake is still paid for once."""
     submit(course, "ada", {EXERCISE: WRONG}, when="2027-03-01 15:00:00 UTC")

@@ -97,6 +97,7 @@ def test_a1_can_be_worked_through_and_its_pytorch_half_says_what_is_missing(lapt
     assert "belong 0.44 0.04 0.04 0.04 0.04 0.04 0.44" in said.replace("0.02", "0.04")
 
 
+@pytest.mark.catalogue
 def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     answers = model_answers(A1)
     worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
@@ -107,6 +108,7 @@ def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     assert "3 of 4 exercises" in said
 
 
+@pytest.mark.catalogue
 def test_the_engine_alone_makes_a_course_and_grades_it(wheels, tmp_path):
     """In an environment with what it depends on, and nothing of this course: no clone is needed."""
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")

@@ -63,6 +63,7 @@ def test_submission_ended_from_outside_again_and_again_fails_and_has_no_lower_ma
     assert (report.score, report.reason) == (20, None)
 
 
+@pytest.mark.catalogue
 @pytest.mark.skipif(os.getuid() != 0, reason="whose a process is shows by its user")
 def test_run_in_which_nothing_can_be_run_any_more_says_so_and_the_next_one_grades_everybody(tmp_path):
     """After the first submission not even the model answer can be run."""

@@ -17,7 +17,7 @@ happen, the line `# expect:` says what must (JSON):
 
 With each backend all of them run in one run, one group after another, and innocent submissions before and after each
 group; their reports must not change by a byte. `make test` tries the first group, what the sandbox itself must stop,
-behind both backends, and a sixth of the others behind bubblewrap.
+behind both backends, and a twelfth of the others behind bubblewrap.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
 FIRST = [path for path in ATTACKS if path.stem.startswith(("leaves", "sees", "harm_every", "harm_open"))]
 OTHERS = [path for path in ATTACKS if path not in FIRST]
-GROUPS = [FIRST, *(OTHERS[start::6] for start in range(6))]  # what harms others harms the attack that follows, too
+GROUPS = [FIRST, *(OTHERS[start::12] for start in range(12))]  # what harms others harms the attack that follows, too
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
 SHORT = Limits(
     cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, total_seconds=10,
