@@ -68,7 +68,7 @@ def submission_of(course, student):
 
 def in_the_notebook(tab):
     """A check that fails, and a slider."""
-    tab.page.set_viewport_size({"width": WIDTH + 80, "height": 1200})
+    tab.page.set_viewport_size({"width": WIDTH + 80, "height": 1600})
     files = tab.page.locator("#jp-left-stack")
     if files.is_visible():  # they would take a third of the width
         tab.page.keyboard.press("Control+b")

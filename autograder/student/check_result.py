@@ -143,7 +143,9 @@ class CheckResult:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
         head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
         rows = structs.replace(self.result, tests=self._tests())
-        table = rubric.table(rows, with_points=False, message=_message_html) if self.result.started else ""
+        first = next((test for test in rows.tests if parts_of(test).went_in), None)
+        message = lambda test: _message_html(test, is_open=test is first)  # noqa: E731
+        table = rubric.table(rows, with_points=False, message=message) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
@@ -217,22 +219,22 @@ def parts_of(test: TestResult) -> Message:
     return test.parts or Message(test.message)
 
 
-def _message_html(test: TestResult) -> str:
+def _message_html(test: TestResult, is_open: bool) -> str:
     message = parts_of(test)
     asked = f'<div style="margin-top:.2em"><em>{with_code(message.question)}</em></div>' if message.question else ""
-    return with_code(message.happened) + asked + (_inputs_html(message) if message.went_in else "")
+    return with_code(message.happened) + asked + (_inputs_html(message, is_open) if message.went_in else "")
 
 
-def _inputs_html(message: Message) -> str:
-    """The inputs, folded away if they are long: one on a line, and a matrix with one row on a line."""
+def _inputs_html(message: Message, is_open: bool) -> str:
+    """The inputs, one on a line, and a matrix with one row on a line. Folded away unless `is_open`, or if long."""
     rows = "\n".join(
         text.replace("], [", "],\n" + " " * (text.index("[") + 1) + "[") if "[" in text else text
         for text in message.went_in
     )
     style = "margin:.2em 0;padding:0 0 0 1em;background:none;color:inherit"
-    is_open = " open" if len(message.inputs) < LONG + len(WENT_IN) else ""
+    opened = " open" if is_open and len(message.inputs) < LONG + len(WENT_IN) else ""
     summary = WENT_IN.strip().rstrip(":")
-    return f'<details{is_open}><summary>{summary}</summary><pre style="{style}">{escape(rows)}</pre></details>'
+    return f'<details{opened}><summary>{summary}</summary><pre style="{style}">{escape(rows)}</pre></details>'
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
