@@ -67,6 +67,8 @@ class Repairs:
         """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much."""
         if judged.best.full or judged.best.ready_made or not judged.best.started:
             return None
+        if judged.exercise.name in self._notebook.looping:  # most edits of it would have to be stopped, too
+            return None
         cell = self._cell(judged)
         if cell is None or cell.size > TIMES_LONGER * self._material.sizes.get(judged.exercise.name, 0) + ROOM:
             return None

@@ -166,6 +166,13 @@ def test_what_one_candidate_keeps_helps_no_other(marker):
     assert found is None or "kept" in found.repaired or "True" in found.repaired or "- 0" in found.repaired
 
 
+def test_code_that_does_not_end_gets_no_place(marker):
+    """Though it would be right without its second line."""
+    report = graded(marker, "while len(X.shape) == 2:", "    pass", RIGHT)
+    assert report.exercises[0].score < report.exercises[0].max_score
+    assert location(report) is None
+
+
 def test_cell_full_of_guesses_gets_no_place(marker):
     guesses = [f"guess_{n} = X - X.mean(axis=-1, keepdims=True) * {n}.5 - X.sum() * X.std()" for n in range(9)]
     assert location(graded(marker, *guesses, "return guess_0 * 0 + X - X.mean(axis=-1, keepdims=True) + 1")) is None
