@@ -9,6 +9,7 @@ from autograder.course.assignments import Course
 from tests.helpers.small_course import command
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_skeletons_of_every_kind_are_in_order_from_the_start(tmp_path):
     course = Course(tmp_path / "own")

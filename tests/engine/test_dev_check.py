@@ -69,6 +69,7 @@ def test_this_course_is_in_order(monkeypatch, names):
         assert one.about.startswith("in order: ")
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
     def leave_a_way_out(cell):

@@ -110,6 +110,7 @@ def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
     assert f"2 of 7 in the gradebook; extra credit: {EXERCISE} 0.5" in page
 
 
+@pytest.mark.catalogue
 def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
     lines = said_by(course, "why", "ada", NAME).strip().splitlines()
     assert len(lines) <= 10

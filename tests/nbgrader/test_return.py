@@ -205,6 +205,7 @@ def as_canvas_reads(text, users):
     return title, number, {row[1]: float(row[3]) for row in rows if row[3]}
 
 
+@pytest.mark.catalogue
 @pytest.mark.slow
 def test_the_guide_with_canvas_to_its_end(begun, tmp_path):
     course = collected(begun, tmp_path, canvas_file, canvas_id)

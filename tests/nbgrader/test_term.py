@@ -101,6 +101,7 @@ def test_the_pages_commands_do_in_order_what_it_says(course):
     assert not list(todo)
 
 
+@pytest.mark.catalogue
 def test_out_of_the_total_it_counts_for_nobody(course, monkeypatch):
     before = totals(course)
     said_by(course, "withdraw", EXERCISE, "--out-of-total", "--write")
