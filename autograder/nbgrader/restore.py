@@ -19,7 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.own_words import has_own_lines, may_answer
 from autograder.nbgrader.preprocessor import GradingContext, context_in
-from autograder.submission import PICTURES, NotebookCell, grade_id
+from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
@@ -270,7 +270,9 @@ def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: se
         return [cell]
     restored.add(name)
     locked = course_cell.locked
-    if locked and has_own_lines(cell.source, course_cell.source):
+    # Changed asserts and given code are replaced, as in nbgrader: run beside the course's, they would cost marks.
+    runs = cell.cell_type == "code" and not is_plain_check(course_cell.source)
+    if locked and not runs and has_own_lines(cell.source, course_cell.source):
         return [cell, _new_cell(course_cell)]
     cell.metadata["nbgrader"] = course_cell.metadata()
     if locked:  # else nbgrader warns about each check cell, whose hidden lines students lack
