@@ -34,8 +34,13 @@ install: .venv/installed
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course --group dev
+	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course
 	$(BIN)/python -m compileall -q cellcage/src autograder attention_course
+	@touch $@
+
+# What only tests and contributors need; the demo and JupyterLab start without it.
+.venv/developer: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev
 	@touch $@
 
 demo: install
@@ -47,20 +52,20 @@ lab: install
 # Three at a time, because most tests wait for another process. conftest.py sets groups and order.
 TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 
-test: install lint
+test: install .venv/developer lint
 	$(BIN)/python -m pytest $(TOGETHER)
 
 # These tests are CPU-bound, so two at a time; an idle worker takes half of the remaining tests.
-quick: .venv/installed
+quick: .venv/developer
 	$(BIN)/python -m pytest -m "not slow" -x -n 2 --dist worksteal
 
 # Run it after a change of hidden tests, known mistakes or the diagnosis, and before a release.
-catalogue: .venv/installed
+catalogue: .venv/developer
 	$(BIN)/python -m pytest -m catalogue -n 2 --dist worksteal
 
 # In an environment of its own. Indirect requirements and contributors' tools are the newest that fit.
 FLOORS := build/floors
-floors: .venv/installed
+floors: .venv/developer
 	@mkdir -p build
 	$(BIN)/python -m tools.floors > $(FLOORS).txt
 	$(PYTHON) -m venv --clear $(FLOORS)
@@ -69,27 +74,27 @@ floors: .venv/installed
 	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # Measuring takes half as long again. Ignore tests that fail here because they were too slow.
-coverage: .venv/installed
+coverage: .venv/developer
 	$(BIN)/coverage erase
 	-$(BIN)/coverage run -m pytest $(TOGETHER)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report
 
-fuzz: .venv/installed
+fuzz: .venv/developer
 	$(BIN)/python -m tools.fuzz --minutes 10
 
-faults: install
+faults: install .venv/developer
 	$(BIN)/python -m tools.faults --count 200
 
-bench: install
+bench: install .venv/developer
 	$(BIN)/python -m tools.benchmark
 
-pictures: install
+pictures: install .venv/developer
 	$(BIN)/python -m tools.pictures
 	$(BIN)/python -m tools.best_moments
 
-lint: .venv/installed
+lint: .venv/developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -97,7 +102,7 @@ lint: .venv/installed
 
 # ADDRESS: where pip finds the wheels if they are not beside the notebook, such as `make dist ADDRESS=https://...`.
 ADDRESS ?=
-dist: .venv/installed
+dist: .venv/developer
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --outdir dist cellcage
@@ -106,12 +111,12 @@ dist: .venv/installed
 	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"
 
 # Fails at a dead link or anchor. The variable silences an announcement.
-docs: .venv/installed
+docs: .venv/developer
 	$(BIN)/autograder dev catalogue --pages build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 
 # Run it after you edit a notebook in source/, a command or a promise of the sandbox.
-sync: .venv/installed
+sync: .venv/developer
 	$(BIN)/autograder dev sync
 	$(BIN)/python -m tools.docs

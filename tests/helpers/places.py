@@ -29,7 +29,7 @@ def checkout(folder: Path, assignment: str = "") -> Path:
 def typed(command: str, folder: Path, **environment: str) -> str:
     """What a command line that somebody types there prints."""
     # The environment is made once, before the tests run; here it counts as up to date.
-    script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
+    script = f'make() {{ command make -o .venv/installed -o .venv/developer "$@"; }}\n{command}'
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
     )
