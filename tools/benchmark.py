@@ -17,10 +17,8 @@ from pathlib import Path
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.course.assignments import CONFIG, Course
-from autograder.discovery import find_submissions
 from tools.drawn_class import build, copies, of_different_people, right, wrong
 from tools.every_submission import ROOT
-from tools.growth import drawn
 from tools.measure import (
     Timed,
     as_json,
@@ -31,11 +29,8 @@ from tools.measure import (
     simulated,
     stock,
     timed,
-    with_otter,
 )
-from tools.otter import VERSION as OTTER_VERSION
 
-CURVE = ROOT / "docs" / "benchmark.svg"
 COPIES = "`grade --json`, 2 workers, on copies of the model answers"
 GOALS = {
     "`nbgrader autograde` with the plugin": 20,
@@ -65,42 +60,8 @@ def same_scores(stock_few: Timed, rows: dict[str, Timed], our_few: Timed) -> str
     return f"{len(expected):,} scores of exercises are the same in every row; {same} in stock's."
 
 
-def as_otter(other: Timed, our_few: Timed) -> list[str]:
-    """Lines on how many of Otter-Grader's scores agree with ours."""
-    compared = {key: score for key, score in other.scores.items() if key in our_few.scores}
-    same = sum(abs(score - our_few.scores[key]) < 0.01 for key, score in compared.items())
-    return [
-        "",
-        f"`otter run` is Otter-Grader {OTTER_VERSION} without containers, with a test case for each hidden test;",
-        f"{same} of its {len(compared)} scores are the same. In it, an early mistake also costs the parts that",
-        "build on it.",
-    ]
-
-
 def section(title: str, *lines: str) -> list[str]:
     return ["", f"## {title}", "", *lines]
-
-
-def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
-    """Draw the seconds for 1, 10, 100 and all submissions. Those of the other graders are multiples of their mean."""
-    notebooks = [str(one.path) for one in find_submissions([course.root / "submitted"], course)]
-    counts = [n for n in (1, 10, 100) if n < count] + [count]
-    command = ("autograder", "grade", "--json", "marks.json", "--quiet", "--jobs", "2")
-    ours = [(n, timed(course, *command, *notebooks[:n])[0]) for n in counts]
-    lines = {
-        "stock nbgrader autograde": [(n, n * them.median) for n in counts],
-        "otter run": [(n, n * other.median) for n in counts],
-        "autograder grade --json, 2 workers": ours,
-    }
-    CURVE.write_text(drawn(lines, "submissions", "seconds"), encoding="utf-8")
-    measured = "; ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in ours)
-    return section(
-        f"From 1 to {count:,}",
-        f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
-        "",
-        f"Ours are measured, with start-up ({measured}). The others start again for each notebook, so theirs are",
-        "multiples of one notebook's mean.",
-    )
 
 
 def main() -> None:
@@ -121,7 +82,6 @@ def main() -> None:
 def run(options: argparse.Namespace, folder: Path) -> list[str]:
     few = build(folder / "few", options.stock, of_different_people)
     them = measure(few, stock(few), 4 * options.stock, 1)
-    other = with_otter(few, folder)
     shutil.copy(ROOT / CONFIG, few.root / CONFIG)
     our_few = measure(few, as_json(1), 4 * options.stock, 1)
     course, count = build(folder / "class", options.each, of_different_people), 4 * options.each
@@ -136,11 +96,10 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     alike = build(folder / "alike", options.each, copies)
     rows[COPIES] = measure(alike, as_json(2), count, options.rounds)
     lowest = [floor(course) for _ in range(options.rounds)]
-    lines = [*header(options), *table(them, other, rows, lowest), "", same, *as_otter(other, our_few)]
+    lines = [*header(options), *table(them, rows, lowest), "", same]
     lines += one_more(folder, options.each)
     many = build(folder / "many", options.many, copies)
     lines += growth(rows[COPIES], count, many, 4 * options.many)
-    lines += curve(many, 4 * options.many, them, other)
     loops = build(folder / "loops", options.each, copies, loops=1)
     lines += looping(loops, rows[COPIES], count)
     lines += of_each(folder / "each")
@@ -177,19 +136,17 @@ def header(options: argparse.Namespace) -> list[str]:
         f"`make bench` grades {4 * options.each} submissions of a1 to a4. One third is right, in another style than",
         "the model answers. The others have a known mistake or an independent wrong answer in one exercise. It",
         f"times whole commands with their start-up, each {times}, on {os.cpu_count()} cores ({platform.machine()}).",
-        f"Stock nbgrader and Otter grade {4 * options.stock} such submissions.",
+        f"Stock nbgrader grades {4 * options.stock} such submissions.",
         "",
     ]
 
 
-def table(them: Timed, other: Timed, rows: dict[str, Timed], lowest: list[float]) -> list[str]:
+def table(them: Timed, rows: dict[str, Timed], lowest: list[float]) -> list[str]:
     lines = [
         "| | a submission | spread | against stock | goal | peak memory |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     lines.append(f"| stock `nbgrader autograde` | {them.median * 1000:.0f} ms | | 1 | | {them.memory:.0f} MiB |")
-    against = f"{them.median / other.median:.2g}"
-    lines.append(f"| `otter run` | {other.median * 1000:.0f} ms | | {against} | | {other.memory:.0f} MiB |")
     for name, row in rows.items():
         goal = f"{GOALS[name]}" if name in GOALS else ""
         spread = f"{min(row.seconds) * 1000:.0f} to {max(row.seconds) * 1000:.0f} ms"

@@ -27,7 +27,6 @@ from autograder.worker.pool import WorkerPool
 from autograder.worker.task import Marked, Task
 from tools.drawn_class import GRADED
 from tools.every_submission import ROOT
-from tools.otter import Otter
 
 STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
 
@@ -47,10 +46,10 @@ class Timed:
         return statistics.median(self.seconds)
 
 
-def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tuple[float, float]:
+def timed(course: Course, *words: str) -> tuple[float, float]:
     """Run a command. Returns its seconds and the peak memory (PSS) of its process tree in MiB."""
     start = time.perf_counter()
-    process = subprocess.Popen(words, cwd=course.root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(words, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with watched(process.pid) as peak:
         process.wait()
     return time.perf_counter() - start, max(peak, default=0.0)
@@ -96,22 +95,6 @@ def gradebook(jobs: int) -> list[tuple[str, ...]]:
 
 def as_json(jobs: int) -> list[tuple[str, ...]]:
     return [("autograder", "grade", "submitted", "--json", "marks.json", "--quiet", "--jobs", str(jobs))]
-
-
-def with_otter(course: Course, folder: Path) -> Timed:
-    """The class graded by Otter-Grader, one notebook after another."""
-    otter, result, took = Otter(folder), Timed(), []
-    for name in GRADED:
-        otter.convert(course, name)
-        for notebook in sorted((course.root / "submitted").glob(f"*/{name}/*.ipynb")):
-            seconds, memory = timed(course, *otter.command(notebook, name), env=otter.around())
-            took.append(seconds)
-            result.memory = max(result.memory, memory)
-            student = notebook.parent.parent.name
-            result.scores |= {(student, name, exercise): score for exercise, score in otter.points().items()}
-    result.seconds.append(sum(took) / len(took))
-    print(f"otter run {result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
-    return result
 
 
 def floor(course: Course) -> float:
