@@ -3,8 +3,7 @@
     from attention_course import novel
     train, held_out = novel.text()
 
-It is in the public domain; `novel.LICENCE.md` says where it comes from, and `tools/novel.py` of the course's repository
-writes it anew.
+It is in the public domain; `novel.LICENCE.md` says where it comes from.
 """
 
 from __future__ import annotations
