@@ -1,14 +1,9 @@
-"""What sizes an exercise's hidden tests ask: of every axis of an array, every whole number, every list.
-
-`sizes_asked` runs a suite on its reference and reads its calls. `floors_of` reads what they have to reach.
-"""
+"""The sizes in the calls of hidden tests: of every axis of an array, every whole number, every list."""
 
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from autograder.course.assignments import Assignment
@@ -16,16 +11,15 @@ from autograder.testing.callbacks import parameter_names
 from autograder.testing.local import answering
 from autograder.testing.student import Student
 from cellcage.protocol.calls import Call
-from tests.helpers.in_process import ASSIGNMENTS, material
+from tests.helpers.in_process import material
 
-FLOORS = Path(__file__).parents[1] / "course" / "size_floors"
 Sizes = dict[str, set[int | str]]  # by what it is the size of
 MODES = ("train", "eval")
 
 
 @functools.cache
-def sizes_asked(assignment: Assignment) -> Mapping[str, Sizes]:
-    """By exercise, all sizes in the calls of its hidden tests: see `_sizes_in`. Tests that pass a model count, too."""
+def sizes_of_calls(assignment: Assignment) -> Mapping[str, Sizes]:
+    """By exercise, all sizes in the calls of its hidden tests, which run on the reference: see `_sizes_in`."""
     names = vars(assignment.reference())
     found: dict[str, Sizes] = {exercise.name: {} for exercise in assignment.exercises}
     words = functools.partial(parameter_names, names)
@@ -36,23 +30,6 @@ def sizes_asked(assignment: Assignment) -> Mapping[str, Sizes]:
             for what, size in _sizes_in(call, names):
                 found[test.exercise].setdefault(what, set()).add(size)
     return found
-
-
-def floors_of(assignment: Assignment) -> Mapping[str, Mapping[str, Any]] | None:
-    """By exercise, what its sizes have to reach; None if the assignment has no file."""
-    path = FLOORS / f"{assignment.name}.toml"
-    return tomllib.loads(path.read_text()) if path.is_file() else None
-
-
-def ranges(floor: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """An exercise's floor as `(what, (smallest, largest))`; of an array for each axis, counted from the end."""
-    for what, wanted in floor.items():
-        if what in ("modes", "even"):
-            continue
-        if isinstance(wanted[0], list):
-            yield from ((f"{what} {i - len(wanted)}", (low, high)) for i, (low, high) in enumerate(wanted))
-        else:
-            yield what, (wanted[0], wanted[1])
 
 
 def _sizes_in(call: Call, names: Mapping[str, Any]) -> Iterator[tuple[str, int | str]]:
@@ -83,15 +60,3 @@ def _of_arguments(words: list[str], args: Any, kwargs: Mapping[str, Any]) -> Ite
             yield f"{what} -1", len(value)
         elif isinstance(value, int) and not isinstance(value, bool):
             yield what, value
-
-
-def _table() -> Iterator[str]:
-    """Each exercise's sizes, as they are asked."""
-    for assignment in ASSIGNMENTS:
-        for exercise, asked in sizes_asked(assignment).items():
-            yield f"{assignment.name} {exercise}"
-            yield from (f"    {what}: {sorted(sizes)}" for what, sizes in sorted(asked.items()))
-
-
-if __name__ == "__main__":
-    print(*_table(), sep="\n")
