@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
-import zlib
 
 import nbformat
 import numpy as np
@@ -14,7 +12,6 @@ import torch
 from attention_course.helpers import byte_pairs, novel, trained_decoder
 from autograder import highlight, loss_curve
 from tests.helpers.in_process import COURSE
-from tools import novel as novel_tool
 from tools import trained_decoder as training_tool
 
 NAMES = "a2_causal_masking", "a4_multi_head_attention", "a5_transformer_decoder", "a6_transformer_summarizer"
@@ -39,22 +36,6 @@ def test_the_novel_is_long_plain_and_free():
     assert 0.09 < len(held_out) / len(text + held_out) < 0.11
     assert not re.search("gutenberg|copyright|chapter \\d", text + held_out, re.IGNORECASE)
     assert "public domain" in (novel.FILE.parent / "novel.LICENCE.md").read_text(encoding="utf-8")
-
-
-def test_a_book_is_found_in_what_the_package_keeps():
-    """As R writes it: blocks with a length in front, and in each a list of strings."""
-
-    def block(*lines):
-        strings = b"".join(struct.pack(">ii", 0x40009, len(line)) + line.encode() for line in lines)
-        packed = zlib.compress(b"X\n" + bytes(12) + novel_tool.STRINGS + struct.pack(">i", len(lines)) + strings)
-        return struct.pack(">i", len(packed)) + packed
-
-    data = block("EMMA", "") + block(
-        "MINE", "by me", "Chapter 1", "", "It _is_", "so.", "", "Chapter 2", "", "And then"
-    )
-    assert novel_tool.paragraphs(novel_tool.book(data, "MINE")) == "It is so.\nAnd then\n"
-    with pytest.raises(ValueError, match="'NOBODY'"):
-        novel_tool.book(data, "NOBODY")
 
 
 # ---------------------------------------------------------------- tokens
