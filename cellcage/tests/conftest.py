@@ -1,4 +1,4 @@
-"""Shared by the tests that need only the sandbox."""
+"""Fixtures for the sandbox's own tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import os
 
 import pytest
-from sandboxes import BACKENDS, Sandbox, slowly
+from sandboxes import BACKENDS, Sandbox, slow_unless_bubblewrap
 
 from cellcage.errors import MachineError
 
@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.fixture(scope="session")
 def sandbox_of():
-    """A sandbox by its name, one of each for the whole run. One that does not work is an error in CI, else a skip."""
+    """Opens a sandbox of a kind, once per session. If that fails, the test fails in CI and is skipped elsewhere."""
     with contextlib.ExitStack() as stack:
 
         @functools.cache
@@ -31,6 +31,6 @@ def sandbox_of():
         yield opened
 
 
-@pytest.fixture(params=slowly(*BACKENDS))
+@pytest.fixture(params=slow_unless_bubblewrap(*BACKENDS))
 def sandbox(request, sandbox_of):
     return sandbox_of(request.param)

@@ -14,13 +14,13 @@ from cellcage.notebook import Notebook
 BACKENDS = ("bubblewrap", "landlock")
 
 
-def slowly(*kinds):
-    """As parameters: bubblewrap is for every run, the others are marked `slow`."""
+def slow_unless_bubblewrap(*kinds):
+    """Parameters for these kinds. All but bubblewrap are marked `slow`."""
     return [pytest.param(kind, marks=() if kind == "bubblewrap" else pytest.mark.slow, id=kind) for kind in kinds]
 
 
-# For what holds without a sandbox, too.
-everywhere = pytest.mark.parametrize("sandbox", slowly(*BACKENDS, "process"), indirect=True)
+# For promises that also hold without a sandbox.
+all_backends = pytest.mark.parametrize("sandbox", slow_unless_bubblewrap(*BACKENDS, "process"), indirect=True)
 
 
 class Sandbox:
@@ -41,7 +41,7 @@ class Sandbox:
 
     @contextlib.contextmanager
     def open(self, *cells, **limits):
-        """A notebook of these cells, whose code may be indented, with some limits changed."""
+        """Opens a notebook with these cells, which may be indented, and these limits."""
         changed = Limits(**limits)
         with (
             FreshChildren(self.server, changed) as fresh,
@@ -50,12 +50,12 @@ class Sandbox:
             yield notebook
 
     def processes(self):
-        """All that run below the zygote."""
+        """All processes below the zygote."""
         return psutil.Process(self.zygote._process.pid).children(recursive=True)
 
 
-def lives(pid):
-    """A process that has ended, and that the machine's first process has not yet waited for, does not."""
+def is_alive(pid):
+    """A zombie is not alive, even if nobody has waited for it yet."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

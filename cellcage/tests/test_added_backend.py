@@ -1,4 +1,4 @@
-"""A backend that another distribution adds by an entry point, in one folder, without a change of this package."""
+"""Another distribution can add a backend with an entry point, without changing this package."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_added_backend_runs_a_cell(folder):
     assert (folder / "record.txt").read_text().split("\n")[:2] == ["fork server", "child"]
 
 
-def test_added_backend_is_taken_only_by_its_name(folder):
+def test_added_backend_is_chosen_only_by_name(folder):
     assert list(backends.installed()) == ["bubblewrap", "landlock", "process", "recording"]
     assert choose_backend("auto")[0].name != "recording"

@@ -1,4 +1,4 @@
-"""Why a process ended: by the notebook's own doing, or from outside."""
+"""Why a process ended: because of its own code, or because something else killed it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from cellcage.protocol.messages import Ended
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 
 
-# ---------------------------------------------------------------- whom the kernel counts for
+# ---------------------------------------------------------------- users
 
 
 @pytest.mark.slow
 @only_root
 @pytest.mark.parametrize("kind", BACKENDS)
-def test_every_fork_server_has_a_user_that_nothing_else_has(sandbox_of, kind):
+def test_each_fork_server_has_its_own_user(sandbox_of, kind):
     code = "import os\ndef who(): return os.getuid(), os.getgid()"
     sandbox = sandbox_of(kind)
     with Sandbox(kind) as other, sandbox.open(code) as one, other.open(code) as two:
@@ -44,8 +44,8 @@ def test_every_fork_server_has_a_user_that_nothing_else_has(sandbox_of, kind):
 
 
 @only_root
-def test_no_two_programs_have_the_same_user(monkeypatch):
-    """Nor is it one that an account or a process has, or one that has no number here; a released one is free again."""
+def test_reserved_user_is_unused_until_released(monkeypatch):
+    """It belongs to no process and no account, and exists in the user namespace."""
     first, second, third, fourth = range(61184, 61188)
     monkeypatch.setattr(users, "CANDIDATES", range(first, fourth + 1))
     monkeypatch.setattr(users, "_of_processes", lambda: {first})
@@ -62,16 +62,16 @@ def test_no_two_programs_have_the_same_user(monkeypatch):
         other.bind(f"\0cellcage-user-{fourth}")
 
 
-# ---------------------------------------------------------------- ends from outside
+# ---------------------------------------------------------------- killed from outside
 
-# Code calls itself so while it may be ended.
+# The process takes this name while the test may kill it.
 ASLEEP = "import ctypes, time\nctypes.CDLL(None).prctl(15, b'asleep', 0, 0, 0)\ntime.sleep(0.5)\n"
 SLEEPER = f"def right(x):\n{textwrap.indent(ASLEEP, '    ')}    return x"
 
 
 @contextlib.contextmanager
-def ending(sandbox, number=signal.SIGKILL, times=10**9):
-    """Sends a signal to sleeping code, as somebody short of memory would. Yields those that it hit."""
+def kill_sleepers(sandbox, number=signal.SIGKILL, times=10**9):
+    """Sends a signal to sleeping code, as the kernel does when memory is short. Yields the processes it hit."""
     stop, hit = threading.Event(), []
     sandbox.server.warm_up()
 
@@ -94,29 +94,29 @@ def ending(sandbox, number=signal.SIGKILL, times=10**9):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_call_ended_from_outside_is_made_once_more(sandbox, number):
-    with sandbox.open(SLEEPER) as notebook, ending(sandbox, number, times=1) as hit:
+def test_killed_call_is_repeated_once(sandbox, number):
+    with sandbox.open(SLEEPER) as notebook, kill_sleepers(sandbox, number, times=1) as hit:
         assert notebook.call("right", 3) == 3
     assert len(hit) == 1
 
 
 @pytest.mark.slow
-def test_call_ended_from_outside_twice_is_the_machines_fault(sandbox):
-    by_whom = pytest.raises(MachineError, match="twice: it was ended by SIGKILL from outside")
-    with sandbox.open(SLEEPER) as notebook, ending(sandbox), by_whom:
+def test_call_killed_twice_raises_machine_error(sandbox):
+    machine_error = pytest.raises(MachineError, match="twice: it was ended by SIGKILL from outside")
+    with sandbox.open(SLEEPER) as notebook, kill_sleepers(sandbox), machine_error:
         notebook.call("right", 3)
 
 
 @pytest.mark.slow
-def test_cells_ended_from_outside_run_once_more_and_none_is_left_out(sandbox):
+def test_killed_cells_all_run_again(sandbox):
     code = f"{ASLEEP}def right(): return 1"
-    with ending(sandbox, times=1) as hit, sandbox.open(code, "def other(): return 2") as notebook:
+    with kill_sleepers(sandbox, times=1) as hit, sandbox.open(code, "def other(): return 2") as notebook:
         assert (notebook.call("right"), notebook.call("other")) == (1, 2)
         assert [result.stopped for result in notebook.results] == [None, None]
     assert len(hit) == 1
 
 
-# ---------------------------------------------------------------- the notebook's own doing
+# ---------------------------------------------------------------- ended by its own code
 
 OWN = """
 import ctypes, os, resource, signal, subprocess, sys, threading
@@ -151,7 +151,7 @@ def child():
 
 
 @pytest.mark.slow
-def test_end_of_its_own_costs_that_call_and_is_not_tried_again(sandbox):
+def test_call_that_ends_its_process_is_not_repeated(sandbox):
     with sandbox.open(OWN) as notebook:
         for how in ("leave_by_a_thread", "abort", "hang_up", "processor", "close"):
             start = time.monotonic()
@@ -161,16 +161,16 @@ def test_end_of_its_own_costs_that_call_and_is_not_tried_again(sandbox):
             assert notebook.call("right", 3) == 3
 
 
-def test_its_own_end_cannot_look_like_one_from_outside(sandbox):
+def test_code_cannot_send_sigkill_or_sigterm_to_itself(sandbox):
     with sandbox.open(OWN) as notebook:
-        with contextlib.suppress(CallFailed):  # behind an older Landlock no signal is sent at all
+        with contextlib.suppress(CallFailed):  # with an older Landlock, code can't send any signal
             assert notebook.call("refused") == ["refused"] * 12
         assert notebook.call("child") == [-signal.SIGKILL, -signal.SIGTERM]
         assert notebook.call("right", 3) == 3
 
 
-def test_processes_that_cells_left_behind_leave_room_for_calls(sandbox):
-    """They take the notebook's own share, so they are ended, and nothing is the machine's fault."""
+def test_leftover_processes_do_not_block_calls(sandbox):
+    """They use up the notebook's process limit, so they are ended, and no machine error is raised."""
     code = """
         import subprocess
         left = []
@@ -200,12 +200,12 @@ def test_processes_that_cells_left_behind_leave_room_for_calls(sandbox):
         (Ending(), False),
     ],
 )
-def test_whose_end_it_is(end, own):
+def test_ending_tells_own_code_from_outside(end, own):
     assert end.is_own is own
     assert frames.parse(frames.body(Ended(end)), Ended).ending == end
 
 
-def test_machine_that_is_short_of_something_is_asked_again():
+def test_shortage_is_retried_until_the_deadline():
     tries = []
 
     def act():

@@ -1,4 +1,4 @@
-"""How notebooks are hosted: limits on memory, control groups, backends that are missing, processes that are lost."""
+"""Fork servers: memory limits, control groups, missing backends, killed processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from sandboxes import Sandbox, lives
+from sandboxes import Sandbox, is_alive
 
 from cellcage import ForkServer, Limits, MachineError, Zygote, choose_backend
 from cellcage.linux import landlock_rules
@@ -24,8 +24,8 @@ RIGHT = "def right(): return 1"
 
 
 @pytest.mark.slow
-def test_whole_notebook_has_one_limit_on_memory(sandbox):
-    """Four processes that each stay below it do not get four times as much. The next notebook has its own."""
+def test_memory_limit_covers_all_processes_of_a_notebook(sandbox):
+    """Four processes share one limit. The next notebook has its own."""
     code = """
         import os, select, time
         def hold(count, size):
@@ -41,14 +41,14 @@ def test_whole_notebook_has_one_limit_on_memory(sandbox):
             holding = 0
             while holding < count and select.select([read], [], [], 2)[0]:
                 holding += len(os.read(read, count))
-            time.sleep(0.5)  # what the kernel ends may take a moment
+            time.sleep(0.5)  # the kernel may take a moment to end a process
             return sum(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children) if holding else 0
         def right(): return 1
     """
     size, limits = 125 * 2**20, {"memory": 256 * 2**20, "idle_seconds": 10}
     with sandbox.open(code, **limits) as notebook:
         if sandbox.server._group is None:
-            pytest.skip("this machine lets this user make no control group")
+            pytest.skip("this user can't create a control group here")
         assert notebook.call("hold", 1, size) == 1
         try:
             held = notebook.call("hold", 4, size)
@@ -61,7 +61,7 @@ def test_whole_notebook_has_one_limit_on_memory(sandbox):
 
 
 @pytest.mark.slow
-def test_no_control_group_means_fewer_processes(monkeypatch):
+def test_fewer_processes_without_control_group(monkeypatch):
     monkeypatch.setattr(cgroup, "create", lambda: None)
     code = """
         import os, time
@@ -79,8 +79,8 @@ def test_no_control_group_means_fewer_processes(monkeypatch):
         assert 0 < notebook.call("children") < Limits().processes_uncounted
 
 
-def test_control_group_of_a_killed_program_is_gone_when_the_next_is_made():
-    """Also where nobody waits for a process that has ended, as in many containers."""
+def test_control_group_of_killed_program_is_removed():
+    """The next program removes it, even if nobody waits for the killed process, as in many containers."""
     code = (
         "import time; from cellcage.outside import cgroup; group = cgroup.create()\n"
         "print(*group.folders if group else (), flush=True); time.sleep(60)"
@@ -99,27 +99,27 @@ def test_control_group_of_a_killed_program_is_gone_when_the_next_is_made():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ready", [True, False])
-def test_lost_fork_server_is_started_again(ready):
-    """One that has opened a notebook, and one that still starts."""
+def test_killed_fork_server_is_restarted(ready):
+    """Whether it has opened a notebook or is still starting."""
     with Sandbox() as own:
         if ready:
             with own.open(RIGHT):
                 pass
         else:
             own.server.warm_up()
-        inside = own.processes()
-        for one in inside:
-            with contextlib.suppress(ProcessLookupError):  # gone with its parent
+        killed = own.processes()
+        for one in killed:
+            with contextlib.suppress(ProcessLookupError):  # it ended with its parent
                 os.kill(one.pid, 9)
         until = time.monotonic() + 10
-        while any(lives(one.pid) for one in inside):
+        while any(is_alive(one.pid) for one in killed):
             assert time.monotonic() < until
             time.sleep(0.02)
         with own.open(RIGHT) as notebook:
             assert notebook.call("right") == 1
 
 
-def test_sandbox_that_cannot_start_says_why_and_leaves_no_control_group():
+def test_failed_start_is_reported_and_leaves_no_control_group():
     with Zygote(backend("bubblewrap"), []) as zygote, ForkServer(zygote, "no.such.module") as server:
         with pytest.raises(MachineError, match="No module named 'no'"):
             server.open(Limits())
@@ -131,8 +131,8 @@ def test_sandbox_that_cannot_start_says_why_and_leaves_no_control_group():
 
 
 @pytest.mark.slow
-def test_sandbox_outlives_the_thread_that_started_it_and_takes_its_control_group_along():
-    """A server works in threads that come and go."""
+def test_sandbox_outlives_its_thread_and_removes_its_control_group():
+    """Servers call it from short-lived threads."""
     pids = []
 
     def run():
@@ -150,7 +150,7 @@ def test_sandbox_outlives_the_thread_that_started_it_and_takes_its_control_group
     assert group is None or not any(folder.exists() for folder in group.folders)
 
 
-def test_missing_backend_is_named(monkeypatch):
+def test_missing_backend_is_reported(monkeypatch):
     bubblewrap, landlock = backend("bubblewrap"), backend("landlock")
     monkeypatch.setattr(bubblewrap, "why_not", lambda: "bubblewrap is not installed")
     with pytest.raises(MachineError, match="not installed"):
@@ -185,7 +185,7 @@ def test_closing_a_notebook_waits_until_its_processes_have_ended():
             assert closing.is_alive()
         finally:
             for process in below:
-                with contextlib.suppress(psutil.NoSuchProcess):  # some are ended meanwhile
+                with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended meanwhile
                     process.resume()
         closing.join(20)
         assert not closing.is_alive()

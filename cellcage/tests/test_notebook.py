@@ -1,10 +1,10 @@
-"""A notebook: its cells, its calls, and how they fail."""
+"""Running the cells of a notebook, and calling its functions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sandboxes import everywhere
+from sandboxes import all_backends
 
 from cellcage.notebook import CallFailed
 from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
@@ -22,7 +22,7 @@ CELLS = [
 ]
 
 
-@everywhere
+@all_backends
 def test_cells_and_calls(sandbox):
     with sandbox.open(*CELLS, cell_seconds=0.5) as notebook:
         ran, raised, _, _, ended, _, looped, wrong, last = notebook.results
@@ -38,7 +38,7 @@ def test_cells_and_calls(sandbox):
         assert [notebook.call("remembers", 1) for _ in range(2)] == [[1], [1]]
 
 
-def test_failed_calls_say_why(sandbox):
+def test_failed_call_gives_its_reason(sandbox):
     with sandbox.open(*CELLS[:3]) as notebook:
         with pytest.raises(CallFailed, match="TypeError: unsupported operand") as raised:
             notebook.call("doubled", None)

@@ -1,4 +1,4 @@
-"""Every promise is tried with each backend, and a program that is killed leaves nothing behind."""
+"""Every promise is tested with each backend. A killed program leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pathlib import Path
 
 import psutil
 import pytest
-from sandboxes import BACKENDS, lives
+from sandboxes import BACKENDS, is_alive
 
 from cellcage import PROMISES
 
-PROMISED = [importlib.import_module(f"test_promises_{kind}") for kind in ("inside", "outside", "of_answers")]
+TEST_FILES = [importlib.import_module(f"test_promises_{kind}") for kind in ("inside", "outside", "of_answers")]
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
-def test_every_promise_has_a_test_of_its_name_with_each_backend(promise):
-    """And without a sandbox, if it is said to hold there."""
+def test_every_promise_has_a_test_with_each_backend(promise):
+    """The test has the promise's name. It also runs without a sandbox if the promise holds there."""
     name = "test_" + re.sub(r"\W+", "_", promise.name)
-    test = next(getattr(file, name) for file in PROMISED if hasattr(file, name))
+    test = next(getattr(file, name) for file in TEST_FILES if hasattr(file, name))
     marks = {mark.args[0]: mark.args[1] for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"}
     assert {"sandbox", "sandbox_of"} & inspect.signature(test).parameters.keys()
     tried = marks.get("kind") or marks.get("sandbox") or BACKENDS
@@ -51,8 +51,8 @@ with Sandbox({kind!r}) as own, own.open(cell):
         pid = int(program.stdout.readline())
         program.kill()
     until = time.monotonic() + 10
-    while lives(pid):
-        assert time.monotonic() < until, "the sandbox outlives its program"
+    while is_alive(pid):
+        assert time.monotonic() < until, "the sandbox outlived its program"
         time.sleep(0.1)
     assert [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or [])] == []
     assert list(tmp_path.glob("cellcage-*")) == []

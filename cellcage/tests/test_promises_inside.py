@@ -1,6 +1,6 @@
-"""What the sandbox promises of what runs in it: scratch, rights, system calls, its end.
+"""Promises about the process in the sandbox: scratch, rights, system calls, its end.
 
-Each promise has a test of its name.
+The test of a promise has its name.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def test_private_scratch(sandbox):
     """
 
     def fill(deleted):
-        """A mount has no more room, which an exception says. Code that writes in a folder is ended."""
+        """A full mount raises an exception. In a plain folder, the code is ended."""
         watched = pytest.raises(CallFailed, match="over limit: it wrote more than 64 MB of files")
         with watched if sandbox.kind == "landlock" else contextlib.nullcontext():
             assert notebook.call("fill", deleted) <= 64
@@ -74,7 +74,7 @@ def test_private_scratch(sandbox):
         assert not os.path.exists(os.path.join(folder, word))
     with sandbox.open(code) as notebook:
         assert notebook.call("find", word, left) == []
-        fill(True)  # no folder has their names
+        fill(True)  # files without a name
     scratch = sandbox.zygote._scratch
     assert not scratch or list(Path(scratch.name).glob("*/*")) == []
 
@@ -95,7 +95,7 @@ def test_not_root(sandbox):
     with sandbox.open(code) as notebook:
         assert notebook.call("who") != 0
         assert notebook.call("rise") == [-1, -1, -1]
-        # Without mounts, it takes a right to reach a Python that only root can. Landlock still says what is read.
+        # Without mounts, a Python that only root can reach needs one capability. Landlock still limits reading.
         base = Path(sys.base_prefix).resolve()
         private = os.getuid() == 0 and not all(os.stat(path).st_mode & 0o001 for path in (base, *base.parents))
         assert notebook.call("rights") == (4 if private and sandbox.kind == "landlock" else 0)
@@ -130,18 +130,18 @@ def test_no_system_calls_that_only_an_attack_needs(sandbox):
     with sandbox.open(code) as notebook:
         refused = {n: notebook.call("call", c[column], 0, 0, 0, 0) for n, c in calls.items() if c[column] is not None}
         assert set(refused.values()) == {"EPERM"}, refused
-        fenced = sandbox.kind == "landlock"
-        for number in (16, 17, 38, 40):  # netlink, packet, the kernel's own cryptography, a virtual machine's host
-            assert notebook.call("family", number) == ("EPERM" if fenced else "EAFNOSUPPORT")
+        landlock = sandbox.kind == "landlock"
+        for number in (16, 17, 38, 40):  # netlink, packet, kernel cryptography, vsock
+            assert notebook.call("family", number) == ("EPERM" if landlock else "EAFNOSUPPORT")
         for number in (1, 2, 10):
-            assert notebook.call("family", number) == ("EPERM" if fenced else "allowed")
+            assert notebook.call("family", number) == ("EPERM" if landlock else "allowed")
         assert notebook.call("call", 56, 0x10000000 | 17) == "EPERM"  # clone with a new user namespace
         assert notebook.call("threads") == 1
         assert notebook.call("shell") == "hello\n"
 
 
-def test_landlock_stands_behind_bubblewrap_as_well(sandbox_of):
-    """It closes what namespaces leave open: a root folder and a network of one's own."""
+def test_landlock_also_applies_with_bubblewrap(sandbox_of):
+    """It blocks what namespaces allow: listing the root folder, listening on loopback."""
     code = """
         import os, socket
         def look():
@@ -158,8 +158,8 @@ def test_landlock_stands_behind_bubblewrap_as_well(sandbox_of):
 
 
 @pytest.mark.slow
-def test_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(monkeypatch):
-    """As on a kernel with version 1: no scope for signals, so none may be sent, but all processes are ended."""
+def test_landlock_version_1_is_completed_by_seccomp(monkeypatch):
+    """Version 1 does not cover signals, so code can send none. Its processes are still ended."""
     monkeypatch.setattr(landlock_rules, "abi", lambda: 1)
     code = """
         import os, signal, subprocess
@@ -199,10 +199,10 @@ def test_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(monkeypatch)
 def test_no_process_outlives_the_notebook(sandbox_of, kind):
     code = """
         import contextlib, ctypes, os, time
-        unbound = ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # from the process whose end is its own
+        unbound = ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # no longer ends with its parent
         for leave in (os.setsid, os.setpgrp):
             with contextlib.suppress(OSError): leave()
-        for _ in range(2):  # an orphan, and one that means to be
+        for _ in range(2):  # orphans, in a session of their own and not
             if os.fork() == 0:
                 with contextlib.suppress(OSError): os.setsid()
                 if os.fork() == 0:

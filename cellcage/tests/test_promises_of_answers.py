@@ -1,6 +1,6 @@
-"""What the sandbox promises of calls and answers: what comes back, what it costs, and what is not there to be called.
+"""Promises about calls and answers: what comes back, what it costs, what must not be called.
 
-Each promise has a test of its name.
+The test of a promise has its name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from sandboxes import BACKENDS, everywhere
+from sandboxes import BACKENDS, all_backends
 
 from cellcage.calling.perform import perform
 from cellcage.notebook import CallFailed
@@ -21,7 +21,7 @@ from cellcage.protocol.calls import Call, Failure, Kind, Proxy, Reply
 from cellcage.values.core.objects import Form, Other, Record
 
 
-@everywhere
+@all_backends
 def test_data_only(sandbox):
     code = """
         import numpy as np
@@ -51,7 +51,7 @@ def test_data_only(sandbox):
         point, twin = notebook.call("point"), notebook.call("twin")
         assert (type(point), point.x, point.tags) == (Record, 1.5, {"a", "b"})
         assert (type(twin), twin == point) == (Record, False)
-        assert type(notebook.call("subclass")) is np.ndarray  # its numbers, and nothing of its class
+        assert type(notebook.call("subclass")) is np.ndarray  # only its numbers, not its class
         assert isinstance(notebook.call("objects"), Other)
         assert isinstance(notebook.call("function"), Other)
         huge = notebook.call("huge")
@@ -101,8 +101,8 @@ def test_one_cause_one_loss(sandbox_of, kind):
                 notebook.call(name)
             assert notebook.call("right", 1) == 2, name
         for number in (signal.SIGKILL, signal.SIGSTOP):
-            assert notebook.call("signal_parent", int(number)) == notebook.call("signal_parent", 0), "it lives on"
-        with contextlib.suppress(CallFailed):  # there is nobody else
+            assert notebook.call("signal_parent", int(number)) == notebook.call("signal_parent", 0)  # still alive
+        with contextlib.suppress(CallFailed):  # there is no other process
             notebook.call("kill_all")
         for name, error in (("leave", "SystemExit"), ("memory", "MemoryError"), ("deep", "RecursionError")):
             with pytest.raises(CallFailed, match=error):
@@ -111,7 +111,7 @@ def test_one_cause_one_loss(sandbox_of, kind):
         assert notebook.call("right", 1) == 2
 
 
-@everywhere
+@all_backends
 def test_no_state(sandbox):
     code = """
         import numpy as np
@@ -125,9 +125,9 @@ def test_no_state(sandbox):
         assert [notebook.call("count") for _ in range(3)] == [1, 1, 1]
 
 
-@everywhere
+@all_backends
 def test_size_of_what_comes_back(sandbox):
-    """Each message, all of them together, and what they become."""
+    """Each message, all messages together, and what they become in memory are limited."""
     code = """
         import numpy as np
         from cellcage.protocol import calls, frames
@@ -153,9 +153,9 @@ def test_size_of_what_comes_back(sandbox):
             notebook.call("big")
 
 
-@everywhere
+@all_backends
 def test_nothing_ready_made(sandbox):
-    """A listed function is noticed by any name, and if its error is swallowed; a cell may call everything."""
+    """A listed function is noticed under any name, even if the code swallows the error. Cells may call it."""
     code = """
         import numpy as np
         from numpy import convolve as other
@@ -176,7 +176,7 @@ def test_nothing_ready_made(sandbox):
 
 
 class Slow(NoQuestions):
-    """Answers each question after a tenth of a second."""
+    """Takes a tenth of a second to answer a question."""
 
     substituted = (Proxy("scale", False, ("x",)),)
 
@@ -190,9 +190,9 @@ class Slow(NoQuestions):
         return 2 * x
 
 
-@everywhere
+@all_backends
 def test_questions_cost_little(sandbox):
-    """The time that answers take here counts as the call's."""
+    """The time for answering counts as time of the call."""
     code = """
         def scale(x): raise NotImplementedError
         def ask(times): return [scale(1) for _ in range(times)]

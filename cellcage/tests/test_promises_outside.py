@@ -1,6 +1,6 @@
-"""What the sandbox promises of the machine around it: network, secrets, processes and files are out of reach.
+"""Promises about the machine: the sandbox reaches no network, secrets, processes or files.
 
-Each promise has a test of its name.
+The test of a promise has its name.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def test_no_network(sandbox, tmp_path):
             one.sendall(b"x")
             return other.recv(1).decode()
     """
-    # No network, or no route in one's own, or no socket at all.
+    # No route in its own network, or no socket at all.
     unreachable = {"OSError101", "PermissionError1", "PermissionError13"}
     names = ("\0cellcage-test", str(tmp_path / "socket"))
     with contextlib.ExitStack() as stack:
@@ -121,7 +121,7 @@ def test_no_secrets(sandbox, tmp_path):
         folder.chmod(0o755)
     with sandbox.open(code, call_seconds=10) as notebook:
         if os.getuid() == 0:
-            os.chown(secret, notebook.call("who"), -1)  # even if the user that it runs as owned it
+            os.chown(secret, notebook.call("who"), -1)  # even if the sandbox's user owns the file
         assert notebook.call("read", str(secret)) == []
         assert notebook.call("read", __file__) == []
         assert notebook.call("change", str(secret)) == []
@@ -138,8 +138,8 @@ def test_no_secrets(sandbox, tmp_path):
 
 
 @pytest.mark.slow
-def test_no_right_uncovers_a_hidden_folder(monkeypatch):
-    """The zygote has it in view. What is forked for notebooks cannot take the cover off, whatever rights it has."""
+def test_hidden_folder_stays_hidden_from_any_capability(monkeypatch):
+    """The zygote sees the folder. Forks for notebooks can't unmount what covers it, whatever capabilities they have."""
     place = HERE.parent / "src"
     found_here = f"import sys; sys.path.append({str(HERE)!r}); {zygote_client.PROGRAM}"
     monkeypatch.setattr(zygote_client, "PROGRAM", found_here)
@@ -150,7 +150,7 @@ def test_no_right_uncovers_a_hidden_folder(monkeypatch):
     ):
         frames.send(child.sock, {"places": [str(place)]})
         got = frames.receive(child.sock, time.monotonic() + 20)
-    assert got["mounted"]  # it has the rights that it tries to use
+    assert got["mounted"]  # it really has the capabilities
     assert got["seen"] == [{str(place): []}] * 2
 
 
@@ -190,14 +190,14 @@ def test_no_other_process(sandbox):
             return done
     """
     with sandbox.open(code) as notebook:
-        # Itself and its parent. Without process numbers of its own, it can tell which are taken.
+        # Itself and its parent. Without a PID namespace it can tell which numbers are taken.
         assert notebook.call("seen", "nothing" if sandbox.kind == "landlock" else "PermissionError") <= 2
         assert notebook.call("proc") == []
         for pid in (sandbox.zygote._process.pid, os.getpid()):
             assert notebook.call("reach", pid) == []
 
 
-def test_no_file_of_the_hosts_is_left_open(sandbox):
+def test_no_host_file_is_open(sandbox):
     code = """
         import os, stat
         def files():

@@ -1,4 +1,4 @@
-"""The message reader takes nothing on trust."""
+"""Messages: values survive the round trip, and malformed messages are refused."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ objects = st.recursive(
 
 
 @given(objects)
-def test_values_come_back_as_they_were(value):
+def test_values_round_trip(value):
     assert equal_data(values.decode(values.encode(value)), value)
 
 
@@ -91,7 +91,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_calls_come_back_as_they_were(call):
+def test_calls_round_trip(call):
     again = call_of(call.as_bytes)
     assert again.as_bytes == call.as_bytes
     assert (again.memory, [step.method for step in again.steps]) == (call.memory, [step.method for step in call.steps])
@@ -99,23 +99,23 @@ def test_calls_come_back_as_they_were(call):
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
-def test_answers_come_back_as_they_were(answer):
+def test_answers_round_trip(answer):
     assert answer_bytes(answer_of(answer_bytes(answer))) == answer_bytes(answer)
 
 
-# ---------------------------------------------------------------- whatever is sent
+# ---------------------------------------------------------------- malformed messages
 
 
 @settings(deadline=None)  # the first tensor imports PyTorch
 @given(anything)
-def test_no_data_makes_the_reader_of_values_raise_anything_else(data):
+def test_reading_any_data_raises_only_wire_error(data):
     with contextlib.suppress(frames.WireError):
         values.decode(data)
 
 
 @settings(deadline=None)  # the first tensor imports PyTorch
 @given(st.dictionaries(st.sampled_from(["reply", "failure", "call", "x"]), anything, max_size=2))
-def test_no_message_makes_an_answer_or_a_call_of_anything_else(message):
+def test_reading_any_message_raises_only_wire_error(message):
     try:
         body = frames.body(message)
     except (OverflowError, ValueError):
@@ -127,7 +127,7 @@ def test_no_message_makes_an_answer_or_a_call_of_anything_else(message):
 
 @settings(deadline=None)  # the first tensor imports PyTorch
 @given(st.sampled_from([*map(answer_bytes, ANSWERS), *(call.as_bytes for call in CALLS)]), st.data())
-def test_no_change_of_a_byte_makes_the_reader_raise_anything_else(body, data):
+def test_reading_a_corrupted_message_raises_only_wire_error(body, data):
     place = data.draw(st.integers(0, len(body) - 1))
     changed = body[:place] + bytes([data.draw(st.integers(0, 255))]) + body[place + 1 :]
     for read in (answer_of, call_of):
@@ -136,7 +136,7 @@ def test_no_change_of_a_byte_makes_the_reader_raise_anything_else(body, data):
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_make_the_receiver_raise_anything_else(data):
+def test_receiving_any_bytes_raises_only_protocol_errors(data):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(data)
@@ -151,16 +151,16 @@ def test_no_bytes_make_the_receiver_raise_anything_else(data):
 @pytest.mark.parametrize(
     "fields",
     [
-        ["float64", [2], [0], False, b"12345678"],  # one number, two promised
-        ["float64", [2**40, 2**40], [0, 1], False, b""],  # a size that would overflow
+        ["float64", [2], [0], False, b"12345678"],  # one number for a length of two
+        ["float64", [2**40, 2**40], [0, 1], False, b""],  # the size overflows
         ["object", [1], [0], False, b"12345678"],
         ["float64", [-1], [0], False, b""],
         ["float64", [1], [1], False, b"12345678"],
         ["float64", [True], [0], False, b"12345678"],
-        ["float64", [], [], True, b"12345678"],  # gaps along no axis
+        ["float64", [], [], True, b"12345678"],  # strided, but without an axis
     ],
 )
-def test_lying_arrays_are_refused_before_they_are_made(fields):
+def test_inconsistent_array_is_refused(fields):
     with pytest.raises(frames.WireError):
         values.decode(["array", *fields])
 
@@ -169,7 +169,7 @@ NOTHING = ["dict", []]
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "reason"),
     [
         ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None]}, "not a call"),
         ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None]}, "not a list"),
@@ -179,16 +179,16 @@ NOTHING = ["dict", []]
         ({"reply": [None, ["list", []], None, NOTHING, ["dict", [["W", ["list", [-1]]]]]]}, "not a shape"),
     ],
 )
-def test_message_of_another_form_is_refused_by_name(message, said):
+def test_malformed_message_is_refused_with_reason(message, reason):
     read = call_of if "call" in message else answer_of
-    with pytest.raises(frames.WireError, match=said):
+    with pytest.raises(frames.WireError, match=reason):
         read(frames.body(message))
 
 
 # ---------------------------------------------------------------- time and size
 
 
-def test_deadline_holds_while_the_other_side_does_not_read_or_writes_half_a_message():
+def test_deadline_holds_for_stalled_reader_and_half_message():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         start = time.monotonic()
@@ -208,7 +208,7 @@ def test_message_over_the_limit_is_refused_before_it_is_read():
             frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
 
 
-def test_message_of_too_many_things_is_refused():
+def test_message_with_too_many_items_is_refused():
     for before in (None, ["x"], {"a": 1.5}, b"\xdd" * 9):
         body = frames.body({"x": before, "long": bytes(70_000), "things": [None] * 40_000})
         assert len(frames.parse(body)["things"]) == 40_000
@@ -216,7 +216,7 @@ def test_message_of_too_many_things_is_refused():
             frames.parse(frames.body({"x": before, "things": [None] * frames.MAX_ITEMS}))
 
 
-def test_value_that_is_too_deep_or_too_large_is_named_and_not_sent():
+def test_too_deep_or_too_large_value_is_replaced_by_its_name():
     deep = []
     for _ in range(values.MAX_DEPTH + 1):
         deep = [deep]
@@ -228,7 +228,7 @@ def test_value_that_is_too_deep_or_too_large_is_named_and_not_sent():
     assert (large.form, large.type_name) == (Form.ARRAY, "16 MB")
 
 
-def test_frames_that_are_sent_together_arrive_one_by_one():
+def test_frames_sent_together_arrive_one_by_one():
     bodies = [b"", b"small", bytes(50_000), b"x" * 7, bytes(500_000), b"last"]
     ours, theirs = frames.pair()
     with ours, theirs:
@@ -239,12 +239,12 @@ def test_frames_that_are_sent_together_arrive_one_by_one():
         sender.join()
 
 
-# ---------------------------------------------------------------- a call that is made
+# ---------------------------------------------------------------- performing a call
 
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda array: array[:, ::2]])
 @pytest.mark.parametrize("kind", ["array", "tensor"])
-def test_arguments_travel_back_only_if_the_call_changed_them(layout, kind):
+def test_only_changed_arguments_are_sent_back(layout, kind):
     array = layout(np.arange(12.0).reshape(3, 4))
     argument = pytest.importorskip("torch").from_numpy(array) if kind == "tensor" else array
     call = call_of(Call("f", [argument, [1, np.nan]]).as_bytes)
@@ -257,7 +257,7 @@ def test_arguments_travel_back_only_if_the_call_changed_them(layout, kind):
     assert changed[0, 0] == 5
 
 
-def test_call_leaves_gradients_as_they_were():
+def test_call_runs_with_gradients_and_restores_the_mode():
     torch = pytest.importorskip("torch")
     with torch.no_grad():
         assert perform({"f": torch.is_grad_enabled}, Call("f")).value is True

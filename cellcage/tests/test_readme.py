@@ -1,4 +1,4 @@
-"""The README's example prints what it says, and its table has the promises that tests try."""
+"""The README's example and table of promises are correct."""
 
 from __future__ import annotations
 

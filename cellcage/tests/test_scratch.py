@@ -1,4 +1,4 @@
-"""If no mount limits a notebook's files: nobody fills the disk, and code that tries gets a clear message."""
+"""Without a mount of its own, a notebook still can't fill the disk, and code that tries gets a clear message."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cellcage.notebook import CallFailed
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not landlock_rules.abi(), reason="this kernel has no Landlock"),
-    pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a disk of its own to be measured"),
+    pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a disk to measure"),
 ]
 MIB = 2**20
-MOST = 1024 * MIB  # on disk at any moment, on a machine that is busy with other tests; 256 where it is not
+MOST = 1024 * MIB  # peak on a busy machine; 256 MiB on an idle one
 FILL = """
 import mmap, os, time
 def more(name, how, held):
@@ -63,7 +63,7 @@ WAYS = ["plain", "removed", "mapped", "in a folder that nobody may list", "in a 
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory):
-    """A disk of 4 GB that nobody else writes on, for scratch."""
+    """A disk of 4 GB only for scratch."""
     place = tmp_path_factory.mktemp("disk")
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4G,mode=1777", "none", place], check=True)
     before, tempfile.tempdir = tempfile.tempdir, str(place)
@@ -85,7 +85,7 @@ def sandbox(disk):
 
 
 class Used:
-    """The most bytes that were used on a disk within a block, looked at every two milliseconds."""
+    """The peak use of a disk during a `with` block, measured every two milliseconds."""
 
     def __init__(self, disk):
         self._disk, self._stop, self.most = disk, threading.Event(), 0
@@ -109,8 +109,8 @@ class Used:
 
 
 @pytest.mark.parametrize("how", [WAYS[0], *(pytest.param(way, marks=pytest.mark.catalogue) for way in WAYS[1:])])
-def test_code_that_writes_too_much_is_ended_before_the_disk_is_full(sandbox, disk, how):
-    """Also if what it wrote cannot be counted."""
+def test_writing_too_much_is_ended_before_the_disk_is_full(sandbox, disk, how):
+    """Even if the written files can't be counted."""
     ended = pytest.raises(CallFailed, match=r"it wrote more than 64 MB of files|it made a folder that cannot be looked")
     with Used(disk) as used:
         with sandbox.open(FILL, call_seconds=10) as notebook, ended:
@@ -122,13 +122,13 @@ def test_code_that_writes_too_much_is_ended_before_the_disk_is_full(sandbox, dis
     assert used.most < MOST
 
 
-def test_code_that_makes_too_many_files_is_ended(sandbox):
+def test_creating_too_many_files_is_ended(sandbox):
     with sandbox.open(FILL) as notebook, pytest.raises(CallFailed, match="more than 4096 files"):
         notebook.call("many")
 
 
-def test_no_blocks_without_writing_them(sandbox):
-    """By a call, and by what file systems have for it."""
+def test_disk_space_cannot_be_allocated_without_writing(sandbox):
+    """Neither with fallocate nor with the ioctls of file systems."""
     code = """
         import ctypes, errno, fcntl, os, struct
         libc = ctypes.CDLL(None, use_errno=True)
@@ -148,21 +148,21 @@ def test_no_blocks_without_writing_them(sandbox):
         assert notebook.call("allocate") == (["EPERM", *["ENOTTY"] * 4], 0)
 
 
-def test_cell_that_wrote_too_much_says_why(sandbox):
+def test_cell_that_writes_too_much_reports_why(sandbox):
     code = "for n in range(200):\n    open(str(n), 'wb').write(bytes(2**20))"
     with sandbox.open("def right(): return 1", code) as notebook:
         assert notebook.results[1].stopped == "it wrote more than 64 MB of files"
         assert notebook.call("right") == 1
 
 
-def test_scratch_is_removed_whatever_is_in_it(sandbox):
+def test_scratch_with_odd_files_is_removed(sandbox):
     code = """
         import os
         os.makedirs("a/b/c")
         open(b"\\xff\\n", "w").close()
         os.symlink("/usr", "link")
         os.mkfifo("pipe")
-        for _ in range(40):  # a path that no system call takes as a whole
+        for _ in range(40):  # the path is too long for any system call
             os.mkdir("deep" * 50)
             os.chdir("deep" * 50)
         os.mkdir("closed", 0)

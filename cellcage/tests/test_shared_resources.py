@@ -1,5 +1,4 @@
-"""What the kernel counts for a user or for the machine, and what it keeps for all: student code uses up none of it for
-anybody else, and leaves no word in it."""
+"""Resources that processes share: untrusted code can neither use them up for others nor leave messages in them."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from cellcage.linux import isolation
 CODE = """
 import ctypes, errno, fcntl, mmap, os, resource, select, signal, socket, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
-LIBRARY = os.__file__  # what every submission reads
+LIBRARY = os.__file__  # a file that every notebook reads
 
 def tried(act):
     try:
@@ -131,7 +130,7 @@ def names_of_sockets():
     except OSError as error:
         return errno.errorcode[error.errno]
 
-def honest():
+def ordinary():
     kept = os.dup(0), fcntl.fcntl(0, fcntl.F_GETFL), fcntl.fcntl(0, fcntl.F_GETFD)
     with open("own", "w") as file:
         file.write("x"); file.flush(); os.fsync(file.fileno())
@@ -144,11 +143,11 @@ CACHE = {"x86_64": (327, 328, 27, 451), "aarch64": (286, 287, 232, 451)}
 
 
 def refused(found, *but):
-    """All are refused, but those in these places."""
+    """All are refused except those at these positions."""
     return all(one == ("allowed" if number in but else "EPERM") for number, one in enumerate(found))
 
 
-# What code tries, with what, and what must come of it.
+# Resource: the function, its arguments, the required result.
 ROWS = {
     "descriptors in flight": ("descriptors_in_flight", (), lambda found, _: refused(found, 2)),
     "inotify": ("inotify", (), lambda found, _: refused(found)),
@@ -169,20 +168,20 @@ ROWS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
-def test_nothing_is_used_up_or_left_behind(sandbox, row):
+def test_shared_resource_is_limited_or_refused(sandbox, row):
     name, args, holds = ROWS[row]
     with sandbox.open(CODE) as notebook:
         found = notebook.call(name, *args)
         assert holds(found, Limits()), found
 
 
-def test_names_of_sockets_are_its_own(sandbox):
-    """A name that one has bound, another can bind, too, or nobody can."""
+def test_socket_names_are_not_shared(sandbox):
+    """Two notebooks can both bind the same name, or neither can."""
     with sandbox.open(CODE) as one, sandbox.open(CODE) as other:
         found = [notebook.call("names_of_sockets") for notebook in (one, other)]
     assert found in (["bound"] * 2, [errno.errorcode[errno.EPERM]] * 2)
 
 
-def test_honest_code_uses_files_and_sockets(sandbox):
+def test_ordinary_code_uses_files_and_sockets(sandbox):
     with sandbox.open(CODE) as notebook:
-        assert notebook.call("honest") == "x"
+        assert notebook.call("ordinary") == "x"

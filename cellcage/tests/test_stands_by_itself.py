@@ -1,4 +1,4 @@
-"""The package uses nothing of a program around it, and `import cellcage` reads nothing and needs no Linux."""
+"""The package depends on no application, and `import cellcage` is light."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import cellcage
 PACKAGE = Path(cellcage.__file__).parent
 
 
-def test_no_module_knows_a_program_around_it():
+def test_no_module_mentions_the_autograder():
     words = re.compile(r"autograder|nbgrader|pytest|submission|gradebook|hidden test|course", re.IGNORECASE)
     found = {
         f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
@@ -29,6 +29,6 @@ def test_import_is_light():
     assert done.stdout == "[]\n"
 
 
-def test_public_names_are_few_and_there():
+def test_public_names_are_few_and_exist():
     assert len(cellcage.__all__) <= 12
     assert all(getattr(cellcage, name) is not None for name in cellcage.__all__)

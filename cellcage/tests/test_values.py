@@ -1,4 +1,4 @@
-"""Values that leave the sandbox: what is known of them outside, and what is refused."""
+"""Values that leave the sandbox: how they arrive, and which data is refused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cellcage.values.tables.table import FRAME, Column, Table
 from cellcage.wire import WireError
 
 
-def over(value):
-    """A value as it arrives on the other side."""
+def sent(value):
+    """The value after encoding and decoding."""
     return values.decode(values.encode(value))
 
 
@@ -54,7 +54,7 @@ class Nasty:
         raise RuntimeError
 
 
-# ---------------------------------------------------------------- of Python's library
+# ---------------------------------------------------------------- Python's built-in types
 
 
 @pytest.mark.parametrize(
@@ -65,26 +65,26 @@ class Nasty:
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_value_of_pythons_library_comes_as_it_is(value):
-    again = over(value)
+def test_built_in_value_round_trips(value):
+    again = sent(value)
     assert type(again) is type(value) and equal_data(again, value)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "name"),
     [
         (10**4100, "an int of many digits"),
         (bytes(2**20 + 1), "bytes of 1048577"),
         (set(range(values.MAX_SET + 1)), "a set of 1025"),
     ],
 )
-def test_value_that_is_too_large_is_named(value, said):
-    found = over(value)
-    assert (found.form, found.type_name) == (Form.TOO_LARGE, said)
+def test_too_large_value_is_replaced_by_its_name(value, name):
+    found = sent(value)
+    assert (found.form, found.type_name) == (Form.TOO_LARGE, name)
 
 
-def test_forged_values_take_no_time():
-    """Numbers of a million digits; and keys of one hash: -1 and -2 have one, so these tuples do, too."""
+def test_forged_values_are_decoded_quickly():
+    """Numbers of a million digits, and keys with equal hashes (-1 and -2 have the same hash)."""
     keys = [["tuple", [-1 - (n >> bit & 1) for bit in range(14)]] for n in range(2**14)]
     started = time.process_time()
     for data in (["integer", "9" * 10**6], ["integer", b"\x7f" * 10**6]):
@@ -97,25 +97,25 @@ def test_forged_values_take_no_time():
 # ---------------------------------------------------------------- objects
 
 
-def test_dataclass_and_any_object_come_as_their_public_data():
-    point = over(Point(1.5, np.arange(3)))
+def test_object_arrives_as_its_public_data():
+    point = sent(Point(1.5, np.arange(3)))
     assert (point.x, point["x"], point.y.tolist(), point.fields.keys()) == (1.5, 1.5, [0, 1, 2], {"x", "y"})
-    assert over(SimpleNamespace(a=1, _b=2)).fields == {"a": 1}
-    assert over(Slotted()).fields == {"a": 1}
-    assert repr(over(SimpleNamespace(a=1))) == "SimpleNamespace(a=1)"
-    assert point == over(SimpleNamespace(x=1.5, y=np.arange(3)))
-    assert point != over(Point(1.5, np.arange(4)))
+    assert sent(SimpleNamespace(a=1, _b=2)).fields == {"a": 1}
+    assert sent(Slotted()).fields == {"a": 1}
+    assert repr(sent(SimpleNamespace(a=1))) == "SimpleNamespace(a=1)"
+    assert point == sent(SimpleNamespace(x=1.5, y=np.arange(3)))
+    assert point != sent(Point(1.5, np.arange(4)))
 
 
 @pytest.mark.parametrize(
     "value", [object(), len, Colour.RED, {Colour.RED}, ValueError("x"), np, Point, Nasty(), lambda: 1]
 )
-def test_value_without_public_data_stays_where_it_is(value):
-    assert isinstance(over(value), Other)
+def test_value_without_public_data_is_not_sent(value):
+    assert isinstance(sent(value), Other)
 
 
-def test_object_is_not_mistaken_for_an_array_whatever_its_fields_are_called():
-    pretender = over(SimpleNamespace(shape=(2, 2), dtype="float64", detach=1, forward=2, x=3))
+def test_object_with_fields_of_an_array_is_no_array():
+    pretender = sent(SimpleNamespace(shape=(2, 2), dtype="float64", detach=1, forward=2, x=3))
     for name in ("shape", "dtype", "detach", "forward", "__array__", "_x", "y"):
         assert not hasattr(pretender, name)
     assert pretender["shape"] == (2, 2)
@@ -123,55 +123,55 @@ def test_object_is_not_mistaken_for_an_array_whatever_its_fields_are_called():
         list(pretender)
 
 
-def test_objects_that_know_each_other_take_no_time():
+def test_objects_that_refer_to_each_other_are_sent_quickly():
     root = Node("root")
     Node("leaf", root)
-    found = over(root)
+    found = sent(root)
     assert (found.children[0].name, found.children[0].parent.form) == ("leaf", Form.ENDLESS)
-    everybody = [Node(str(number)) for number in range(12)]
-    for one in everybody:
-        one.children = everybody
+    nodes = [Node(str(number)) for number in range(12)]
+    for one in nodes:
+        one.children = nodes
     started = time.process_time()
-    over(everybody)
+    sent(nodes)
     assert time.process_time() - started < 2
-    assert over(SimpleNamespace(**{f"a{n}": n for n in range(65)})).form is Form.TOO_MANY
+    assert sent(SimpleNamespace(**{f"a{n}": n for n in range(65)})).form is Form.TOO_MANY
 
 
 # ---------------------------------------------------------------- tables
 
 
-def test_pandas_frame_comes_as_its_columns():
+def test_pandas_frame_arrives_as_its_columns():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(
         {"n": [1, 2], "x": [0.5, None], "word": ["a", None], "when": pandas.to_datetime(["2026-01-02"] * 2)}
     )
-    table = over(frame)
+    table = sent(frame)
     assert (len(table), list(table)) == (2, ["n", "x", "word", "when"])
     assert table["n"].dtype == np.int64
     np.testing.assert_array_equal(table["x"], [0.5, np.nan])
     assert (table["word"], table["when"]) == (["a", None], [datetime.datetime(2026, 1, 2)] * 2)
-    assert table == over(frame.copy())
-    assert table != over(frame.assign(n=[1, 3]))
-    indexed = over(frame.set_index("word"))
+    assert table == sent(frame.copy())
+    assert table != sent(frame.assign(n=[1, 3]))
+    indexed = sent(frame.set_index("word"))
     assert (indexed.rows[0].plain, list(indexed)) == (["a", None], ["n", "x", "when"])
-    nullable = over(pandas.DataFrame({"n": pandas.array([1, None], dtype="Int64"), "b": pandas.array([True, None])}))
+    nullable = sent(pandas.DataFrame({"n": pandas.array([1, None], dtype="Int64"), "b": pandas.array([True, None])}))
     assert (nullable["n"], nullable["b"]) == ([1, None], [True, None])
-    assert over(pandas.DataFrame([[1, 2]], columns=["a", "a"])).form is Form.TWICE
+    assert sent(pandas.DataFrame([[1, 2]], columns=["a", "a"])).form is Form.TWICE
     for large, size in ((pandas.DataFrame({"w": ["a"] * 30_000}), "30000 x 1"), (np.zeros((1, 300)), "1 x 300")):
-        assert over(pandas.DataFrame(large)).type_name == f"a DataFrame of {size}"
+        assert sent(pandas.DataFrame(large)).type_name == f"a DataFrame of {size}"
 
 
 def test_table_needs_no_pandas():
     columns = {"a": np.arange(3), "b": ["x", None, "y"]}
     made = Table(FRAME, [Column.of([*columns])], [*map(Column.of, columns.values())], None, [None], [None])
-    table = over(made)
+    table = sent(made)
     assert (len(table), table["a"].tolist(), table["b"], table == made) == (3, [0, 1, 2], ["x", None, "y"], True)
     assert not hasattr(table, "shape")
     with pytest.raises(NoField, match="no column `c`"):
         table["c"]
 
 
-# ---------------------------------------------------------------- data of another form
+# ---------------------------------------------------------------- malformed data
 
 ARRAY = ["array", "float64", [1], [0], False, bytes(8)]
 WHOLE = ["array", "int64", [1], [0], False, b"\x05" + bytes(7)]
@@ -199,7 +199,7 @@ TABLES = [
         table_of(parts=[listed(f"datetime64[ns, {zone}]", WHOLE)])
         for zone in ("dateutil//etc/passwd", "../x", "/etc/passwd", "A" * 41, "A/../../etc")
     ),
-    table_of(parts=[listed("category", WHOLE, listed("object", listed("x")), False)]),  # of which there is no number 5
+    table_of(parts=[listed("category", WHOLE, listed("object", listed("x")), False)]),  # there is no category 5
     table_of(parts=[listed("category", WHOLE, listed("category", WHOLE), False)]),
     table_of(parts=[listed("object", listed(*range(20_001)))]),
     table_of(parts=[listed("float64", ARRAY)] * 257, labels=range(257)),
@@ -233,7 +233,7 @@ SCALARS = {
         *([tag, data] for tag, many in SCALARS.items() for data in many),
     ],
 )
-def test_data_of_another_form_is_refused(data):
+def test_malformed_data_is_refused(data):
     assert values.decode(["table", ["list", table_of()]])["a"].tolist() == [0]
     with pytest.raises(WireError):
         values.decode(data)

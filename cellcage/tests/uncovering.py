@@ -1,5 +1,7 @@
-"""A notebook's process in its namespaces with nothing else in its way: no filter of system calls, no Landlock, all
-rights of a user namespace of its own. It shows what the kernel's mounts keep from it."""
+"""A notebook process without seccomp and Landlock, with all capabilities of its own user namespace.
+
+It shows what the mounts alone protect.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 
 class Child:
     def warm_up(self, setting: dict[str, Any]) -> None:
-        """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
+        """Lets its forks keep the capabilities of their new user namespace, and switches Landlock off."""
         isolation.drop_capabilities = lambda *kept: None
         _UntrustedInNamespaces.restrict = lambda self: None
         seccomp.apply = lambda filter_: None
