@@ -1,4 +1,4 @@
-"""What `make dist` writes, once for all tests of packages."""
+"""Fixtures for the tests of packages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ADDRESS = "https://example.edu/a1"
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory):
-    """What `make dist` writes, and the course's sdist, which nobody needs."""
-    pytest.importorskip("build", reason="make install brings it")
+    """The folder that `make dist` writes, and in it the course's sdist."""
+    pytest.importorskip("build", reason="`make install` installs it")
     copy = checkout(tmp_path_factory.mktemp("dist") / "checkout")
     typed(f"make dist ADDRESS={ADDRESS}", copy, PYTHONPATH=str(copy))
     build = [sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy / "attention_course"]

@@ -1,4 +1,4 @@
-"""The pages of `docs/`: every command in them is run, every link leads somewhere, what is made is today's."""
+"""The pages of `docs/`: their commands work, their links exist, generated pages are up to date."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ READERS = ("student", "instructor", "canvas-moodle-gradescope", "large-classes",
            "writing-exercises", "cookbook", "security")  # fmt: skip
 
 
-def test_made_pages_are_what_the_code_says():
+def test_generated_pages_are_up_to_date():
     for path, text in pages().items():
         assert path.read_text() == text, "run `make sync`"
 
 
-def test_links_lead_to_files_that_are_there():
+def test_links_lead_to_existing_files():
     for page in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), ROOT / "tests" / "README.md"]:
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
 
 
-def test_files_and_commands_that_pages_name_are_there():
+def test_files_and_commands_in_pages_exist():
     known = (ROOT / "docs" / "reference-command-line.md").read_text()
     for page in [*(ROOT / "docs" / f"{name}.md" for name in READERS), ROOT / "CONTRIBUTING.md"]:
         text = page.read_text()
@@ -50,48 +50,48 @@ def checkout(tmp_path):
     return places.checkout(tmp_path / "course", A1)
 
 
-def softmax_is_worth_5(folder):
-    """Instead of 4. `test_in_the_browser.py` types it into the Create Assignment panel, which does the same."""
+def give_softmax_5_points(folder):
+    """Give softmax 5 points instead of 4, as the guide does in the Create Assignment panel."""
     path = folder / "source" / A1 / "scaled_dot_product.ipynb"
     notebook = nbformat.read(path, as_version=4)
     next(cell for cell in notebook.cells if grade_id(cell) == "test-softmax").metadata.nbgrader.points = 5
     nbformat.write(notebook, path)
 
 
-def written(notebook):
-    """The notebook, its written question answered."""
+def with_written_answer(notebook):
+    """The notebook with an answer to its written question."""
     (cell,) = [cell for cell in notebook.cells if grade_id(cell) == "written-roles"]
     cell.source = "Its query looks for things and for people, and without two vectors it would find itself."
     return notebook
 
 
-# By the exchange goes tests/nbgrader/test_hub.py; pages and written answers, test_return.py beside it.
-BY_EXCHANGE = ("nbgrader release_", "nbgrader collect", "autograder written")
+# tests/nbgrader/test_hub.py tests the exchange, and test_return.py beside it written answers.
+ELSEWHERE = ("nbgrader release_", "nbgrader collect", "autograder written")
 
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_from_an_empty_folder_to_feedback(checkout, tmp_path):
-    said = {}
+def test_instructors_guide_from_installation_to_feedback(checkout, tmp_path):
+    printed = {}
 
     def until(last):
         while todo:
             command = todo.pop(0)
-            told = {"HOME": str(tmp_path), "PYTHONPATH": str(checkout), "COLUMNS": "140"}
-            said[command] = places.typed(command, checkout, **told)
+            environment = {"HOME": str(tmp_path), "PYTHONPATH": str(checkout), "COLUMNS": "140"}
+            printed[command] = places.typed(command, checkout, **environment)
             if command.startswith(last):
                 return
 
-    todo = [line for line in commands("instructor") if not line.startswith(BY_EXCHANGE)]
+    todo = [line for line in commands("instructor") if not line.startswith(ELSEWHERE)]
     until(". .venv/bin/activate")
-    softmax_is_worth_5(checkout)
+    give_softmax_5_points(checkout)
     until("nbgrader generate_assignment")
-    assert "24 points by tests" in said[f"autograder dev check {A1}"]  # with the new exercise's three
+    assert "24 points by tests" in printed[f"autograder dev check {A1}"]  # with the new exercise's three
     assignment = Course(checkout).assignment(A1)
     right = model_answers(assignment)
     wrong = right | mistake(assignment, "no-scaling", "attention_scores")
     for student, answers in (("doejane_4321", right), ("leeann_4322", wrong)):
-        notebook = written(fill(checkout / "assignments" / A1 / "scaled_dot_product.ipynb", answers))
+        notebook = with_written_answer(fill(checkout / "assignments" / A1 / "scaled_dot_product.ipynb", answers))
         hand_in(notebook, checkout / "submitted", student, assignment)
     (checkout / "class.csv").write_text("id,name,email\ndoejane_4321,Jane Doe,jane@example.edu\n")
     until("autograder grade --gradebook")
@@ -101,9 +101,9 @@ def test_from_an_empty_folder_to_feedback(checkout, tmp_path):
     assert 19 < scores["leeann_4322"] < 24
     while todo:
         until("")
-    assert "no-scaling" in said["autograder report marks.json"]
+    assert "no-scaling" in printed["autograder report marks.json"]
     assert "<svg" in (checkout / "class.html").read_text()
-    assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
+    assert "0 gain, 0 lose, 2 keep" in printed[f"autograder regrade {A1}"]
     for name in ("tests.csv", "gradescope/doejane_4321", "a1.zip", "classroom50/autograder.py"):
         assert (checkout / name).exists(), name
 

@@ -1,4 +1,4 @@
-"""The Dockerfiles, as far as a machine without Docker can tell."""
+"""The Dockerfiles, read without Docker."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NAMES = [f"{path.stem.split('.')[0]}-{name}" for path, name in STAGES]
 
 
 @pytest.mark.parametrize(("path", "stage"), STAGES, ids=NAMES)
-def test_nobody_is_root_in_an_image(path, stage):
+def test_image_does_not_run_as_root(path, stage):
     users = [step.rest for step in images.stages(path)[stage] if step.word == "USER"]
     assert stage == "wheel" or (users and users[-1] not in ("root", "0"))
 
 
-def test_no_image_holds_anybodys_work():
+def test_image_contains_no_submissions_or_marks():
     for name in ("submitted/ada/a1/x.ipynb", "gradebook.db", "gradebook.db-journal", ".git/config", ".venv/bin/python",
                  "feedback/ada/a1/x.html", "marks.json", "autograder/__pycache__/x.pyc", "grades.csv"):  # fmt: skip
         assert images.ignored(name), name

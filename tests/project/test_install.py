@@ -1,4 +1,4 @@
-"""`make install` gets bubblewrap from the system's packages where it may: it says so first, and goes on without it."""
+"""`make install` announces that it installs bubblewrap with sudo, and continues without it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine without bubblewrap, whose user is not root. `sudo` does what `how` says."""
+    """Runs the script on a machine without bubblewrap, as an ordinary user. `how` is what `sudo` runs."""
 
     def run(how, **environment):
         for name, text in {"apt-get": "exit 1", "id": "echo 1000", "sudo": f"echo >>{tmp_path}/asked; {how}"}.items():
@@ -26,14 +26,14 @@ def machine(tmp_path):
     return run
 
 
-def test_install_says_what_it_runs_as_root_and_goes_on_without_it(machine):
+def test_install_announces_sudo_and_continues_without_bubblewrap(machine):
     done, asked = machine("exit 1")
     assert (done.returncode, asked) == (0, True)
     assert "Running: sudo -n apt-get install bubblewrap (make install BUBBLEWRAP=no leaves it out)" in done.stdout
     assert "bubblewrap is not installed, and all else is" in done.stderr
 
 
-def test_install_asks_for_nothing_if_it_is_told_so(machine):
+def test_bubblewrap_no_skips_sudo(machine):
     done, asked = machine("exit 0", BUBBLEWRAP="no")
     assert (done.returncode, asked, done.stdout) == (0, False, "")
     assert "bubblewrap is not installed" in done.stderr

@@ -1,4 +1,4 @@
-"""docs/limits.md has each limit with its default value, and what it says about changing one is so."""
+"""docs/limits.md lists each limit with its default value."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ PAGE = (ROOT / "docs" / "limits.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \| ([\d.]+)( MiB)? \| (.+) \| (.+) \|$", re.M)
 
 
-def test_every_limit_is_on_the_page_with_its_default_meaning_and_reason():
+def test_every_limit_is_on_the_page_with_its_default():
     rows = ROW.findall(PAGE)
     values = {name: float(number) * (MIB if unit else 1) for name, number, unit, *_ in rows}
     assert values == asdict(Limits())
-    assert len(rows) == len(values), "each of them once"
+    assert len(rows) == len(values), "a limit appears twice"
 
 
-def test_limits_that_stay_are_those_of_the_code():
+def test_fixed_limits_match_the_code():
     assert f"{EXERCISE_SECONDS:g} s of CPU time for an exercise and {SUBMISSION_SECONDS:g} s for a submission" in PAGE
     assert f"{MAX_BYTES // MIB} MiB and {MAX_CELLS:,} cells" in PAGE

@@ -1,4 +1,4 @@
-"""Every command in the README and the contributor's page is run, and does what the line says."""
+"""The commands in the README work, and it stays short."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def commands(name):
     return [line.split("#")[0].strip() for block in blocks for line in block.splitlines() if line.strip()]
 
 
-A1 = ASSIGNMENTS[0]  # the commands do the same of all nine, one after another
+A1 = ASSIGNMENTS[0]  # the commands do the same for all nine assignments
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +44,14 @@ MAIN = ["make demo", "make test"]
 LOOK = [". .venv/bin/activate", "autograder grade demo/submitted/chloe/a1_scaled_dot_product"]
 
 
-def test_the_readme_begins_with_a_picture_and_two_commands_and_is_short():
+def test_readme_starts_with_picture_and_commands_and_is_short():
     text = (ROOT / "README.md").read_text()
     assert commands("README.md")[:4] == MAIN + LOOK
     assert text.index("![") < text.index("make demo")
     assert len(text.split()) <= 450
-    for picture in re.findall(r"!\[.*?\]\((.*?)\)", (ROOT / "README.md").read_text()):
-        assert (ROOT / picture).is_file()
-    for page in re.findall(r"\]\(([A-Z]+\.md)\)", (ROOT / "README.md").read_text()):
-        assert (ROOT / page).is_file()
 
 
-def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
+def test_make_demo_grades_a_class_and_names_the_feedback_page(checkout):
     out = run("make demo", checkout)
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
     assert " 20/20" in lines["ada"]
@@ -65,21 +61,21 @@ def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
         assert " 0/20" not in lines[student]
     page = re.search(r"What a student reads: +(\S+)", out)[1]
     assert "autograder-rubric" in (checkout / page).read_text()
-    said = " ".join(run("\n".join(LOOK), checkout).split())
+    shown = " ".join(run("\n".join(LOOK), checkout).split())
     quoted = re.search(r"^    attention_scores: .*\n(?:    .*\n)+", (ROOT / "README.md").read_text(), re.MULTILINE)[0]
-    assert " ".join(quoted.split()) in said
-    assert "✗ not yet" in said
-    assert "divided by the square root of d_k" in said
-    assert "scaled_dot_product_attention: 5 of 5 points" in said
-    assert "judged with the right one in its place" in said
+    assert " ".join(quoted.split()) in shown
+    assert "✗ not yet" in shown
+    assert "divided by the square root of d_k" in shown
+    assert "scaled_dot_product_attention: 5 of 5 points" in shown
+    assert "judged with the right one in its place" in shown
 
 
-# They stand in the instructor's guide, too, and tests/project/test_guide.py runs them there.
+# The instructor's guide has them too; tests/project/test_guide.py runs them.
 IN_THE_GUIDE = ["autograder dev check a1_scaled_dot_product", "autograder regrade a1_scaled_dot_product"]
 
 
-def test_the_instructors_commands_in_order(checkout):
-    """As they stand in the README, on a course with one submission."""
+def test_readme_commands_run_in_order(checkout):
+    """On a course with one submission."""
     mine = [line for line in commands("README.md") if line not in MAIN + LOOK]
     assert set(IN_THE_GUIDE) <= set(mine) & set(pages.commands("instructor"))
     assert mine[0] == "make sync"
@@ -98,7 +94,7 @@ def test_the_instructors_commands_in_order(checkout):
     assert "zoë" in (checkout / "class.html").read_text()
 
 
-def test_an_old_python_is_said_in_one_sentence(tmp_path):
+def test_old_python_is_reported_in_one_sentence(tmp_path):
     fake = tmp_path / "python"
     fake.write_text("#!/bin/sh\nexit 1\n")
     fake.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What is published, and how it comes to students without a hub."""
+"""The packages of a release, and how students without a hub install them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEEDED = {"autograder": __version__, "cellcage": __version__, "attention_course"
 
 
 def python(code, *words, cwd=None, path=ROOT, **more):
-    """A Python of its own: everything it prints, and how it ended."""
+    """Runs code in a fresh Python: its exit code, and all its output."""
     environment = os.environ | {"PYTHONPATH": str(path)} | more
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, words)],
@@ -46,61 +46,61 @@ def python(code, *words, cwd=None, path=ROOT, **more):
 # ---------------------------------------------------------------- the first cell
 
 
-def a_kit(folder, text):
-    """A package named autograder, with one file."""
+def package_named_autograder(folder, text):
+    """A folder with a package of this name, which has one file."""
     (folder / "autograder").mkdir(parents=True)
     (folder / "autograder" / "__init__.py").write_text(text)
     return folder
 
 
 def without_pip(cell):
-    """The cell, with a pip that only says what it was asked for."""
+    """The cell, with a pip that only prints its arguments."""
     fake = "import subprocess\nrun = subprocess.run\n\ndef told(command, **_):\n    print(*command[1:])\n"
     return f"{fake}    return run(['true'], capture_output=True, text=True)\n\nsubprocess.run = told\n{cell}"
 
 
-def test_the_first_cell_does_nothing_where_the_kit_is():
+def test_first_cell_does_nothing_if_the_kit_is_installed():
     assert python(without_pip(first_cell(NAMES, NEEDED, ADDRESS))) == (0, "")
 
 
-def test_the_first_cell_installs_what_is_missing_beside_the_notebook_or_from_its_address(tmp_path):
+def test_first_cell_installs_from_the_folder_or_the_address(tmp_path):
     missing = "class Finder:\n    def find_spec(self, name, *_):\n        if name == 'autograder': raise ImportError\n"
     hidden = f"import sys\n{missing}\nsys.meta_path.insert(0, Finder())\n"
-    code, said = python(hidden + without_pip(first_cell(NAMES, NEEDED)), cwd=tmp_path)
-    assert (code, f"Put {' and '.join(NAMES)} beside this notebook" in said) == (1, True)
-    _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
-    assert f"-m pip install --quiet --upgrade {' '.join(f'{ADDRESS}/{name}' for name in NAMES)}" in said
+    code, output = python(hidden + without_pip(first_cell(NAMES, NEEDED)), cwd=tmp_path)
+    assert (code, f"Put {' and '.join(NAMES)} beside this notebook" in output) == (1, True)
+    _, output = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
+    assert f"-m pip install --quiet --upgrade {' '.join(f'{ADDRESS}/{name}' for name in NAMES)}" in output
     for name in NAMES:
         (tmp_path / name).write_text("")
-    _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
-    assert f"--upgrade {' '.join(NAMES)}" in said
-    assert "Traceback" not in said
+    _, output = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
+    assert f"--upgrade {' '.join(NAMES)}" in output
+    assert "Traceback" not in output
 
 
-def test_the_first_cell_updates_an_older_kit(tmp_path):
-    path = a_kit(tmp_path / "site", "__version__ = '0.0.9'\ndef hint(): ...")
-    code, said = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
+def test_first_cell_updates_an_older_kit(tmp_path):
+    path = package_named_autograder(tmp_path / "site", "__version__ = '0.0.9'\ndef hint(): ...")
+    code, output = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
     assert code == 1
-    assert said.splitlines()[0].startswith("-m pip install --quiet --upgrade")
-    assert "It is installed now. Choose Kernel, Restart Kernel" in said
+    assert output.splitlines()[0].startswith("-m pip install --quiet --upgrade")
+    assert "It is installed now. Choose Kernel, Restart Kernel" in output
 
 
 @pytest.mark.parametrize("text", ["", "import not_here"])
-def test_the_first_cell_leaves_another_package_of_that_name_alone(tmp_path, text):
-    """Somebody else's grader on a hub. If it cannot even be imported, pip would write over its files."""
-    path = a_kit(tmp_path / "site", text)
+def test_first_cell_never_overwrites_another_autograder_package(tmp_path, text):
+    """A hub may have another grader of that name. If it can't be imported, pip would overwrite its files."""
+    path = package_named_autograder(tmp_path / "site", text)
     about = path / "autograder-3.7.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: autograder\nVersion: 3.7\n")
     (about / "RECORD").write_text("autograder/__init__.py,,\n")
-    code, said = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
+    code, output = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
     assert code == 1
-    assert said.startswith("Another package named autograder is here: autograder 3.7. ")
-    assert "nothing was changed" in said
-    assert "remove it yourself, restart the kernel, and run this cell again" in said
+    assert output.startswith("Another package named autograder is here: autograder 3.7. ")
+    assert "nothing was changed" in output
+    assert "remove it yourself, restart the kernel, and run this cell again" in output
 
 
-def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
+def test_notebook_newer_than_the_kit_is_reported():
     code = """
         from IPython.core.interactiveshell import InteractiveShell
         shell = InteractiveShell.instance(colors="nocolor")
@@ -110,21 +110,21 @@ def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
         print(hasattr(autograder, "transmogrify"))
         from autograder import submission
     """
-    code, said = python(code)
-    assert code == 0, said
-    said = " ".join(said.split())
-    assert f"there is no 'transmogrify' in what is installed here, which has version {__version__}" in said
-    assert "It is older than this notebook: install the newest one" in said
-    assert f"your version ({__version__}) is older than it" in said
-    assert "Traceback" not in said
-    assert "False" in said
+    code, output = python(code)
+    assert code == 0, output
+    output = " ".join(output.split())
+    assert f"there is no 'transmogrify' in what is installed here, which has version {__version__}" in output
+    assert "It is older than this notebook: install the newest one" in output
+    assert f"your version ({__version__}) is older than it" in output
+    assert "Traceback" not in output
+    assert "False" in output
 
 
-# ---------------------------------------------------------------- what is in the packages
+# ---------------------------------------------------------------- contents of the packages
 
 
 def unpacked(sdist):
-    """Names and texts of what is in it, without its own top folder."""
+    """The files in a source distribution, by path below its top folder."""
     with tarfile.open(sdist) as archive:
         files = [one for one in archive.getmembers() if one.isfile()]
         return {one.name.partition("/")[2]: archive.extractfile(one).read() for one in files}
@@ -132,8 +132,8 @@ def unpacked(sdist):
 
 @pytest.mark.slow
 @pytest.mark.catalogue
-def test_the_first_cell_installs_what_make_dist_has_written_into_a_fresh_environment(packages, tmp_path):
-    """It gets what the wheels need from the index."""
+def test_first_cell_installs_the_wheels_into_a_fresh_environment(packages, tmp_path):
+    """pip gets their dependencies from the index."""
     notebook = packages / ASSIGNMENTS[0].notebook.name
     shutil.copy(notebook, tmp_path)
     for name in NAMES:
@@ -143,15 +143,15 @@ def test_the_first_cell_installs_what_make_dist_has_written_into_a_fresh_environ
     plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     cells = f"{first.source}\nfrom autograder import check\ncheck('softmax')"
     command = [tmp_path / "venv" / "bin" / "python", "-c", cells]
-    for _ in range(2):  # the second time it is there, and nothing happens
+    for _ in range(2):  # the second time, everything is installed
         done = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "softmax: " in done.stdout
 
 
 @pytest.mark.slow
-def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
-    """The engine's wheel and sdist hold nothing of the course; the course's hold what students may have, or nothing."""
+def test_packages_contain_no_hidden_tests_or_known_mistakes(packages):
+    """The engine's wheel and sdist contain nothing of the course. The course's contain only what students may have."""
     _, course, engine = (dict(members(packages / name)) for name in NAMES)
     of_the_engine = unpacked(packages / f"sandboxed_autograder-{__version__}.tar.gz")
     of_the_course = unpacked(packages / f"multi_head_attention_course-{__version__}.tar.gz")
@@ -166,7 +166,7 @@ def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
         assert f"{a1}/{name}" in course
     secret = r"hidden|mistakes|solutions|source|^tests|rubric.toml|not_shown|/fingerprints.npz|saved_model"
     assert [name for name in course if re.search(secret, name)] == []
-    course.pop("attention_course/relations.py")  # its words `check` says to everybody
+    course.pop("attention_course/relations.py")  # `check` shows these texts to everybody
     everything = b"\n".join([*course.values(), *of_the_course.values()]).decode(errors="replace")
     for assignment in ASSIGNMENTS:
         for entry in read_catalogue(assignment.mistakes).mistakes:
@@ -176,18 +176,18 @@ def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
     assert all(name in listed for name in (*course, *engine))
 
 
-LINE = 25  # characters of code; shorter lines, such as `weights = []`, are anybody's
+LINE = 25  # characters; anybody may write shorter lines, such as `weights = []`
 
 
 def code_lines(source):
-    """Lines of code between the marks of a solution, without blanks in a row and comments."""
+    """Lines of code between the marks of a solution, without comments and repeated blanks."""
     for part in source.split("### BEGIN SOLUTION")[1:]:
         lines = part.partition("### END SOLUTION")[0].splitlines()
         yield from (code for line in lines if len(code := " ".join(line.partition("#")[0].split())) >= LINE)
 
 
 @pytest.mark.slow
-def test_what_students_install_holds_no_solution_no_hidden_input_and_no_hidden_answer(packages):
+def test_course_wheel_contains_no_solutions_or_hidden_data(packages):
     course = dict(members(packages / NAMES[1]))
     kept = {name: np.load(io.BytesIO(data)) for name, data in course.items() if name.endswith(".npz")}
     assert len(kept) == len(ASSIGNMENTS)
@@ -205,7 +205,7 @@ def test_what_students_install_holds_no_solution_no_hidden_input_and_no_hidden_a
             assert [line for line in code_lines(source) if line in words] == []
         for entry in read_catalogue(assignment.mistakes).mistakes:
             assert entry.hint.encode() not in names
-    for assignment in ASSIGNMENTS[:2]:  # what hidden tests pass and hear is found in the same way for each
+    for assignment in ASSIGNMENTS[:2]:  # the others are recorded in the same way
         for plan in material(assignment).recording.plans.values():
             for one in plan:
                 secret = [*arrays(list(one.call.given())), *arrays(getattr(read(one.answer), "value", None))]
@@ -214,7 +214,7 @@ def test_what_students_install_holds_no_solution_no_hidden_input_and_no_hidden_a
 
 
 @pytest.mark.slow
-def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packages):
+def test_notebook_beside_a_release_has_one_more_cell(packages):
     for assignment in ASSIGNMENTS[:2]:
         beside = read_notebook(packages / assignment.notebook.name)
         released = read_notebook(ROOT / "assignments" / assignment.name / assignment.notebook.name)
@@ -227,29 +227,23 @@ def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packag
 @pytest.mark.parametrize(
     "name", ["softmax/hidden_tests.py", "softmax/mistakes.py", "shared_hidden_tests.py", "fingerprints.npz"]
 )
-def test_a_package_with_a_secret_in_it_is_refused(tmp_path, name):
-    with pytest.raises(CourseError, match=r"no wheel with autograder; pip wheel --no-deps"):
-        list(write_release(COURSE, tmp_path))
-    with zipfile.ZipFile(tmp_path / NAMES[2], "w") as wheel:
-        wheel.writestr("autograder/__init__.py", "")
-    with pytest.raises(CourseError, match=r"no wheel with cellcage; pip wheel --no-deps"):
-        list(write_release(COURSE, tmp_path))
-    with zipfile.ZipFile(tmp_path / NAMES[0], "w") as wheel:
-        wheel.writestr("cellcage/__init__.py", "")
-    with pytest.raises(CourseError, match=r"no wheel with attention_course; pip wheel --no-deps"):
-        list(write_release(COURSE, tmp_path))
-    with zipfile.ZipFile(tmp_path / NAMES[1], "w") as wheel:
-        wheel.writestr("attention_course/__init__.py", "")
+def test_package_with_secret_file_is_refused(tmp_path, name):
+    for number, package in ((2, "autograder"), (0, "cellcage"), (1, "attention_course")):
+        with pytest.raises(CourseError, match=f"no wheel with {package}; pip wheel --no-deps"):
+            list(write_release(COURSE, tmp_path))
+        with zipfile.ZipFile(tmp_path / NAMES[number], "w") as wheel:
+            wheel.writestr(f"{package}/__init__.py", "")
+    with zipfile.ZipFile(tmp_path / NAMES[1], "a") as wheel:
         wheel.writestr(f"attention_course/a1_scaled_dot_product/{name}", "")
     with pytest.raises(CourseError, match="which students must not have"):
         list(write_release(COURSE, tmp_path))
     assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
 
 
-# ---------------------------------------------------------------- elsewhere than on Linux
+# ---------------------------------------------------------------- other systems than Linux
 
-# What Windows lacks, taken away once everything that is not ours is loaded. A name that we use is then an error.
-ELSEWHERE = """
+# Removes what Windows lacks after all other packages are loaded, so that our use of it raises an error.
+WITHOUT_LINUX = """
     import importlib.abc, json, os, select, signal, socket, sys
     import IPython.core.interactiveshell, _pytest.config, nbformat, numpy, rich.console, typer
     GONE = {
@@ -276,7 +270,7 @@ ELSEWHERE = """
 
 
 @pytest.mark.slow
-def test_the_students_side_needs_nothing_that_only_linux_has():
+def test_student_side_works_without_linux():
     released = ROOT / "assignments" / ASSIGNMENTS[0].name / ASSIGNMENTS[0].notebook.name
     work = """
     import autograder
@@ -287,17 +281,17 @@ def test_the_students_side_needs_nothing_that_only_linux_has():
     shell.run_cell("def softmax(x, axis=-1):\\n    return x")
     shell.run_cell("check('softmax'); hint('softmax'); heatmap(np.eye(2))")
     """
-    code, said = python(ELSEWHERE + work, released)
-    assert code == 0, said
-    assert "softmax: not started yet" in said
-    assert "visible tests pass" in said
-    assert "softmax: hint 1 of 3" in said
-    assert not [line for line in said.splitlines() if "autograder/" in line and "line" in line], said
+    code, output = python(WITHOUT_LINUX + work, released)
+    assert code == 0, output
+    assert "softmax: not started yet" in output
+    assert "visible tests pass" in output
+    assert "softmax: hint 1 of 3" in output
+    assert not [line for line in output.splitlines() if "autograder/" in line and "line" in line], output
 
 
-def test_the_command_line_says_where_it_works():
+def test_command_line_names_supported_systems():
     run = "\n    import runpy\n    sys.path.insert(0, '')\n    runpy.run_module('autograder', run_name='__main__')\n"
-    code, said = python(ELSEWHERE + run)
+    code, output = python(WITHOUT_LINUX + run)
     assert code == 2
-    assert "autograder: the command line needs Linux or macOS" in said
-    assert "Traceback" not in said
+    assert "autograder: the command line needs Linux or macOS" in output
+    assert "Traceback" not in output
