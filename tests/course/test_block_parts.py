@@ -1,4 +1,4 @@
-"""What a8 trains without a part of one's block: a part is undone from outside, and our own runs are what they say."""
+"""a8 trains the student's block with one part switched off, and compares it with the runs shipped with the course."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.helpers.notebook_numbers import cells_of
 from tools.block_losses import notebook_names
 
 A8 = COURSE.assignment("a8_modern_attention")
-WAYS = [way.code for a, way in CASES if way.exercise == "ModernDecoderBlock"]
-BLOCKS = [A8.reference().ModernDecoderBlock, *WAYS]
+ACCEPTED = [answer.code for _, answer in CASES if answer.exercise == "ModernDecoderBlock"]
+BLOCKS = [A8.reference().ModernDecoderBlock, *ACCEPTED]
 D_MODEL, H, G, D_FF, D_HEAD = 16, 4, 2, 24, 4
 
 
 def plain(block, x, rotation=True, norm=True, gate=True):
-    """What a block gives with a part left out, worked out from its weights."""
+    """The output of a block without one part, computed from its weights."""
     reference = A8.reference()
 
     def normed(x, gamma):
@@ -46,7 +46,7 @@ def plain(block, x, rotation=True, norm=True, gate=True):
 
 @pytest.mark.parametrize("part", ["rotation", "norm", "gate"])
 @pytest.mark.parametrize("make", BLOCKS, ids=range(len(BLOCKS)))
-def test_a_part_is_undone_whoever_wrote_the_block(make, part):
+def test_part_is_switched_off_in_any_accepted_block(make, part):
     torch.manual_seed(3)
     whole = make(D_MODEL, H, G, D_FF)
     x = 3 * torch.randn(2, 7, D_MODEL)
@@ -56,12 +56,12 @@ def test_a_part_is_undone_whoever_wrote_the_block(make, part):
         assert (wanted - plain(whole, x)).abs().max() > 0.01
         block = make(D_MODEL, H, G, D_FF)
         block.load_state_dict(whole.state_dict())
-        if taken_out(part, block):
+        if switched_off(part, block):
             torch.testing.assert_close(block(x), wanted, atol=1e-4, rtol=1e-4)
 
 
-def taken_out(part, block):
-    """Is the part undone now? A right block may call no layer; then it is said."""
+def switched_off(part, block):
+    """Whether the part is off now. A correct block may call no layer; then an error says so."""
     with contextlib.suppress(ValueError):
         return block_parts.without(part, block, A8.reference().rotate, D_HEAD)
     with pytest.raises(ValueError, match="does not call W_"):
@@ -78,15 +78,15 @@ def taken_out(part, block):
     ],
     ids=["base", "backwards", "nothing"],
 )
-def test_a_rotation_that_is_not_undone_is_said_and_never_trained(wrong):
+def test_rotation_that_cannot_be_undone_raises(wrong):
     torch.manual_seed(4)
     with pytest.raises(ValueError, match="your rotate does not undo"):
         block_parts.without("rotation", A8.reference().ModernDecoderBlock(64, 4, 2, 80), wrong, 16)
 
 
 @pytest.mark.slow
-def test_our_runs_are_those_of_the_notebook():
-    """The beginning of a run, as the notebook's own cells make it, is the one that is kept."""
+def test_shipped_runs_match_the_notebooks_training():
+    """The first steps, trained by the notebook's own cells, have the shipped losses."""
     names, ours = notebook_names(), block_parts.ours()
     assert set(ours) == set(block_parts.PARTS)
     names["STEPS"] = 300
@@ -98,13 +98,13 @@ def test_our_runs_are_those_of_the_notebook():
 
 
 @pytest.mark.catalogue
-def test_our_runs_on_the_novel_are_those_of_the_notebook():
+def test_shipped_runs_on_novel_match_the_notebooks_training():
     names, ours = notebook_names(), block_parts.ours_on_the_novel()
     assert list(ours) == [*block_parts.PARTS, "assignment 5"]
     assert names["read_without"]("nothing") == pytest.approx(ours["nothing"][0], abs=0.03)
 
 
-def test_a_cell_waits_in_a_sentence_if_the_block_is_not_written(capsys):
+def test_cell_waits_with_message_while_block_is_not_written(capsys):
     names = notebook_names()
 
     class Undone(nn.Module):

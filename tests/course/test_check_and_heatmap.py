@@ -13,7 +13,7 @@ from autograder import check, heatmap
 from autograder.course import content
 from autograder.errors import CourseError, MachineError
 from autograder.png import letters
-from autograder.reports.heatmap import BELOW, DEEPEST, INK, ROUNDED
+from autograder.reports.heatmap import BELOW, DEEPEST, INK
 from autograder.student.check import CheckFailed, examine
 from autograder.testing.example import example_in
 from autograder.testing.hidden_tests import Suite
@@ -29,7 +29,7 @@ def not_started(*args, **kwargs):
 
 
 def right(name):
-    """The reference's names of the assignment that an exercise belongs to."""
+    """The reference's names for the assignment of this exercise."""
     return dict(vars(COURSE.of_exercise(name).reference()))
 
 
@@ -38,28 +38,29 @@ def unscaled(Q, K):
 
 
 def words(text):
-    """Text without its line breaks, which depend on the width."""
+    """Text without line breaks, which depend on the width."""
     return " ".join(str(text).split())
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_exercise_has_visible_checks_that_the_reference_passes(name):
+def test_reference_passes_visible_tests_of_every_exercise(name):
     verdict = examine(name, right(name))
     assert verdict.passed, verdict
+    assert not verdict.result.cause
     assert len(verdict.result.tests) >= 2
     undone = examine(name, right(name) | {name: not_started})
     assert "not started yet" in repr(undone)
     assert "not started yet" in undone._repr_html_()
 
 
-def test_a_check_before_its_function_says_which_cell_to_run(capsys):
+def test_check_of_undefined_function_says_which_cell_to_run(capsys):
     check("softmax")
     assert "Run the cell that defines `softmax` first, below the heading “1. `softmax`”" in words(
         capsys.readouterr().out
     )
 
 
-def test_a_wrong_answer_is_shown_with_call_place_and_got():
+def test_wrong_answer_shows_call_result_and_expected_value():
     verdict = examine("softmax", {"softmax": lambda x, axis=-1: np.exp(x)})
     assert not verdict.passed
     assert "softmax(x) with x" in repr(verdict)
@@ -68,7 +69,7 @@ def test_a_wrong_answer_is_shown_with_call_place_and_got():
     assert 'Stuck? `hint("softmax")`' in repr(verdict)
 
 
-def test_a_function_may_be_given_itself_and_an_unknown_name_is_a_sentence(capsys):
+def test_check_takes_a_function_and_suggests_a_name_for_a_typo(capsys):
     def softmax(x, axis=-1):
         raise NotImplementedError
 
@@ -79,14 +80,14 @@ def test_a_function_may_be_given_itself_and_an_unknown_name_is_a_sentence(capsys
     assert caught.value._render_traceback_() == ["autograder: there is no exercise 'sofmax'; did you mean softmax?"]
 
 
-def test_validate_is_told_and_ordinary_work_is_not_stopped(monkeypatch, capsys):
+def test_failed_check_raises_only_in_nbgrader_validate(monkeypatch, capsys):
     check("softmax")
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     with pytest.raises(CheckFailed, match="not started yet"):
         check("softmax")
 
 
-def test_a_messages_text_is_escaped():
+def test_message_is_escaped_as_html():
     def softmax(x, axis=-1):
         raise ValueError("<script>alert(1)</script> `<b>`")
 
@@ -96,7 +97,7 @@ def test_a_messages_text_is_escaped():
     assert "&lt;script&gt;" in page
 
 
-def test_an_error_shows_the_students_own_lines_and_none_of_ours():
+def test_error_shows_the_students_lines_and_none_of_ours():
     names = {"np": np}
     cell = "def helper(x):\n    return x / x.missing\n\ndef softmax(x, axis=-1):\n    return helper(x)\n"
     exec(compile(cell, "<cell>", "exec"), names)
@@ -107,8 +108,8 @@ def test_an_error_shows_the_students_own_lines_and_none_of_ours():
     assert "perform" not in text
 
 
-@pytest.mark.parametrize("name", ["softmax", "attention_scores"])  # the second has a picture, which is asked for first
-def test_the_stop_button_ends_the_whole_check(name):
+@pytest.mark.parametrize("name", ["softmax", "attention_scores"])  # the second begins with a picture
+def test_stop_button_ends_the_whole_check(name):
     calls = []
 
     def endless(*args):
@@ -123,7 +124,7 @@ def test_the_stop_button_ends_the_whole_check(name):
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if PICTURES.get(name) and PICTURES[name].tensors])
-def test_without_pytorch_one_sentence_says_how_to_get_it(name, monkeypatch):
+def test_missing_pytorch_is_one_sentence_with_the_install_command(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     for names in ({}, {name: not_started}):
         verdict = examine(name, names)
@@ -134,17 +135,17 @@ def test_without_pytorch_one_sentence_says_how_to_get_it(name, monkeypatch):
     assert examine("causal_mask", {"causal_mask": lambda length: np.tri(length, dtype=bool)}).passed
 
 
-def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
+def test_suite_with_missing_package_raises_machine_error(tmp_path):
     path = tmp_path / "test_odd.py"
     path.write_text("import no_such_package\n\ndef test_nothing():\n    pass\n")
     with pytest.raises(MachineError, match="no_such_package is not installed here; get it with `pip install no_such"):
         Suite([path])
 
 
-# ---------------------------------------------------------------- the bar
+# ---------------------------------------------------------------- progress bar
 
 
-def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
+def test_progress_bar_counts_exercises_that_pass_now(monkeypatch, capsys):
     monkeypatch.setattr("autograder.student.check._passed", set())
     names = right("split_heads") | {"check": check}
     exec('check("split_heads")', names)
@@ -157,18 +158,7 @@ def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
     assert "1 of 5 exercises of a2" in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------- yours beside what is asked for
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_what_the_example_asks_for_is_what_the_reference_gives(name):
-    example = PICTURES[name]
-    assert example.wanted is not None, "give it `wanted`, so that a student sees what is asked for"
-    verdict = examine(name, right(name))
-    given = np.array(verdict.result.picture.matrices, dtype=float).reshape(example.wanted.shape)
-    assert np.abs(given - example.wanted).max() < ROUNDED
-    assert "differ" not in repr(verdict)
-    assert verdict._repr_html_().count("<svg") == 2 * len(verdict.result.picture.matrices)
+# ---------------------------------------------------------------- pictures of an answer
 
 
 def test_missing_scaling_is_seen_in_the_picture():
@@ -183,21 +173,21 @@ def test_missing_scaling_is_seen_in_the_picture():
     assert rows == [["who", "0.00", "-2.00*", "4.00*", "2.00*"], ["who", "0.00", "-1.41", "2.83", "1.41"]]
 
 
-def test_a_mask_is_drawn_in_yes_and_no_with_its_tokens():
+def test_mask_is_drawn_as_yes_and_no_with_its_tokens():
     page = examine("causal_mask", {"causal_mask": lambda n: np.ones((n, n), dtype=bool)})._repr_html_()
     assert page.count("stroke-dasharray") == 3
-    assert "the: the yes, cat yes, sleeps yes" in page  # aloud
+    assert "the: the yes, cat yes, sleeps yes" in page  # for screen readers
     assert "the: the yes, cat ·, sleeps ·" in page
 
 
 @pytest.mark.parametrize("answer", [None, np.zeros((2, 2)), "text", np.full((3, 3), np.nan)])
-def test_what_is_asked_for_is_shown_whatever_came_back(answer):
+def test_expected_picture_is_shown_for_any_answer(answer):
     verdict = examine("causal_mask", {"causal_mask": lambda n: answer})
     assert "asked for" in repr(verdict)
     assert ("cannot be drawn" in words(verdict)) == (np.shape(answer) != (3, 3))
 
 
-# ---------------------------------------------------------------- heat maps of one's own
+# ---------------------------------------------------------------- heatmap()
 
 
 def test_heatmap_as_text_and_picture():
@@ -216,8 +206,8 @@ def test_heatmap_as_text_and_picture():
     assert "yes" in repr(mask)
 
 
-def test_the_png_beside_the_svg_shows_the_same_squares():
-    """Read back without any library: its size, and the colour in the middle of the squares."""
+def test_png_shows_the_same_squares_as_the_svg():
+    """The PNG is decoded by hand: its size, and the colour in the middle of each square."""
     png = heatmap([[1.0, -1.0, 0.0]], rows=["a"], columns=["b", "c", "d"])._repr_png_()
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = np.frombuffer(png[16:24], ">u4").tolist()
@@ -232,8 +222,8 @@ def test_the_png_beside_the_svg_shows_the_same_squares():
 
 @pytest.mark.parametrize("colour", [INK, BELOW])
 @pytest.mark.parametrize(("theme", "text"), [((255, 255, 255), (33, 33, 33)), ((17, 17, 17), (255, 255, 255))])
-def test_a_number_can_be_read_on_the_deepest_square(colour, theme, text):
-    """A contrast of 4.5 in JupyterLab's light and dark themes and on feedback pages, as in WCAG 2.1, 1.4.3."""
+def test_number_has_enough_contrast_on_the_deepest_square(colour, theme, text):
+    """Contrast is at least 4.5 in JupyterLab's light and dark themes and on feedback pages (WCAG 2.1, 1.4.3)."""
     full = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     square = [DEEPEST * c + (1 - DEEPEST) * below for c, below in zip(full, theme, strict=True)]
 
@@ -249,12 +239,12 @@ def test_a_number_can_be_read_on_the_deepest_square(colour, theme, text):
     ("weights", "labels"),
     [(np.zeros(3), {}), (np.zeros((2, 2)), {"rows": ["a"]}), (np.zeros((2, 2, 2)), {"names": ["one"]})],
 )
-def test_heatmap_says_what_does_not_fit(weights, labels):
+def test_heatmap_rejects_labels_that_do_not_fit(weights, labels):
     with pytest.raises(ValueError, match=r"heatmap draws|labels for|names for"):
         heatmap(weights, **labels)
 
 
-def test_course_finds_exercises_and_names_what_is_wrong(own_course):
+def test_course_finds_exercises_and_reports_missing_points(own_course):
     assert COURSE.of_exercise("softmax").name == "a1_scaled_dot_product"
     notebook = own_course.assignment("a1_scaled_dot_product").notebook
     notebook.write_text(notebook.read_text().replace('"points": 5,', "", 1))

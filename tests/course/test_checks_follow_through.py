@@ -1,4 +1,4 @@
-"""With an earlier exercise undone, deleted, failing or wrong, a later check names it first; nothing else is blamed."""
+"""If an earlier exercise is unwritten, deleted, failing or wrong, `check` of a later one names it first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.selection import one_in
 
 IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
 BODIES = {"undone": "raise NotImplementedError()", "failing": "1 / 0", "wrong": "return a[0]"}
-CALLS = {  # what model answers call, so that a test that looks at nothing is noticed
+CALLS = {  # at least so many calls between model answers, so that the test cannot pass without any
     "a1_scaled_dot_product": 2,
     "a2_causal_masking": 2,
     "a3_heads": 0,
@@ -30,7 +30,7 @@ each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 
 
 def finished(assignment):
-    """A finished notebook's names, what is brought among them."""
+    """The names that a finished notebook defines, with its prerequisites."""
     names = {name: vars(assignment.reference())[name] for name in assignment.prerequisites}
     for name, source in {"imports": IMPORTS, **model_answers(assignment)}.items():
         place = f"<cell of {name}>"
@@ -40,7 +40,7 @@ def finished(assignment):
 
 
 def undoing(name, is_class, how):
-    """Code that defines `name` so that it does not work."""
+    """Code that defines `name` and does not work."""
     if not is_class:
         return f"def {name}(*a, **k):\n    {BODIES[how]}"
     made = f"class {name}(nn.Module):\n    def __init__(self, *a, **k):\n"
@@ -51,7 +51,7 @@ def undoing(name, is_class, how):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "assignment"), one_in(8, CASES), ids=lambda one: getattr(one, "name", one))
-def test_the_first_line_names_the_suspect_and_no_finished_cell_is_called_not_started(assignment, how):
+def test_first_line_names_the_broken_callee(assignment, how):
     exercises = [exercise.name for exercise in assignment.exercises]
     met = 0
     for name in [*assignment.prerequisites, *exercises]:
