@@ -1,4 +1,4 @@
-"""The small model of a9: what it reads and how, what its heads have become, and the command that makes such a model."""
+"""The small trained model of a9: its forward pass, its heads, its training history, and the command that trains it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def model():
 
 
 def loss(model, change=None):
-    """The mean loss of new words, and of words that have come before."""
+    """The mean loss on new words, and on repeated words."""
     losses = copycat.losses(model.read(IDS, change).logits, IDS)
     return losses[:, : PERIOD - 1].mean(), losses[:, PERIOD:].mean()
 
 
-# ---------------------------------------------------------------- reading
+# ---------------------------------------------------------------- forward pass
 
 
-def test_it_reads_as_assignment_4_does(model):
+def test_forward_pass_matches_attention_of_assignment_4(model):
     reading = model.read(IDS[:3])
     x = model.embedding[IDS[:3]] + model.positions[: 2 * PERIOD]
     causal = np.tri(2 * PERIOD, dtype=bool)
@@ -50,7 +50,7 @@ def test_it_reads_as_assignment_4_does(model):
     np.testing.assert_allclose(reading.logits, x @ model.unembedding, atol=1e-9)
 
 
-def test_a_change_is_what_the_model_goes_on_with(model):
+def test_changed_heads_are_used_by_later_layers(model):
     plain = model.read(IDS)
     patched = model.read(IDS, lambda layer, found: 0 * found if layer == 0 else found)
     assert not patched.found[0].any()
@@ -61,16 +61,16 @@ def test_a_change_is_what_the_model_goes_on_with(model):
         model.read(IDS, lambda layer, found: found[:, :1])
 
 
-# ---------------------------------------------------------------- what the notebook says of it
+# ---------------------------------------------------------------- claims of the notebook
 
 
-def test_it_guesses_the_first_round_and_knows_the_second(model):
+def test_model_guesses_new_words_and_knows_repeated_ones(model):
     first, again = loss(model)
     assert abs(first - math.log(32)) < 0.15
     assert again < 0.05
 
 
-def test_each_of_two_heads_stands_out(model):
+def test_previous_token_and_induction_head_stand_out(model):
     reading = model.read(IDS)
     weights = [layer.mean(axis=0) for layer in reading.weights]
     previous = np.stack([A9.previous_token_score(w) for w in weights])
@@ -82,7 +82,7 @@ def test_each_of_two_heads_stands_out(model):
         assert others.max() < most
 
 
-def test_without_either_of_them_it_knows_nothing_and_without_another_it_does(model):
+def test_only_these_two_heads_are_needed(model):
     for layer in range(2):
         for head in range(model.num_heads):
             _, again = loss(model, lambda at, found, layer=layer, head=head: (
@@ -90,7 +90,7 @@ def test_without_either_of_them_it_knows_nothing_and_without_another_it_does(mod
             assert (again > 3) == ((layer, head) in (PREVIOUS, INDUCTION)), (layer, head, again)
 
 
-def test_one_carries_who_and_the_other_where(model):
+def test_patching_shows_which_words_each_head_carries(model):
     text = "mira oslo hugo lima nora cairo juno delhi hugo"
     who = copycat.encode("mira oslo nora lima hugo cairo juno delhi hugo")
     where = copycat.encode("mira oslo hugo cairo nora lima juno delhi hugo")
@@ -113,7 +113,7 @@ def test_one_carries_who_and_the_other_where(model):
     assert [round(moved(other, *INDUCTION, 8), 1) for other in (who, where)] == [1.0, 1.0]
 
 
-def test_circuits_tell_what_it_copies_and_what_it_looks_for(model):
+def test_circuits_show_copying_and_prefix_matching(model):
     E, U, h = model.embedding, model.unembedding, model.num_heads
     says = E @ A9.ov_circuit(model.W_V[1], model.W_O[1], h) @ U
     notes = E @ A9.ov_circuit(model.W_V[0], model.W_O[0], h)[PREVIOUS[1]]
@@ -124,7 +124,7 @@ def test_circuits_tell_what_it_copies_and_what_it_looks_for(model):
         assert not (np.delete(circuit, INDUCTION[1], axis=0).argmax(axis=-1) == own).mean() > 0.3
 
 
-def test_its_history_tells_of_a_cliff_at_which_both_heads_appear():
+def test_history_shows_loss_fall_when_both_heads_appear():
     past = copycat.history()
     wide = 2 * copycat.NUM_HEADS
     assert past.previous.shape == past.induction.shape == (len(past.steps), wide)
@@ -137,7 +137,7 @@ def test_its_history_tells_of_a_cliff_at_which_both_heads_appear():
         assert own[after] > 0.4
 
 
-def test_the_notebooks_slider_shows_the_fall_and_both_heads_appear():
+def test_slider_shows_the_loss_before_and_after_the_fall():
     cells = {cell["id"]: cell["source"] for cell in nbformat.read(A9_NOTEBOOK, as_version=4).cells}
     shown: list = []
     layers, heads = range(2), range(copycat.NUM_HEADS)
@@ -154,12 +154,12 @@ def test_the_notebooks_slider_shows_the_fall_and_both_heads_appear():
     assert slider._repr_html_().count("<svg") >= 4
 
 
-# ---------------------------------------------------------------- making it
+# ---------------------------------------------------------------- training
 
 
 @pytest.mark.catalogue
-def test_the_command_makes_a_model_as_good(tmp_path):
-    """A quarter of the steps, to be quick; the heads are those of the whole, if not yet as sure."""
+def test_command_trains_such_a_model(tmp_path):
+    """With a quarter of the steps, to be quick: the same heads, less distinct."""
     to = tmp_path / "short.safetensors"
     command = [sys.executable, "-m", "attention_course.helpers.copycat_training", "--steps", "400", "--to", to]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -177,8 +177,8 @@ def test_the_command_makes_a_model_as_good(tmp_path):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_with_one_pace_for_all_heads_share_the_work_and_with_their_own_one_does_it():
-    """What section 7 of the notebook trains, and says of it."""
+def test_one_learning_rate_for_all_spreads_the_work_over_heads():
+    """Section 7 of the notebook: with its own learning rates, a single head does the work."""
     cells = {cell["id"]: cell["source"] for cell in nbformat.read(A9_NOTEBOOK, as_version=4).cells}
     printed: list[str] = []
     names = {"copycat": copycat, "np": np, "grading": False, "ids": copycat.texts(200, PERIOD)}

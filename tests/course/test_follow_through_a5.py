@@ -1,4 +1,4 @@
-"""Follow-through in the transformer decoder: an early mistake, here or in what was brought, is paid for once."""
+"""Follow-through in the transformer decoder: students pay once for a mistake in an earlier exercise or assignment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def marker(sandbox):
 
 
 def attention(**changes):
-    """The attention of a4's model answer with some of its text replaced."""
+    """The attention of a4's model answer, with some of its text replaced."""
     code = model_answers(A4)["MultiHeadAttention"]
     for old, new in changes.values():
         assert old in code
@@ -36,7 +36,7 @@ BROUGHT = {
     "bias left on": attention(a=("bias=False", "bias=True")),
     "other names": attention(a=("W_Q", "query_layer")),
     "mask ignored": attention(a=("mask=None):\n", "mask=None):\n        mask = None\n")),
-    "output alone": attention(a=("self.W_O(heads.flatten(-2)), weights", "self.W_O(heads.flatten(-2))")),
+    "only the output": attention(a=("self.W_O(heads.flatten(-2)), weights", "self.W_O(heads.flatten(-2))")),
     "undone": UNDONE,
     "not there": "",
 }
@@ -49,13 +49,13 @@ def marked(marker, prerequisites, answers):
 
 
 @pytest.mark.parametrize("prerequisites", one_in(8, BROUGHT.values(), first=1), ids=BROUGHT.keys())
-def test_what_is_brought_costs_nothing_here(marker, prerequisites):
+def test_mistake_in_prerequisite_costs_nothing(marker, prerequisites):
     for result in marked(marker, prerequisites, model_answers(A5)).values():
         assert result.score == result.max_score, [(t.name, t.message) for t in result.tests if t.state != "passed"]
 
 
 def block(*changes):
-    """The model answer's block with some of its text replaced."""
+    """The block of the model answer, with some of its text replaced."""
     code = model_answers(A5)["DecoderBlock"]
     for old, new in changes:
         assert old in code
@@ -77,7 +77,7 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("name", one_in(4, BLOCKS))
-def test_a_mistake_in_the_block_costs_the_block_alone(marker, name):
+def test_mistake_in_block_costs_only_the_block(marker, name):
     found = marked(marker, BROUGHT["own"], model_answers(A5) | {"DecoderBlock": BLOCKS[name]})
     wrong = found.pop("DecoderBlock")
     assert wrong.diagnosis == name
@@ -86,7 +86,7 @@ def test_a_mistake_in_the_block_costs_the_block_alone(marker, name):
     assert "DecoderBlock" in found["TransformerDecoder"].with_reference
 
 
-def test_everything_before_it_wrong_and_the_decoder_right(marker):
+def test_decoder_gets_full_marks_if_all_earlier_code_is_wrong(marker):
     answers = (
         model_answers(A5) | mistake(A5, "base-1000") | {"DecoderBlock": "class DecoderBlock(nn.Module):\n    pass"}
     )
@@ -97,7 +97,7 @@ def test_everything_before_it_wrong_and_the_decoder_right(marker):
     assert decoder.score == decoder.max_score, [(t.name, t.message) for t in decoder.tests if t.state != "passed"]
 
 
-def test_a_decoder_that_hands_on_to_the_block_alone_earns_nothing(marker):
+def test_decoder_that_only_calls_the_block_earns_almost_nothing(marker):
     answers = model_answers(A5) | {
         "TransformerDecoder": "class TransformerDecoder(nn.Module):\n    def __init__(self, *a):\n"
         "        super().__init__()\n        self.block = DecoderBlock(12, 3, 48)\n"

@@ -1,6 +1,6 @@
 """An answer that passes all visible tests of an exercise gets at least nine tenths of its points in grading.
 
-And an answer that gets full marks in grading is not red in the notebook.
+And an answer that gets full marks in grading passes all visible tests.
 
     python -m tests.course.test_green_means_done a4 [EXERCISE ...]
 
@@ -27,24 +27,24 @@ each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment:
 
 
 def answers(assignment: Assignment) -> Iterator[tuple[str, str, object]]:
-    """Every collected answer: what it is, its exercise and its code."""
+    """Every collected answer: its description, its exercise and its code."""
     for source in SOURCES:
         for wrong in wrong_code_of(assignment, source):
             yield str(wrong), wrong.exercise, wrong.made(assignment)
     for mistake in read_catalogue(assignment.mistakes):
         yield f"known mistake {mistake.name}", mistake.exercise, mistake.code
-    for other, way in CASES:
+    for other, answer in CASES:
         if other is assignment:
-            yield f"accepted {way.name}", way.exercise, way.code
+            yield f"accepted {answer.name}", answer.exercise, answer.code
 
 
 def broken_promises(assignment: Assignment, found: list[tuple[str, str, object]]) -> Iterator[str]:
-    """What is green and gets less than promised, and what is red and gets full marks."""
+    """Answers that pass `check` with less than the promised marks, or fail it with full marks."""
     for what, exercise, code in found:
         result = judged_alone(assignment, exercise_of(assignment, exercise), code, names_causes=False)
         share = result.score / result.max_score
         if PROMISED <= share < 1:
-            continue  # neither promise says anything about it
+            continue  # neither promise applies
         green = checked(assignment, exercise, code).passed
         if green and share < PROMISED:
             lost = ", ".join(test.name for test in result.tests if test.state != "passed")
@@ -56,7 +56,7 @@ def broken_promises(assignment: Assignment, found: list[tuple[str, str, object]]
 @pytest.mark.slow
 @pytest.mark.catalogue
 @each
-def test_of_all_answers(assignment: Assignment) -> None:
+def test_check_and_marks_agree_on_all_answers(assignment: Assignment) -> None:
     assert not list(broken_promises(assignment, [*answers(assignment)]))
 
 

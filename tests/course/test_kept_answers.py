@@ -1,4 +1,4 @@
-"""An answer that is kept for all calls with arguments of the same sizes loses marks, and says so before grading."""
+"""Code that caches its answer by the sizes of its arguments loses marks, and `check` shows it before grading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.helpers.in_process import ASSIGNMENTS, judged_alone
 from tests.helpers.selection import one_in
 
 PROMISED = 0.9
-# Their arguments are numbers, so calls with the same arguments have the same answer.
+# Their arguments are numbers, so a cached answer is correct.
 NUMBERS_ONLY = {
     "causal_mask",
     "projection_shapes",
@@ -31,27 +31,27 @@ EXERCISES = [
 
 
 def size(value):
-    """What a kept answer is looked up by; a layer or a model counts as any other."""
+    """The part of the cache key for one argument; all callables count as equal."""
     if callable(value):
-        return "to be called"
+        return "callable"
     if hasattr(value, "shape"):
         return tuple(value.shape), str(value.dtype)
     return (type(value), len(value)) if isinstance(value, list | tuple) else value
 
 
-def keeping(function):
-    """`function`, which gives its first answer to all arguments of the same sizes; a method's object keeps them."""
-    signature, kept = inspect.signature(function), {}
+def cached_by_size(function):
+    """`function` with its first answer for all arguments of the same sizes; a method caches in its object."""
+    signature, cache = inspect.signature(function), {}
 
     @functools.wraps(function)
     def first_answer(*args, **kwargs):
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        mine = vars(args[0]).setdefault("kept", {}) if "self" in signature.parameters else kept
+        answers = vars(args[0]).setdefault("cache", {}) if "self" in signature.parameters else cache
         key = tuple(size(value) for name, value in given.arguments.items() if name != "self")
-        if key not in mine:
-            mine[key] = function(*args, **kwargs)
-        return mine[key]
+        if key not in answers:
+            answers[key] = function(*args, **kwargs)
+        return answers[key]
 
     return first_answer
 
@@ -60,9 +60,12 @@ def keeping(function):
 @pytest.mark.parametrize(
     ("assignment", "exercise"), one_in(5, EXERCISES), ids=[exercise.name for _, exercise in EXERCISES]
 )
-def test_it_loses_marks_and_is_red_if_they_are_many(assignment, exercise):
+def test_cached_answer_loses_marks_and_fails_check_if_many(assignment, exercise):
     code = vars(assignment.reference())[exercise.name]
-    code = type(exercise.name, (code,), {"forward": keeping(code.forward)}) if inspect.isclass(code) else keeping(code)
+    if inspect.isclass(code):
+        code = type(exercise.name, (code,), {"forward": cached_by_size(code.forward)})
+    else:
+        code = cached_by_size(code)
     result = judged_alone(assignment, exercise, code, names_causes=False)
     assert result.score < result.max_score
     assert result.score >= PROMISED * result.max_score or not checked(assignment, exercise.name, code).passed

@@ -1,4 +1,4 @@
-"""Modules are asked in `eval()` and in `train()`, and one of them as it is made."""
+"""Modules are tested in `eval()` and in `train()` mode, and with their initial weights."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def solution(name):
     return getattr(COURSE.of_exercise(name).reference(), name)
 
 
-def made_with(change, name="MultiHeadAttention"):
-    """The solution with parameters that begin otherwise."""
+def initialised(change, name):
+    """The solution, with `change` applied to its initial weights."""
     right = solution(name)
 
     def begin(self, *args, **kwargs):
@@ -32,8 +32,8 @@ def made_with(change, name="MultiHeadAttention"):
     return type(name, (right,), {"__init__": begin})
 
 
-def of_all(fill):
-    """Of all matrices; vectors begin as they do."""
+def every_matrix(fill):
+    """A change that fills every matrix; vectors keep their initial values."""
 
     def change(module):
         for parameter in module.parameters():
@@ -43,8 +43,8 @@ def of_all(fill):
     return change
 
 
-def tied_from_the_fourth(module):
-    """Where there are more than three heads, the last ones begin as the third."""
+def equal_from_third_head(module):
+    """All heads after the third start with its weights."""
     for layer in (module.W_Q, module.W_K, module.W_V, module.W_O):
         rows = layer.weight.detach() if layer is not module.W_O else layer.weight.detach().T
         heads = rows.unflatten(0, (module.num_heads, -1))
@@ -57,50 +57,45 @@ def failed(code):
     return {test.name: test.message for test in result.tests if test.state == "failed"}
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (of_all(nn.init.zeros_), "no parameter has a gradient"),
-        (of_all(lambda p: nn.init.constant_(p, 0.5)), "heads 0 and 1 are alike"),
-        (tied_from_the_fourth, "heads 2 and 3 are alike"),
-        (of_all(lambda p: nn.init.normal_(p, std=50)), "above 100"),
-        (lambda module: module.half(), "dtype"),
-    ],
-    ids=["zero", "one-number", "tied", "huge", "half-precision"],
-)
-def test_weights_that_cannot_learn_are_told(change, told):
-    found = failed(made_with(change))
-    assert list(found) == ["test_as_made"]
-    assert told in found["test_as_made"]
-
-
-@pytest.mark.parametrize("name", ["W_Q", "W_O"])
-def test_a_single_matrix_may_begin_at_zero(name):
-    assert not failed(made_with(lambda module: nn.init.zeros_(getattr(module, name).weight)))
-
-
-def output_of_zeros(module):
+def zero_output(module):
     nn.init.zeros_(module.output.weight)
 
 
-def output_of_zeros_and_one_number_elsewhere(module):
-    of_all(lambda p: nn.init.constant_(p, 0.5))(module.blocks)
-    output_of_zeros(module)
+def equal_blocks_and_zero_output(module):
+    every_matrix(lambda p: nn.init.constant_(p, 0.5))(module.blocks)
+    zero_output(module)
 
 
-def test_the_last_layer_of_a_decoder_may_begin_at_zero():
-    assert not failed(made_with(output_of_zeros, "TransformerDecoder"))
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("MultiHeadAttention", every_matrix(nn.init.zeros_), "no parameter has a gradient"),
+        ("MultiHeadAttention", every_matrix(lambda p: nn.init.constant_(p, 0.5)), "heads 0 and 1 are alike"),
+        ("MultiHeadAttention", equal_from_third_head, "heads 2 and 3 are alike"),
+        ("MultiHeadAttention", every_matrix(lambda p: nn.init.normal_(p, std=50)), "above 100"),
+        ("MultiHeadAttention", lambda module: module.half(), "dtype"),
+        ("TransformerDecoder", equal_blocks_and_zero_output, "heads 0 and 1 are alike"),
+    ],
+    ids=["zero", "constant", "equal heads", "huge", "half precision", "equal heads below a zero output"],
+)
+def test_initial_weights_that_cannot_learn_lose_one_test(name, change, reason):
+    found = failed(initialised(change, name))
+    assert list(found) == ["test_as_made"]
+    assert reason in found["test_as_made"]
 
 
-def test_a_last_layer_of_zeros_hides_no_heads_that_are_alike():
-    found = failed(made_with(output_of_zeros_and_one_number_elsewhere, "TransformerDecoder"))
-    assert "heads 0 and 1 are alike" in found["test_as_made"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("gain", [0.5, 1, 2**0.5])
-def test_no_text_asks_for_a_gain(gain):
-    assert not failed(made_with(of_all(lambda p: nn.init.xavier_uniform_(p, gain))))
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("MultiHeadAttention", lambda module: nn.init.zeros_(module.W_Q.weight)),
+        ("MultiHeadAttention", lambda module: nn.init.zeros_(module.W_O.weight)),
+        ("TransformerDecoder", zero_output),
+        *(("MultiHeadAttention", every_matrix(lambda p, g=g: nn.init.xavier_uniform_(p, g))) for g in (0.5, 1, 2**0.5)),
+    ],
+    ids=["zero W_Q", "zero W_O", "zero output layer", "gain 0.5", "gain 1", "gain 1.4"],
+)
+def test_other_initial_weights_pass(name, change):
+    assert not failed(initialised(change, name))
 
 
 class DecoderBlock(BLOCK):
@@ -111,14 +106,14 @@ class DecoderBlock(BLOCK):
 ON = "a dropout is on"
 
 
-def test_a_dropout_costs_one_test_which_says_what_is_wrong():
+def test_dropout_in_train_mode_costs_one_test():
     found = failed(DecoderBlock)
     assert list(found) == ["test_real_sizes"]
     assert ON in found["test_real_sizes"]
 
 
 def always_dropping(name):
-    """The solution, with a dropout that nobody turns off."""
+    """The solution, with a dropout that is on even in `eval()`."""
     right = solution(name)
 
     def drop(value):
@@ -134,18 +129,18 @@ def always_dropping(name):
 @pytest.mark.parametrize(
     "name", one_in(3, [*MODULES, "torch_scaled_dot_product_attention", "torch_masked_attention", "cross_attention"])
 )
-def test_a_dropout_that_is_always_on_has_one_price_and_one_sentence(name):
+def test_dropout_in_eval_mode_costs_the_same_everywhere(name):
     assignment = COURSE.of_exercise(name)
-    torch.manual_seed(0)  # what is dropped decides which of the small answers are wrong
+    torch.manual_seed(0)  # the seed decides which of the small results are wrong
     result = judged_alone(assignment, exercise_of(assignment, name), always_dropping(name))
-    told = [test.message for test in result.tests if test.state == "failed"]
+    first, *others = [test.message for test in result.tests if test.state == "failed"]
     assert result.diagnosis == "dropout"
     assert 0.2 <= 1 - result.score / result.max_score <= 0.25
-    assert ON in told[0]
-    assert all("For the reason given above" in message for message in told[1:])
+    assert ON in first
+    assert all("For the reason given above" in message for message in others)
 
 
-def test_a_mask_that_is_dropped_in_one_mode_loses_marks():
+def test_mask_ignored_in_one_mode_loses_marks():
     for mode in (True, False):
 
         class MultiHeadAttention(ATTENTION):
@@ -157,7 +152,7 @@ def test_a_mask_that_is_dropped_in_one_mode_loses_marks():
         assert ("test_values_with_a_mask" in found) is mode
 
 
-def test_a_message_says_that_a_module_was_in_eval():
+def test_message_shows_the_call_in_eval_mode():
     class MultiHeadAttention(ATTENTION):
         def forward(self, x, mask=None):
             output, weights = super().forward(x, mask)

@@ -1,4 +1,4 @@
-"""The table of all scores is found in the sandbox, whichever process holds it; code without one gets full marks."""
+"""Code that holds the whole score matrix fails the memory test, in NumPy or PyTorch; other code gets full marks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.in_process import COURSE, exercise_of, material
 
 A8 = COURSE.assignment("a8_modern_attention")
 NAME = "online_softmax_attention"
-BEGINS = "import math\nimport numpy as np\nimport torch\n"
+IMPORTS = "import math\nimport numpy as np\nimport torch\n"
 TABLES = {
     "NumPy's memory": """
         scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
@@ -33,16 +33,21 @@ TABLES = {
         return exps / exps.sum(axis=-1, keepdims=True) @ V
     """,
 }
-# Steps of one's own, and states that are merged in the end.
+# Answers that do not use `online_softmax_step`.
 WITHOUT = {
-    way.name: BEGINS + inspect.getsource(way.code).partition("\n")[2]
-    for _, way in CASES
-    if way.exercise == NAME and "online_softmax_step" not in inspect.getsource(way.code)
+    answer.name: IMPORTS + inspect.getsource(answer.code).partition("\n")[2]
+    for _, answer in CASES
+    if answer.exercise == NAME and "online_softmax_step" not in inspect.getsource(answer.code)
 }
 
 
+def attention(lines):
+    """The code of a notebook that has only this function body."""
+    return f"{IMPORTS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"
+
+
 def failed(sandbox, code):
-    """Tests of the exercise that a notebook of this code alone fails."""
+    """The hidden tests that a notebook with this code fails."""
     with sandbox.open([code]) as notebook:
         (result,) = judge(replace(material(A8), hypotheses=None), notebook, [exercise_of(A8, NAME)])
     return [test.name for test in result.tests if test.state != "passed"]
@@ -50,15 +55,14 @@ def failed(sandbox, code):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", TABLES.values(), ids=TABLES)
-def test_a_table_costs_its_test_alone(sandbox, lines):
-    code = f"{BEGINS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"
-    assert failed(sandbox, code) == ["test_no_table"]
+def test_score_matrix_costs_only_the_memory_test(sandbox, lines):
+    assert failed(sandbox, attention(lines)) == ["test_no_table"]
 
 
 @pytest.mark.slow
 @pytest.mark.catalogue
-def test_a_table_is_not_taken_for_code_that_stops_at_a_size(sandbox):
-    """Its numbers are right; only the test of memory asks for a size as large."""
+def test_score_matrix_is_not_diagnosed_as_a_size_limit(sandbox):
+    """Its numbers are right; only the memory test uses inputs as large."""
     lines = """
         scores = np.empty((*Q.shape[:-1], K.shape[-2]), Q.dtype)
         for i in range(0, Q.shape[-2], 32):
@@ -67,8 +71,7 @@ def test_a_table_is_not_taken_for_code_that_stops_at_a_size(sandbox):
         np.exp(scores, out=scores)
         return scores @ V / scores.sum(-1, keepdims=True)
     """
-    code = f"{BEGINS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"
-    with sandbox.open([code]) as notebook:
+    with sandbox.open([attention(lines)]) as notebook:
         (result,) = judge(material(A8), notebook, [exercise_of(A8, NAME)])
     assert [test.name for test in result.tests if test.state != "passed"] == ["test_no_table"]
     assert result.diagnosis != "right-up-to-a-size"
@@ -76,5 +79,5 @@ def test_a_table_is_not_taken_for_code_that_stops_at_a_size(sandbox):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", WITHOUT.values(), ids=WITHOUT)
-def test_who_holds_no_table_gets_full_marks(sandbox, code):
+def test_code_without_score_matrix_gets_full_marks(sandbox, code):
     assert failed(sandbox, code) == []

@@ -1,4 +1,4 @@
-"""What students read between the exercises: where a notebook begins and ends, one idea a cell, and every term once."""
+"""The text of notebooks: how they begin and end, short cells and sentences, and terms that are explained once."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import pytest
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
 
-LONGEST = 270  # words of a cell; the first one, with the list of exercises, may have more
-HELP = 88  # characters
+CELL_WORDS = 270  # the first cell, with the list of exercises, may have more
+HELP_WIDTH = 88  # characters in a line of JupyterLab's help
+SENTENCE_WORDS = 38  # tables and formulas are not counted
 BOLD = re.compile(r"\*\*([^*]+)\*\*")
 
 
 def texts(assignment):
-    """The Markdown cells that are not a written answer, in order."""
+    """The Markdown cells without written answers, in order."""
     cells = nbformat.read(assignment.notebook, as_version=4).cells
     return [cell.source for cell in cells if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata]
 
 
 def terms():
-    """Each term of the page, and the assignment that it names."""
+    """Each term in docs/terms.md with its assignment."""
     rows = re.findall(
         r"^\| ([^|]+) \| (a\d) \|", (ROOT / "docs" / "terms.md").read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -31,7 +32,7 @@ def terms():
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
-def test_a_notebook_says_what_it_takes_and_what_one_can_do_after_it(assignment):
+def test_notebook_states_time_difficulty_and_goals(assignment):
     first, *_, last = texts(assignment)
     assert re.search(
         r"\*\*Time:\*\* about \d+ minutes.*\*\*Difficulty:\*\* [●○]{3}.*\*\*Builds on:\*\* \w", first, re.DOTALL
@@ -40,13 +41,13 @@ def test_a_notebook_says_what_it_takes_and_what_one_can_do_after_it(assignment):
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
-def test_a_cell_holds_one_idea(assignment):
+def test_cells_are_short_and_have_one_heading(assignment):
     for text in texts(assignment)[1:]:
-        assert len(text.split()) <= LONGEST, text
+        assert len(text.split()) <= CELL_WORDS, text
         assert not re.search(r"\n#+ ", text), text
 
 
-def test_each_term_is_bold_once_and_where_the_page_says():
+def test_term_is_bold_once_in_its_assignment():
     assert len(terms()) > 15
     bold = [(word.lower(), a.name[:2]) for a in ASSIGNMENTS for text in texts(a) for word in BOLD.findall(text)]
     for term, assignment in terms():
@@ -54,37 +55,33 @@ def test_each_term_is_bold_once_and_where_the_page_says():
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
-def test_a_docstring_of_a_stub_fits_the_help_of_jupyterlab(assignment):
-    """It has room for so many characters a line, and breaks what is longer anywhere."""
+def test_stub_docstrings_fit_jupyterlabs_help(assignment):
     released = ROOT / "assignments" / assignment.name / assignment.notebook.name
     cells = [cell for cell in nbformat.read(released, as_version=4).cells if cell.get("metadata", {}).get("nbgrader")]
     trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code" and "def " in cell.source]
     kinds = ast.FunctionDef | ast.ClassDef
     docs = [ast.get_docstring(node) or "" for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
     assert sum(map(bool, docs)) >= len(assignment.exercises)
-    assert [line for text in docs for line in text.splitlines() if len(line) > HELP] == []
-
-
-SENTENCE = 38  # words of a sentence; in a table or a formula nothing counts
+    assert [line for text in docs for line in text.splitlines() if len(line) > HELP_WIDTH] == []
 
 
 def sentences(text):
-    """The sentences of a cell, and parts of them that a colon or a semicolon ends."""
+    """The sentences of a cell, split at colons and semicolons, too."""
     text = re.sub(r"```.*?```|\$\$.*?\$\$|^\|.*$", "\n\n", text, flags=re.DOTALL | re.MULTILINE)
     paragraphs = re.split(r"\n\s*\n|\n(?=\d+\. |- |#)", re.sub(r"\]\([^)]*\)", "]", text))
     return [one for part in paragraphs for one in re.split(r"(?<=[.!?:;])[*\"”)]*\s+", part.strip())]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
-def test_a_sentence_is_read_once(assignment):
+def test_sentences_are_short(assignment):
     for text in texts(assignment):
         for sentence in sentences(text):
-            assert len(sentence.split()) <= SENTENCE, sentence
+            assert len(sentence.split()) <= SENTENCE_WORDS, sentence
 
 
 @pytest.mark.parametrize("term", [term for term, _ in terms()])
-def test_a_term_is_first_read_where_it_is_explained(term):
-    """Read from the first notebook to the last, no cell has the word before the one that has it in bold."""
+def test_term_is_explained_where_it_first_occurs(term):
+    """From the first notebook to the last, the first cell with the term has it in bold."""
     word = re.compile(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])".replace(r"\ ", r"\s+"), re.IGNORECASE)
     cells = [text for assignment in ASSIGNMENTS for text in texts(assignment)]
     first = next(cell for cell in cells if word.search(re.sub(r"`[^`]*`", "", cell)))
@@ -92,7 +89,7 @@ def test_a_term_is_first_read_where_it_is_explained(term):
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
-def test_the_page_of_notebooks_says_what_a_notebook_says(assignment):
+def test_notebooks_page_repeats_title_time_and_difficulty(assignment):
     first = texts(assignment)[0]
     page = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
     minutes, level = re.search(r"about (\d+) minutes.*?([●○]{3})", first, re.DOTALL).groups()

@@ -1,4 +1,4 @@
-"""Model answers in odd forms: each is graded, soon, and none that is another answer gets full marks."""
+"""Model answers in odd forms are graded in time, and a form with other values does not get full marks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.helpers.in_process import ASSIGNMENTS, judged_alone, reference_of
 from tests.helpers.sandboxes import Marker
 
 SECONDS = 5
-# What comes back in place of the model answer `v`. Where a form does not apply, `v` does.
+# What is returned instead of the model answer `v`; `v` itself where the form does not apply.
 FORMS = {
     "float": "v.float() if tensor and v.dtype == torch.bool else v.astype(float) if array and v.dtype == bool else v",
     "object": "v.astype(object) if array else v",
@@ -58,7 +58,7 @@ FORMS = {
     "bytes": "np.asarray(v).astype('float32').tobytes() if array else v",
     "class": "type('Odd', (), {'__repr__': lambda self: 1})()",
 }
-# What comes back here has no axes to cut, or cannot be multiplied.
+# Their results have no axes, or cannot be multiplied.
 NO_ARRAYS = {"projection_shapes", "training_example", "summary_loss", "next_token", "greedy_summary", "ablate"} | {
     "translation_test",
     "cache_bytes",
@@ -106,14 +106,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("assignment", "exercise", "form"), CASES)
-def test_it_is_judged_soon(assignment, exercise, form):
+def test_odd_form_is_graded_in_time(assignment, exercise, form):
     code = in_form(reference_of(assignment, exercise), form)
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = judged_alone(assignment, exercise, code)
     assert not result.not_produced
-    assert time.process_time() - began < 2 * SECONDS  # here nothing limits the diagnosis
+    assert time.process_time() - began < 2 * SECONDS  # no limit on the diagnosis applies here
     assert not any("Please tell your instructor" in test.message for test in result.tests)
 
 
@@ -127,7 +127,7 @@ def test_it_is_judged_soon(assignment, exercise, form):
         for marks in [[] if (place == 0 and number % 7 == 0) else [pytest.mark.catalogue]]
     ],
 )
-def test_a_notebook_full_of_it_is_graded(sandbox, assignment, form):
+def test_notebook_with_odd_forms_is_graded(sandbox, assignment, form):
     cells = [helper(form), *model_answers(assignment).values()]
     for exercise in assignment.exercises:
         wrapped = f"_odd_class({exercise.name})" if exercise.name[0].isupper() else f"_oddly({exercise.name})"

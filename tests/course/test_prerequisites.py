@@ -1,4 +1,4 @@
-"""What students bring from an earlier assignment costs no marks: forgotten, undone, or wrong."""
+"""Code copied from an earlier assignment costs no marks if it is missing, unwritten or wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IMPORTS = "import math\nimport numpy as np, torch\nimport torch.nn as nn\nimport
 
 
 def stubs(assignment):
-    """The released cells for what is brought, untouched."""
+    """The released cells for code from earlier assignments."""
     path = COURSE.root / "assignments" / assignment.name / assignment.notebook.name
     cells = nbformat.read(path, as_version=4).cells
     found = [cell.source for cell in cells if grade_id(cell).startswith(PREREQUISITE)]
@@ -28,27 +28,27 @@ def stubs(assignment):
 
 
 def cases():
-    """Each assignment with each thing that may have been brought; in `make test` one of them, in turn."""
+    """Each assignment with each state of its prerequisites; `make test` takes one of them, in turn."""
     for number, assignment in enumerate(BRINGING):
-        for turn, what in enumerate(("undone", "forgotten", "wrong")):
+        for turn, state in enumerate(("unwritten", "missing", "wrong")):
             marks = REST if (number + turn) % 3 else []
-            yield pytest.param(assignment, what, marks=marks, id=f"{assignment.name}-{what}")
+            yield pytest.param(assignment, state, marks=marks, id=f"{assignment.name}-{state}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("assignment", "what"), [*cases()])
-def test_full_marks_whatever_was_brought(assignment, what, sandbox):
+@pytest.mark.parametrize(("assignment", "state"), [*cases()])
+def test_full_marks_for_any_prerequisites(assignment, state, sandbox):
     prerequisites = {
-        "undone": stubs(assignment),
-        "forgotten": [],
+        "unwritten": stubs(assignment),
+        "missing": [],
         "wrong": [f"{name} = None" for name in assignment.prerequisites],
-    }[what]
+    }[state]
     with Marker(assignment, sandbox) as marker:
         report, _ = marker.mark_cells("x", [IMPORTS, *prerequisites, *model_answers(assignment).values()])
     assert {e.name: e.score for e in report.exercises} == {e.name: e.max_score for e in report.exercises}
 
 
-# What is left to write, where one's earlier work is brought.
+# Short answers that call code from earlier assignments.
 SHORT = """
 def output_projection(heads, W_O):
     return concat_heads(heads) @ W_O
@@ -90,7 +90,7 @@ def ov_circuit(W_V, W_O, num_heads):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("function", ast.parse(SHORT).body, ids=lambda function: function.name)
-def test_with_earlier_work_brought_only_what_is_new_is_left_to_write(function):
+def test_short_answer_can_use_earlier_code(function):
     code, name = ast.unparse(function), function.name
     assignment = next(one for one in BRINGING if name in [exercise.name for exercise in one.exercises])
     names = dict(vars(assignment.reference()))

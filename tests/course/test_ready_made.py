@@ -1,4 +1,4 @@
-"""A call of a ready-made function: what the check in the notebook says, grading says in the same words."""
+"""`check` and grading report the call of a ready-made function in the same words."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_check_names_ready_made_convolution(source, name):
     assert not found.passed
     assert all(test.state == "failed" for test in found.result.tests)
     assert READY_MADE.format(name=name) in found.result.tests[0].message
-    assert "noting" not in repr(names["np"].convolve)  # the original is there again
+    assert "noting" not in repr(names["np"].convolve)  # the original function is back
 
 
 def test_grading_names_ready_made_convolution_in_the_same_words():
@@ -64,7 +64,7 @@ def test_grading_names_ready_made_convolution_in_the_same_words():
     assert READY_MADE.format(name="conv1d") in graded.tests[0].message
 
 
-def test_mention_without_a_call_is_noted_and_costs_nothing():
+def test_mention_without_a_call_is_found_in_the_source():
     source = "def softmax(x):\n    # F.softmax does the same\n    return stable(x) if x.size else F.softmax(x)"
     assert mentions(["import numpy as np", source], "softmax", ["scipy.special.softmax", "softmax"]) == ("softmax",)
     assert mentions([source.replace("F.softmax(x)", "0")], "softmax", ["softmax"]) == ()

@@ -1,4 +1,4 @@
-"""Real text: the novel, its tokens, the small decoder that has read it, and what notebooks do and say with them."""
+"""The novel, its tokens, the small decoder trained on it, and what the notebooks do and claim with them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SENTENCE = "Elizabeth smiled at Mr. Darcy."
 
 
 def cells(assignment):
-    """Of the source notebook: text by cell id."""
+    """The source notebook's cells by id."""
     return {cell["id"]: cell["source"] for cell in nbformat.read(assignment.notebook, as_version=4).cells}
 
 
 # ---------------------------------------------------------------- the novel
 
 
-def test_the_novel_is_long_plain_and_free():
+def test_novel_is_long_ascii_and_in_the_public_domain():
     text, held_out = novel.text()
     assert len(text) + len(held_out) > 300_000
     assert (text + held_out).isascii()
@@ -41,7 +41,7 @@ def test_the_novel_is_long_plain_and_free():
 # ---------------------------------------------------------------- tokens
 
 
-def test_byte_pairs_by_hand_as_the_notebook_tells():
+def test_byte_pairs_of_the_notebooks_example():
     merges = byte_pairs.learn("the then they", len(byte_pairs.ALPHABET) + 2)
     assert merges == [("t", "h"), ("th", "e")]
     tokens = byte_pairs.Tokenizer(merges)
@@ -51,29 +51,28 @@ def test_byte_pairs_by_hand_as_the_notebook_tells():
 # ---------------------------------------------------------------- the trained decoder
 
 
-def test_nearly_greedy_it_runs_in_a_circle_and_drawing_leads_out_of_it():
-    """As assignment 6 tells."""
+def test_low_temperature_repeats_itself_as_a6_says():
     names = dict(vars(A6.reference())) | {"grading": True}
     source = cells(A6)["drawn-novel"].replace("if not grading:", "if True:").partition("    settings = ")[0]
     exec(source, names)
-    circle, livelier = (names["drawn_prose"]('"My dear Mr. Bennet,"', 0, temperature=t) for t in (0.1, 1.0))
-    assert circle.count("I am sure") > 5
+    repetitive, livelier = (names["drawn_prose"]('"My dear Mr. Bennet,"', 0, temperature=t) for t in (0.1, 1.0))
+    assert repetitive.count("I am sure") > 5
     assert "I am sure" not in livelier
 
 
 @pytest.fixture(scope="module")
 def own():
-    """Assignment 5's decoder, with the trained numbers."""
+    """The decoder of assignment 5 with the trained weights."""
     model = A5.reference().TransformerDecoder(**trained_decoder.SIZES)
     model.load_state_dict({name: torch.tensor(array) for name, array in trained_decoder.weights().items()})
     return model
 
 
-def test_it_is_assignment_5s_decoder_in_every_number(own):
+def test_trained_decoder_equals_the_decoder_of_a5(own):
     reading = trained_decoder.read(SENTENCE)
     with torch.no_grad():
         logits = own(torch.tensor(reading.ids[None]))[0].numpy()
-    np.testing.assert_allclose(reading.logits, logits, atol=3e-5)  # float32; with positions in float16 it was 6e-4
+    np.testing.assert_allclose(reading.logits, logits, atol=3e-5)  # float32; positions in float16 would be off by 6e-4
     probabilities = torch.softmax(torch.tensor(logits[-1]), dim=-1)
     token, probability = reading.next_tokens()[0]
     assert token == trained_decoder.tokenizer().tokens[int(probabilities.argmax())]
@@ -82,7 +81,7 @@ def test_it_is_assignment_5s_decoder_in_every_number(own):
     assert reading.loss() == pytest.approx(float(wanted), rel=1e-4)
 
 
-def test_ones_own_attention_takes_the_place_of_pytorchs():
+def test_students_attention_replaces_pytorchs():
     ready_made, mine = (trained_decoder.read(SENTENCE, way) for way in (None, A2.reference().causal_attention))
     np.testing.assert_allclose(mine.weights, ready_made.weights, atol=1e-5)
     np.testing.assert_allclose(mine.logits, ready_made.logits, atol=1e-4)
@@ -93,7 +92,7 @@ def test_ones_own_attention_takes_the_place_of_pytorchs():
         trained_decoder.read(SENTENCE, lambda Q, K, V: (V, np.ones((4, 1, 1))))
 
 
-def test_ones_own_layers_take_the_place_of_its_attention():
+def test_students_layers_replace_its_attention():
     own = [A4.reference().MultiHeadAttention(96, 4) for _ in range(trained_decoder.NUM_LAYERS)]
     for number, layer in enumerate(own):
         weights = trained_decoder.layer_weights(number)
@@ -105,15 +104,15 @@ def test_ones_own_layers_take_the_place_of_its_attention():
         trained_decoder.read(SENTENCE, layers=3 * [lambda x, mask: (np.ones(1), np.ones(1))])
 
 
-def test_a_text_that_it_cannot_read_is_said():
+def test_text_of_wrong_length_raises():
     for text in ("", "word " * 65):
         with pytest.raises(ValueError, match="from 1 to 64"):
             trained_decoder.read(text)
 
 
 @pytest.mark.slow
-def test_the_command_that_made_it_makes_such_a_file(tmp_path, capsys):
-    """Two steps of it, from the same seed."""
+def test_command_trains_and_writes_such_a_file(tmp_path, capsys):
+    """Two steps, from the same seed."""
     tokens = trained_decoder.tokenizer()
     ids = torch.tensor(tokens.encode(novel.text()[1]))
     threads = torch.get_num_threads()
@@ -130,10 +129,10 @@ def test_the_command_that_made_it_makes_such_a_file(tmp_path, capsys):
     assert {name: array.shape for name, array in made.items()} == {name: array.shape for name, array in kept.items()}
 
 
-# ---------------------------------------------------------------- what notebooks say of it
+# ---------------------------------------------------------------- claims of the notebooks
 
 
-def test_after_mr_it_expects_darcy_as_a2_says():
+def test_darcy_is_likeliest_after_mr_as_a2_says():
     code, names = cells(A2)["trained-model-code"], {"causal_attention": A2.reference().causal_attention}
     exec(code, names)
     likeliest = [token.strip() for token, _ in names["reading"].next_tokens(4)]
@@ -141,7 +140,7 @@ def test_after_mr_it_expects_darcy_as_a2_says():
     assert set(likeliest) <= {"Darcy", "Wickham", "Collins", "Bingley", "Bennet", "Gardiner"}
 
 
-def test_a_head_looks_for_who_speaks_as_a2_says():
+def test_head_attends_to_the_speaker_as_a2_says():
     names = {"causal_attention": A2.reference().causal_attention, "trained_decoder": trained_decoder}
     names["highlight"] = highlight
     exec(cells(A2)["trained-head-code"], names)
@@ -152,33 +151,29 @@ def test_a_head_looks_for_who_speaks_as_a2_says():
     assert reading.next_tokens(1)[0][0] == " you"
 
 
-def test_two_heads_look_suspicious_in_a3():
-    names = {"np": np}
-    exec(cells(COURSE.assignment("a3_heads"))["puzzle-picture"], names)
+def test_puzzle_of_a3_accepts_only_the_right_head(capsys):
+    a3, names = cells(COURSE.assignment("a3_heads")), {"np": np}
+    exec(a3["puzzle-picture"], names)
     reading = names["reading"]
     marks = np.array(['"' in token for token in reading.tokens])
     on_marks = reading.weights[:, :, -1][..., marks].sum(axis=-1)
     assert on_marks.argmax() == 9  # layer 2, head 1
     assert np.sort(on_marks.ravel())[-3:] == pytest.approx([0.17, 0.43, 0.48], abs=0.03)
-
-
-def test_the_puzzle_of_a3_knows_the_head(capsys):
-    a3 = cells(COURSE.assignment("a3_heads"))
-    names = {"np": np}
-    exec(a3["puzzle-picture"], names)
-    exec(a3["puzzle-guess"], names)
-    assert "write down your guess" in capsys.readouterr().out
-    for guess, verdict in (("(2, 1)", "That is the one"), ("(2, 2)", "Another head gives them more")):
+    for guess, verdict in (
+        ("None", "write down your guess"),
+        ("(2, 1)", "That is the one"),
+        ("(2, 2)", "Another head gives them more"),
+    ):
         exec(a3["puzzle-guess"].replace("guess = None", f"guess = {guess}"), names)
         assert verdict in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------- a5 trains
+# ---------------------------------------------------------------- training in a5
 
 
 @pytest.fixture(scope="module")
 def notebook():
-    """The names of a5's cells on the novel, up to its tokens, and what their cells printed."""
+    """The names that the cells of a5 define, up to the tokens of the novel."""
     names = dict(vars(A5.reference())) | {"grading": False, "display": lambda shown: None, "loss_curve": loss_curve}
     for cell in ("real-text-code", "byte-pairs-code", "byte-pairs-learn", "byte-pairs-encode"):
         exec(cells(A5)[cell], names)
@@ -186,7 +181,7 @@ def notebook():
 
 
 @pytest.mark.slow
-def test_the_notebooks_own_lines_make_the_tokens_of_the_trained_decoder(notebook):
+def test_notebook_computes_the_trained_decoders_tokens(notebook):
     tokens = trained_decoder.tokenizer()
     assert notebook["merges"] == tokens.merges
     assert notebook["tokens"] == tokens.tokens
@@ -196,8 +191,8 @@ def test_the_notebooks_own_lines_make_the_tokens_of_the_trained_decoder(notebook
 
 
 @pytest.mark.slow
-def test_training_on_the_novel_begins_and_writes_and_waits_for_the_exercises(notebook, capsys):
-    """A fiftieth of the training; the whole of it is asked by `make catalogue`."""
+def test_training_on_the_novel_starts_or_waits_for_the_exercises(notebook, capsys):
+    """A fiftieth of the training; `make catalogue` tests all of it."""
     names = trained_by(notebook, steps=18)
     assert names["losses"][0] == pytest.approx(np.log(1024), abs=0.4)
     assert names["losses"][-1] < names["losses"][0] - 0.3
@@ -205,17 +200,17 @@ def test_training_on_the_novel_begins_and_writes_and_waits_for_the_exercises(not
     assert written.startswith("Elizabeth")
     assert names["write"](names["trained"], "Elizabeth", length=10, seed=1) == written
 
-    def undone(**sizes):
+    def unwritten(**sizes):
         raise NotImplementedError
 
     capsys.readouterr()
-    names = trained_by(notebook | {"TransformerDecoder": undone}, steps=18)
+    names = trained_by(notebook | {"TransformerDecoder": unwritten}, steps=18)
     assert names["trained"] is None
     assert capsys.readouterr().out.count("Nothing to train yet") == 2
 
 
 def trained_by(names, steps):
-    """The names of the cells that train, write, and take the trained numbers."""
+    """The names after the cells that train, write text, and load the trained weights."""
     names = dict(names)
     threads = torch.get_num_threads()
     try:
@@ -230,15 +225,15 @@ def trained_by(names, steps):
 
 @pytest.mark.slow
 @pytest.mark.catalogue
-def test_ones_own_decoder_writes_after_two_minutes(notebook, capsys):
-    """All of the training; time is the processor's."""
+def test_students_decoder_writes_after_two_minutes(notebook, capsys):
+    """All of the training, in processor time."""
     import time
 
     begun = time.process_time()
     names = trained_by(notebook, steps=900)
     assert time.process_time() - begun < 120
-    there = float(re.search(r"held out: loss (\d\.\d\d)", capsys.readouterr().out)[1])
-    assert there < 3.8
+    held_out = float(re.search(r"held out: loss (\d\.\d\d)", capsys.readouterr().out)[1])
+    assert held_out < 3.8
     written = names["write"](names["trained"], "Elizabeth", length=80, seed=0)
     known = set(re.findall("[a-z]+", novel.text()[0].lower()))
     words = re.findall("[a-z]+", written.lower())

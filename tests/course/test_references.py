@@ -1,4 +1,4 @@
-"""Two roads: the NumPy reference, the PyTorch reference, and PyTorch's own attention agree."""
+"""The NumPy references, the PyTorch references and PyTorch's own layers agree."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_multi_head_attention_agrees_with_pytorchs_own_module(causal):
         own.in_proj_weight.copy_(torch.from_numpy(np.concatenate([W_Q.T, W_K.T, W_V.T])))
         own.out_proj.weight.copy_(torch.from_numpy(W_O.T))
     x = torch.from_numpy(X)
-    hidden = None if mask is None else torch.from_numpy(~mask)  # this module marks what must not be seen
+    hidden = None if mask is None else torch.from_numpy(~mask)  # True where attention is forbidden
     expected, expected_weights = own(x, x, x, attn_mask=hidden, average_attn_weights=False)
     np.testing.assert_allclose(output, expected.detach().numpy(), atol=1e-12)
     np.testing.assert_allclose(weights, expected_weights.detach().numpy(), atol=1e-12)
@@ -79,7 +79,7 @@ def test_multi_head_attention_agrees_with_pytorchs_own_module(causal):
     np.testing.assert_allclose(w.detach().numpy(), weights, atol=1e-12)
 
 
-def test_the_numpy_parts_of_the_decoder_agree_with_pytorchs_own():
+def test_numpy_parts_of_the_decoder_agree_with_pytorchs_own():
     a5 = reference("a5_transformer_decoder")
     x, gamma, beta, W_1, b_1, W_2, b_2 = draw((2, 5, 6), (6,), (6,), (6, 9), (9,), (9, 6), (6,))
     t = [torch.from_numpy(a) for a in (x, gamma, beta)]
@@ -91,7 +91,7 @@ def test_the_numpy_parts_of_the_decoder_agree_with_pytorchs_own():
 
 
 @pytest.mark.parametrize("padded", [False, True])
-def test_the_decoder_agrees_with_pytorchs_own_encoder_under_a_causal_mask(padded):
+def test_decoder_agrees_with_pytorchs_causal_encoder(padded):
     """`nn.TransformerEncoderLayer(norm_first=True)` and `nn.TransformerEncoder` with copied weights."""
     a5 = reference("a5_transformer_decoder")
     torch.manual_seed(5)
@@ -112,7 +112,7 @@ def test_the_decoder_agrees_with_pytorchs_own_encoder_under_a_causal_mask(padded
                 norm.bias.add_(torch.randn(d_model, dtype=torch.float64) / 3)
             own.norm1.load_state_dict(block.norm_1.state_dict())
             own.norm2.load_state_dict(block.norm_2.state_dict())
-    hidden = torch.ones(L, L, dtype=torch.bool).triu(1)  # these mark what must not be seen
+    hidden = torch.ones(L, L, dtype=torch.bool).triu(1)  # True where attention is forbidden
     ids = torch.randint(11, (2, L))
     padding = torch.ones(2, 1, L, dtype=torch.bool)
     padding[1, 0, 3] = not padded  # not the first, which could attend to nothing: PyTorch's own gives NaN there
@@ -140,7 +140,7 @@ def test_convolution_by_attention_agrees_with_pytorchs_own(k):
     np.testing.assert_allclose(a7.convolution_by_attention(X, kernel)[0], own, atol=1e-12)
 
 
-def test_a_layer_passes_the_translation_test_where_positions_are_relative():
+def test_only_relative_positions_pass_the_translation_test():
     a7 = reference("a7_attention_and_convolution")
     a4 = reference("a4_multi_head_attention")
     X, kernel, positions, *weights = draw((20, 4), (4, 4, 4), (20, 4), *[(4, 4)] * 4)
@@ -154,8 +154,7 @@ def test_a_layer_passes_the_translation_test_where_positions_are_relative():
         assert not a7.translation_test(lambda x: attention(x + positions), X, shift, 2)
 
 
-def test_what_is_brought_is_what_the_earlier_assignment_asked_for():
-    """A brought function's reference is the earlier one's, answer for answer."""
+def test_prerequisite_of_a7_equals_the_exercise_of_a4():
     a4, a7 = reference("a4_multi_head_attention"), reference("a7_attention_and_convolution")
     X, W_Q, W_K, W_V, W_O = draw((3, 5, 6), *[(6, 6)] * 4)
     mask = np.tril(np.ones((5, 5), dtype=bool), -1)  # the first query may attend to nothing
@@ -166,8 +165,8 @@ def test_what_is_brought_is_what_the_earlier_assignment_asked_for():
 # ---------------------------------------------------------------- a9
 
 
-def test_circuits_are_the_attention_of_a4_taken_apart():
-    """x_i M x_j is a score, and what the heads add up to is the output."""
+def test_circuits_add_up_to_the_attention_of_a4():
+    """x_i M x_j is a score, and the heads add up to the output."""
     a4, a9 = reference("a4_multi_head_attention"), reference("a9_looking_at_heads")
     random = np.random.default_rng(9)
     h, d_k, d_v, d_model = 3, 4, 2, 5
@@ -181,8 +180,8 @@ def test_circuits_are_the_attention_of_a4_taken_apart():
     np.testing.assert_allclose(added, output, atol=1e-12)
 
 
-def test_scores_of_heads_that_are_known():
-    """A head at an offset of a7 has score 1 where it looks, and 0 elsewhere."""
+def test_head_scores_of_heads_with_known_offsets():
+    """A head of a7 has score 1 for its own offset, and 0 for others."""
     a7, a9 = reference("a7_attention_and_convolution"), reference("a9_looking_at_heads")
     heads = np.stack([a7.offset_attention(10, offset) for offset in (-1, -4, 0)])
     np.testing.assert_array_equal(a9.previous_token_score(heads), [1, 0, 0])

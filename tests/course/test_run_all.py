@@ -1,6 +1,6 @@
-"""Run All goes through: in a notebook as it is released, where demonstrations wait, and in one that is solved.
+"""Run All works in a released notebook, whose demonstrations wait for exercises, and in a solved one.
 
-And it takes no longer than the page of notebooks says.
+And it takes no longer than docs/notebooks.md says.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tests.helpers.kernel import Kernel, run_all
 from tests.helpers.slips import cells as solutions
 
 NEEDS = re.compile(r"This cell needs `(\w+)`(?: from a cell above, which waits for `(\w+)`)?\. Finish it")
-TRAINS = {"a6_transformer_summarizer", "a9_looking_at_heads"}  # for half a minute, unless they are being graded
+TRAINS = {"a6_transformer_summarizer", "a9_looking_at_heads"}  # for half a minute, except while they are graded
 CATALOGUE = [pytest.mark.slow, pytest.mark.catalogue]
-# Seconds that a notebook may take: those that train more than a moment have more.
+# The seconds that notebooks with longer training may take; all others, 30.
 MOST = {"a5": 150, "a6": 90, "a8": 150}
 PAGE = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
@@ -41,14 +41,14 @@ def released(assignment):
 
 
 def run(kernel, path, grading=False):
-    """Of each cell of a notebook, run in turn, its text, what it showed, and its error."""
+    """Run a notebook; for each cell, its source, its output and its error."""
     kernel.open(path)
     kernel.tell(f"import autograder; autograder.grading = {grading}")
     return list(kernel.run_all())
 
 
-def goes_through(cells, assignment):
-    """No cell ends in an error; what waits says for which exercise. How many wait."""
+def count_waiting(cells, assignment):
+    """How many cells wait for an exercise. No cell ends with an error."""
     assert [(source, error) for source, _, error in cells if error] == []
     needed = [match[2] or match[1] for _, shown, _ in cells if (match := NEEDS.search(shown))]
     assert set(needed) <= {one.name for one in assignment.exercises} | set(assignment.prerequisites)
@@ -57,39 +57,39 @@ def goes_through(cells, assignment):
 
 @pytest.mark.slow
 @each
-def test_a_released_notebook_goes_through_and_its_demonstrations_wait(kernel, assignment):
+def test_released_notebook_runs_and_its_demonstrations_wait(kernel, assignment):
     trains = assignment.name in TRAINS
-    waiting = goes_through(run(kernel, released(assignment), grading=trains), assignment)
+    waiting = count_waiting(run(kernel, released(assignment), grading=trains), assignment)
     assert trains or waiting >= len(assignment.exercises) / 2
 
 
 @pytest.mark.slow
 @pytest.mark.catalogue
 @pytest.mark.parametrize("assignment", [a for a in ASSIGNMENTS if a.name in TRAINS], ids=lambda a: a.name)
-def test_what_trains_a_model_goes_through_whole(kernel, assignment):
-    assert goes_through(run(kernel, released(assignment)), assignment)
+def test_released_notebook_with_training_runs(kernel, assignment):
+    assert count_waiting(run(kernel, released(assignment)), assignment)
 
 
 @pytest.mark.slow
 @one_by_default
-def test_a_solved_notebook_goes_through_and_nothing_waits(kernel, assignment, tmp_path):
+def test_solved_notebook_runs_and_nothing_waits(kernel, assignment, tmp_path):
     path = tmp_path / assignment.name / assignment.notebook.name
     path.parent.mkdir()
     solved = {name: source for name, source in solutions(assignment.name).items() if "### BEGIN SOLUTION" in source}
     nbformat.write(fill(released(assignment), solved), path)
     cells = run(kernel, path)
-    assert goes_through(cells, assignment) == 0
+    assert count_waiting(cells, assignment) == 0
     passed = [shown for _, shown, _ in cells if re.search(r": (\d+) of \1 visible tests pass", shown)]
     assert len(passed) == len(assignment.exercises)
 
 
 @pytest.mark.catalogue
 @each
-def test_it_takes_what_the_page_says(assignment, tmp_path):
+def test_run_all_takes_as_long_as_the_page_says(assignment, tmp_path):
     short = assignment.name[:2]
-    said = int(re.search(rf"^\| {re.escape(short)} .* (\d+) \|$", PAGE, re.MULTILINE)[1])
-    assert said <= MOST.get(short, 30)
+    seconds = int(re.search(rf"^\| {re.escape(short)} .* (\d+) \|$", PAGE, re.MULTILINE)[1])
+    assert seconds <= MOST.get(short, 30)
     solved, _ = run_all(assignment.notebook, tmp_path)
-    assert solved <= 1.5 * said + 5  # another processor is another one
+    assert solved <= 1.5 * seconds + 5  # other processors differ
     waiting, _ = run_all(released(assignment), tmp_path, allow_errors=True)
-    assert waiting <= 1.5 * said + 5
+    assert waiting <= 1.5 * seconds + 5

@@ -1,7 +1,7 @@
 """A student's walk through each notebook: typical slips, one after the other.
 
-The notebooks run in a real kernel. After each slip the first thing shown, a headline and the first check that fails,
-names the slip or its place. Then the right answer gets its tick, and the walk goes on.
+The notebooks run in a real kernel. After each slip, the headline and the first failing check name the slip or its
+place. Then the correct answer passes, and the walk goes on.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.helpers.wrong_code import wrong_code_of
 
 pytestmark = pytest.mark.slow
 
-NO_CELL, STUB = "the check before the cell above it was run", "the stub as it was released, run"
-EMPTY = "the cell of what is to be brought, run as it was released"
-BROUGHT, RIGHT = "the model answer of an earlier assignment, copied into its cell", "the model answer"
+NO_CELL, STUB = "run only the check", "run the released stub"
+EMPTY = "run the released cell for code from an earlier assignment"
+BROUGHT, RIGHT = "copy the model answer of an earlier assignment into its cell", "write the model answer"
 NOT_WRITTEN = "{0}, which this calls and you bring from a4, is not written yet"
-# What is done before an exercise's slips: in which cell, what stands in it then, and what the check must show first.
+# Steps before an exercise's slips: the cell, what is done in it, and a pattern that the check must show first.
 BEFORE = {
     "softmax": [
         ("softmax", NO_CELL, "Run the cell that defines"),
@@ -44,14 +44,14 @@ BEFORE = {
 
 
 def body_of(slip):
-    """Its code below the first line, which stays as it is in the notebook."""
+    """Its code below the first line, which the notebook has already."""
     first_line, _, body = slip.code.partition("\n")
     assert re.match(rf"(def|class) {slip.exercise}\b", first_line)
     return body
 
 
 def walk_of(assignment):
-    """The steps: an exercise, what is written into its cell, and a pattern for the first thing shown."""
+    """The steps: an exercise, the code written into its cell, and a pattern for the first message."""
     slips = wrong_code_of(assignment, "walk")
     return [
         step
@@ -74,23 +74,23 @@ def kernel():
 
 
 @pytest.mark.parametrize("name", one_in(3, sorted(WALKS)))
-def test_each_slip_is_named_by_the_first_thing_shown(name, kernel, tmp_path):
+def test_first_message_names_each_slip(name, kernel, tmp_path):
     kernel.open(copied(WALKS[name], tmp_path))
     walk_through(WALKS[name], kernel)
 
 
 def copied(walk, root):
-    """The released notebook of a walk, in a folder of its own."""
+    """A copy of the released notebook of a walk."""
     assignment = COURSE.of_exercise(walk[0][0])
     steps = [step[0] for step in walk if step[1] not in (BROUGHT, EMPTY)]
-    assert list(dict.fromkeys(steps)) == [exercise.name for exercise in assignment.exercises], "all, in their order"
+    assert list(dict.fromkeys(steps)) == [exercise.name for exercise in assignment.exercises], "all exercises, in order"
     folder = shutil.copytree(ROOT / "assignments" / assignment.name, root / "walk" / assignment.name)
     return folder / assignment.notebook.name
 
 
 def walk_through(walk, tab):
     tab.run("import numpy as np")
-    if walk not in (WALKS["a6"], WALKS["a7"], WALKS["a9"]):  # which begin with it, or do without PyTorch
+    if walk not in (WALKS["a6"], WALKS["a7"], WALKS["a9"]):  # these import it, or need no PyTorch
         tab.run("import torch.nn as nn")
     for number, (exercise, mutant, says) in enumerate(walk):
         answer = model_answers(COURSE.of_exercise(exercise))[exercise]
@@ -105,15 +105,15 @@ def walk_through(walk, tab):
             tab.run(first_line)
         elif mutant != NO_CELL:
             tab.write(first_line, answer if mutant == RIGHT else f"{first_line}\n{mutant}")
-        shown = first_thing(tab, exercise)
+        shown = first_message(tab, exercise)
         assert shown.startswith(exercise), shown
         assert re.search(says, shown), f"{mutant}\n\n{shown}"
         if exercise not in [step[0] for step in walk[number + 1 :]]:
             tab.write(first_line, answer)
-            assert re.search(rf"^{exercise}: (\d+) of \1 visible tests pass", first_thing(tab, exercise))
+            assert re.search(rf"^{exercise}: (\d+) of \1 visible tests pass", first_message(tab, exercise))
 
 
-def first_thing(kernel, exercise):
-    """What a student reads first after running the check: the headline, and the first check that fails."""
+def first_message(kernel, exercise):
+    """The headline of the check, and its first failing test."""
     (page,) = kernel.run(f'check("{exercise}")')
     return " ".join(" ".join(seen(page)[:2]).split())

@@ -1,4 +1,4 @@
-"""What the check once said and was not so. Each was met by somebody who worked through the notebooks."""
+"""Regression tests for wrong statements of `check`, each found by a reader of the notebooks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from autograder.student.check import examine
 from tests.helpers.slips import BY_NAME, cells, first_line, names_of
 
 
-def said(assignment, exercise, *edits, code=None):
-    """What `check` says, whole, of the solution with edits, or of other code."""
+def checked(assignment, exercise, *edits, code=None):
+    """The result of `check` for the solution with edits, or for other code."""
     source = code or cells(assignment)[exercise]
     for old, new in edits:
         assert old in source
@@ -26,32 +26,32 @@ A1, A2, _, A4, *_ = BY_NAME
 @pytest.mark.parametrize(
     "edit", [("weights @ V, weights", "weights @ K, weights"), ("weights @ V, w", "weights * V, w")]
 )
-def test_values_are_in_another_order_only_if_each_is_there(edit):
-    assert "another order" not in repr(said(A1, "scaled_dot_product_attention", edit))
-    swapped = said(A1, "scaled_dot_product_attention", ("return weights @ V, weights", "return weights, weights @ V"))
-    assert "order" in first_line(swapped)
+def test_swapped_outputs_are_reported_only_if_both_are_right(edit):
+    assert "another order" not in repr(checked(A1, "scaled_dot_product_attention", edit))
+    swapped = ("return weights @ V, weights", "return weights, weights @ V")
+    assert "order" in first_line(checked(A1, "scaled_dot_product_attention", swapped))
 
 
-def test_an_error_beside_it_is_not_all_right_but_for_empty_rows():
+def test_code_that_raises_is_not_called_almost_right():
     code = """
 def masked_softmax(scores, mask):
     scores[~mask] = -np.inf
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 """
-    result = said(A2, "masked_softmax", code=code)
+    result = checked(A2, "masked_softmax", code=code)
     assert "IndexError" in repr(result)
     assert "All is right but" not in repr(result)
 
 
-def test_a_dict_that_lacks_keys_is_told_its_keys():
-    result = repr(said(A4, "projection_shapes", ('"W_Q": (d_model', '"W_q": (d_model')))
+def test_missing_dict_keys_are_named():
+    result = repr(checked(A4, "projection_shapes", ('"W_Q": (d_model', '"W_q": (d_model')))
     assert "a value of type dict" not in result
     assert "has no W_Q" in " ".join(result.split())
 
 
 @pytest.mark.parametrize("give", ["", "return x.argmax()"])
-def test_no_argument_is_without_effect_where_nothing_of_that_form_comes_back(give):
+def test_wrong_shape_is_not_diagnosed_as_unused_argument(give):
     from tests.helpers.in_process import exercise_of, judged_alone
 
     names = {"np": np}
@@ -61,16 +61,16 @@ def test_no_argument_is_without_effect_where_nothing_of_that_form_comes_back(giv
     assert found.diagnosis != "argument-without-effect"
 
 
-def test_pictures_are_shown_only_if_something_in_them_differs():
-    result = said(A1, "softmax", ("x - x.max(axis=axis, keepdims=True)", "x"))
+def test_pictures_are_printed_only_if_they_differ():
+    result = checked(A1, "softmax", ("x - x.max(axis=axis, keepdims=True)", "x"))
     assert not result.passed
     assert result.drawn_equal in (True, None)
     assert "on a small example" not in repr(result)
     assert "on a small example" not in result._repr_html_()
 
 
-def test_after_an_exception_no_question_about_values_is_asked():
-    result = said(A1, "attention_scores", ("Q @ K.swapaxes(-2, -1)", "Q @ K"))
+def test_message_about_exception_asks_about_shapes_not_values():
+    result = checked(A1, "attention_scores", ("Q @ K.swapaxes(-2, -1)", "Q @ K"))
     first = first_line(result)
     assert "cannot be multiplied" in first
     assert "What comes next" not in first

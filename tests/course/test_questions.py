@@ -1,4 +1,4 @@
-"""A test's question is about something that is wrong: what is right is not asked about."""
+"""The question in a message is about what is wrong, not about what is right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.in_process import COURSE, judged_alone
 
 
 def messages(code):
-    """By test, what is told of an exercise's code that no name is known for."""
+    """The message of each failed test, for code whose mistake has no name."""
     assignment = COURSE.of_exercise(code.__name__)
     exercise = next(one for one in assignment.exercises if one.name == code.__name__)
     result = judged_alone(assignment, exercise, code)
@@ -28,7 +28,7 @@ def _next(model, token_ids):
 
 
 @pytest.mark.slow
-def test_a_summary_that_ends_too_early_is_asked_for_what_ends_it():
+def test_early_end_of_summary_asks_what_ends_it():
     def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
         words = []
         while len(words) < max_new_tokens:
@@ -38,11 +38,11 @@ def test_a_summary_that_ends_too_early_is_asked_for_what_ends_it():
             words.append(token)
         return words
 
-    told = messages(greedy_summary)["test_summaries"]
-    assert "right, but not the whole. What ends your summary" in told
+    found = messages(greedy_summary)["test_summaries"]
+    assert "right, but not the whole. What ends your summary" in found
 
 
-def test_words_cut_in_another_order_are_told_so():
+def test_wrong_order_of_words_asks_about_the_order():
     def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         """The likeliest word is passed over."""
         shares = torch.softmax(logits / temperature, -1)
@@ -51,12 +51,12 @@ def test_words_cut_in_another_order_are_told_so():
             shares = torch.zeros_like(shares).index_put((order,), shares[order])
         return shares / shares.sum()
 
-    told = messages(next_word_probabilities)
-    assert "In which order do they stand where you cut?" in told["test_top_k"]
-    assert "At which word do you stop" in told["test_top_p"]
+    found = messages(next_word_probabilities)
+    assert "In which order do they stand where you cut?" in found["test_top_k"]
+    assert "At which word do you stop" in found["test_top_p"]
 
 
-def test_a_loss_is_asked_for_what_is_wrong_with_it():
+def test_wrong_loss_says_when_it_is_right():
     def summary_loss(logits, token_ids, loss_mask):
         losses = torch.nn.functional.cross_entropy(logits[:, :-1].transpose(1, 2), token_ids[:, 1:], reduction="none")
         counted = loss_mask[:, 1:]
@@ -65,7 +65,7 @@ def test_a_loss_is_asked_for_what_is_wrong_with_it():
     assert "With one counted token alone your loss is right." in messages(summary_loss)["test_values"]
 
 
-def test_both_branches_are_not_asked_about_if_one_is_wrong():
+def test_only_the_wrong_branch_of_the_block_is_asked_about():
     solution = COURSE.of_exercise("DecoderBlock").reference()
 
     class DecoderBlock(solution.DecoderBlock):
@@ -73,21 +73,21 @@ def test_both_branches_are_not_asked_about_if_one_is_wrong():
             super().__init__(d_model, num_heads, d_ff)
             self.feed_forward[1] = torch.nn.Softsign()
 
-    told = messages(DecoderBlock)
-    assert "What goes into the feed-forward network" in told["test_feed_forward_branch"]
-    assert told["test_values"] == ABOVE
+    found = messages(DecoderBlock)
+    assert "What goes into the feed-forward network" in found["test_feed_forward_branch"]
+    assert found["test_values"] == ABOVE
 
 
-def test_a_score_of_another_shape_is_told_once():
+def test_wrong_shape_is_reported_once():
     def previous_token_score(weights):
         return np.cos(np.diagonal(weights, offset=-1)).mean(axis=-1)
 
-    told = messages(previous_token_score)
-    assert "it should be (3,)" in told.pop("test_shape")
-    assert told["test_first_word"] == told["test_plain_heads"] == told["test_values"] == ABOVE
+    found = messages(previous_token_score)
+    assert "it should be (3,)" in found.pop("test_shape")
+    assert found["test_first_word"] == found["test_plain_heads"] == found["test_values"] == ABOVE
 
 
-def test_a_head_too_narrow_is_asked_how_much_fits_through():
+def test_narrow_head_asks_how_much_fits_through():
     def convolution_heads(kernel):
         k = len(kernel)
         columns, sizes, rows = np.linalg.svd(kernel)
@@ -97,7 +97,7 @@ def test_a_head_too_narrow_is_asked_how_much_fits_through():
     assert "fits through a head of width 1?" in messages(convolution_heads)["test_taps"]
 
 
-def test_many_arrays_are_made_in_a_shorter_line():
+def test_line_that_recreates_many_arrays_is_short():
     notes = reproduce.Notes()
     with notes.taken():
         given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
