@@ -1,4 +1,4 @@
-"""A course on algorithms with plain assert cells: numbers, text, files, and what a person grades."""
+"""A course on algorithms with plain assert cells on numbers, text and files, and cells that a person grades."""
 
 SORTING = r'''
 #% text

@@ -1,7 +1,7 @@
-"""A course as nbgrader's own documentation has it, written from text: `#% KIND GRADE_ID POINTS` begins each cell.
+"""A course as in nbgrader's documentation, built from text: `#% KIND GRADE_ID POINTS` begins each cell.
 
-Kinds: text, code (the course's own, not graded), given (locked, not graded), solution, tests, and what a person grades:
-manual (code), written (text), task.
+Kinds: text, code (not graded), given (locked, not graded), solution, tests; a person grades manual (code), written
+(text) and task.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KERNEL = {"name": "python3", "language": "python", "display_name": "Python 3"}
 
 
 def notebook_of(text: str):
-    """A notebook of cells as above."""
+    """A notebook from such text."""
     _, *parts = _CELL.split(text)
     cells = []
     for number in range(0, len(parts), 4):
@@ -44,7 +44,7 @@ def notebook_of(text: str):
 
 
 def classic_course(root: Path, **assignments: str) -> Course:
-    """A course of these assignments, released by nbgrader's own command into `release/`, with nothing of ours in it."""
+    """A course with these assignments, released by nbgrader's own command into `release/`, without any suite."""
     (root / CONFIG).parent.mkdir(parents=True, exist_ok=True)
     (root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.course_id = "algorithms"\n')
     for name, text in assignments.items():
@@ -56,7 +56,7 @@ def classic_course(root: Path, **assignments: str) -> Course:
 
 
 def submit(course: Course, name: str, student: str, change=lambda cells: None, **answers: str) -> Path:
-    """Hand in the release with `answers` in cells, by grade_id; `change` gets the cells, too."""
+    """Submit the release with `answers` (cells by grade_id); `change` can edit its list of cells."""
     notebook = nbformat.read(course.root / "release" / name / f"{name}.ipynb", as_version=4)
     named = {grade_id(cell): cell for cell in notebook.cells}
     for cell, text in answers.items():

@@ -1,6 +1,6 @@
-"""A course on what a notebook does: a number in a variable, printed text, data to read.
+"""A course whose exercises ask for a variable and for printed text, with data files.
 
-Each exercise in the minimal form: its cells (`#%` lines as in `classic.py`), and one file of hidden tests.
+Each exercise has the minimal form: its cells (`#%` lines as in `classic.py`), and one file of hidden tests.
 """
 
 NAME = "a1_notes"
@@ -83,7 +83,7 @@ class TestVisible:
 ''',
 }
 
-# Right answers in another style, and wrong ones with the beginning of their message.
+# Right answers in another style, and wrong ones with the start of their message.
 RIGHT = {
     "mean_price": """
 import numpy as np

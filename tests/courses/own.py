@@ -1,4 +1,4 @@
-"""A course of its own from texts: a notebook as in `classic.py`, suites and other files by their place."""
+"""Build a course from texts: a notebook as in `classic.py`, and suites and other files by path."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def exercise(name: str, solution: str, points: float = 2) -> str:
 
 
 def course_of(root: Path, name: str, cells: str, files: Mapping[str, str], data: Mapping[str, bytes] = NONE) -> Course:
-    """A course with one assignment, in step; `files` lie in the assignment's folder, `data` beside its notebook."""
+    """A synced course with one assignment; `files` go into its folder, `data` beside its notebook."""
     content = root / f"{root.name}_course"
     (root / "source" / name).mkdir(parents=True)
     (root / CONFIG).write_text((TEMPLATES / "course" / "nbgrader_config.txt").read_text())
@@ -46,7 +46,7 @@ def course_of(root: Path, name: str, cells: str, files: Mapping[str, str], data:
 
 
 def graded(sandbox: Sandbox, course: Course, name: str, answers: Mapping[str, str]) -> Report:
-    """The release with `answers` in cells, by grade_id, marked in the sandbox."""
+    """The report of the release with `answers` (cells by grade_id), graded in the sandbox."""
     assignment = course.assignment(name)
     notebook = nbformat.read(course.root / "assignments" / name / assignment.notebook.name, as_version=4)
     for cell in notebook.cells:
@@ -57,7 +57,7 @@ def graded(sandbox: Sandbox, course: Course, name: str, answers: Mapping[str, st
 
 
 def told(report: Report) -> dict[str, tuple[float, str]]:
-    """Points of each exercise, and all that is said of it."""
+    """For each exercise its points, and its hint and messages as one text."""
     assert not report.reason, report.reason
     return {
         one.name: (one.score, " ".join([one.hint, *(test.message for test in one.tests)])) for one in report.exercises

@@ -1,7 +1,7 @@
-"""A course on tables with pandas: three exercises, each with right and wrong answers, written from the task only.
+"""A course on pandas tables: three exercises with right and wrong answers, written without looking at the tests.
 
-An exercise is its solution and the class of its hidden tests; nothing else is written for it. A wrong answer has words
-that its first message must have to fit, or None if nobody would tell from the answers what was done.
+An exercise has only a solution and hidden tests. A wrong answer comes with words that its first message must contain,
+or None if the results do not show what went wrong.
 """
 
 # ruff: noqa: E501  (answers as people write them)
@@ -45,7 +45,7 @@ from ..shared_hidden_tests import ORDERS, PRICED, PRICES
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise of the course, and answers to it."""
+    """An exercise, with right and wrong answers."""
 
     solution: str
     tests: str
@@ -165,13 +165,13 @@ def price_of(prices, product):
 
 
 def answer(name: str, body: str) -> str:
-    """A wrong answer: the exercise's definition with this body."""
+    """The exercise's definition with this body."""
     head = EXERCISES[name].solution.strip().splitlines()[0]
     return f"{head}\n    {body}"
 
 
 def tables_course(root: Path, exercises: Mapping[str, Exercise] = EXERCISES) -> Course:
-    """A course of these exercises."""
+    """A course with these exercises."""
     cells = "".join(exercise(name, one.solution, points=4) for name, one in exercises.items())
     files = {f"{name}/hidden_tests.py": HEAD + one.tests for name, one in exercises.items()}
     return course_of(root, NAME, f"#% code\n{IMPORTS}\n{cells}", {"shared_hidden_tests.py": SHARED} | files)

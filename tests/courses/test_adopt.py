@@ -1,4 +1,4 @@
-"""A course of somebody else's is brought here: what is said of it, exercise by exercise, and what it costs to write."""
+"""`dev adopt` on an existing nbgrader course, and suites beside assert cells in one notebook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def contents(root):
 
 
 @pytest.mark.slow
-def test_adopt_says_what_works_and_what_is_lost_and_changes_nothing(tmp_path):
+def test_adopt_reports_on_a_course_and_changes_nothing(tmp_path):
     course = classic_course(tmp_path / "course", sorting=SORTING, halves=BROKEN)
     shutil.copytree(course.root / "source" / "halves", course.root / "source" / "twice")
     shutil.copy(course.root / "source" / "twice" / "halves.ipynb", course.root / "source" / "twice" / "other.ipynb")
@@ -57,22 +57,22 @@ def test_adopt_says_what_works_and_what_is_lost_and_changes_nothing(tmp_path):
     assert contents(course.root) == before
 
 
-# ---------------------------------------------------------------- both kinds in one notebook
+# ---------------------------------------------------------------- suites and assert cells in one notebook
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory):
+def new_course(tmp_path_factory):
     root = tmp_path_factory.mktemp("own") / "course"
     list(begin_course(root, NAME, EXERCISE))
     return root
 
 
 @pytest.fixture
-def course(fresh, tmp_path):
-    return Course(shutil.copytree(fresh, tmp_path / "course"))
+def course(new_course, tmp_path):
+    return Course(shutil.copytree(new_course, tmp_path / "course"))
 
 
-ALSO = """
+DOUBLE = """
 #% solution double
 def double(x):
     ### BEGIN SOLUTION
@@ -97,12 +97,12 @@ def add_cells(course, text):
 
 
 @pytest.mark.slow
-def test_a_suite_and_cells_of_asserts_judge_in_one_notebook_and_in_one_file_with_a_table(course):
-    """`dev new --minimal` writes one file of tests; what is visible of it is written into another by `dev sync`."""
+def test_suites_and_assert_cells_grade_one_notebook(course):
+    """`dev new --minimal` writes one file of tests; `dev sync` writes its visible cases into another."""
     written = list(add_exercise(course, NAME, "median", "minimal"))
     assert [path.name for path in written] == ["first.ipynb", "hidden_tests.py"]
     assert len(written[1].read_text().splitlines()) <= 20
-    add_cells(course, ALSO)
+    add_cells(course, DOUBLE)
     assert {path.name for path in sync(course)} == {"first.py", "visible_tests.py", "first.ipynb"}
     assert list(sync(course)) == []
     assignment = course.assignment(NAME)
@@ -129,7 +129,7 @@ def test_a_suite_and_cells_of_asserts_judge_in_one_notebook_and_in_one_file_with
     assert "A hidden test does not hold." in said
 
 
-# ---------------------------------------------------------------- checked as graded
+# ---------------------------------------------------------------- mistakes of the author
 
 PICTURE = (
     'args = [[[1.0, 3.0], [0.0, 6.0]]]\nwanted = [[-1.0, 1.0], [-3.0, 3.0]]\nrows = ["a", "b"]\ncolumns = ["c", "d"]'
@@ -143,7 +143,7 @@ def spoil(path, old, new):
 
 
 @pytest.mark.slow
-def test_what_would_mislead_a_run_is_found(course):
+def test_check_finds_wrong_picture_and_unknown_mark(course):
     folder = course.assignment(NAME).content / EXERCISE
     (folder / "picture.toml").write_text(PICTURE.replace("-3.0", "-2.0"))
     spoil(folder / "hidden_tests.py", "mark.weight(0.5)", "mark.wieght(0.5)")
@@ -154,8 +154,8 @@ def test_what_would_mislead_a_run_is_found(course):
 
 
 @pytest.mark.slow
-def test_a_broken_exercise_costs_itself(course):
-    """A picture that cannot be read is not drawn; what the solution itself fails may be withdrawn."""
+def test_broken_exercise_can_be_withdrawn(course):
+    """An unreadable picture is not drawn; an exercise whose solution fails blocks grading until it is withdrawn."""
     folder = course.assignment(NAME).content / EXERCISE
     (folder / "picture.toml").write_text("PICTUR = 3")
     list(add_exercise(course, NAME, "median", "minimal"))
@@ -169,17 +169,7 @@ def test_a_broken_exercise_costs_itself(course):
     assert f"ada, {NAME}: 6 / 6" in said_by(course, "grade", "submitted")
 
 
-def test_where_no_course_is_found_nothing_of_ours_is_named(tmp_path, course):
-    path = tmp_path / "nowhere" / "ps1" / "x.ipynb"
-    path.parent.mkdir(parents=True)
-    shutil.copy(course.assignment(NAME).notebook, path)
-    for words in (["ps1/x.ipynb"], ["."], ["ps1/x.ipynb", "--assignment", "ps1"]):
-        said = said_by(Course(tmp_path / "nowhere"), "grade", *words, code=2)
-        assert said.startswith("autograder: no course here: ")
-        assert "a1_" not in said
-
-
-def test_lines_that_nbgrader_makes_tests_of_are_refused(tmp_path):
+def test_autotest_lines_are_refused(tmp_path):
     (tmp_path / "source" / "one").mkdir(parents=True)
     text = "#% tests auto 1\n### AUTOTEST f(3)\n"
     nbformat.write(notebook_of(text), tmp_path / "source" / "one" / "one.ipynb")

@@ -1,4 +1,4 @@
-"""A notebook with nbgrader's own graded test cells is graded as it is, with the marks that nbgrader gives."""
+"""Notebooks with nbgrader's own graded test cells get the marks that nbgrader gives."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ NAME = "sorting"
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory):
+def original(tmp_path_factory):
     return classic_course(tmp_path_factory.mktemp("classic") / "course", **{NAME: SORTING})
 
 
 @pytest.fixture
-def course(fresh, tmp_path):
-    return Course(shutil.copytree(fresh.root, tmp_path / "course"))
+def course(original, tmp_path):
+    return Course(shutil.copytree(original.root, tmp_path / "course"))
 
 
 # ---------------------------------------------------------------- in the sandbox
 
 
 @pytest.fixture(scope="module")
-def mark(fresh, sandbox):
+def mark(original, sandbox):
     """See `marking`."""
-    return marking(fresh, sandbox)
+    return marking(original, sandbox)
 
 
 def marking(course, sandbox):
-    """What a submission gets, by exercise: points and message; and all that its cells have printed."""
+    """A function that grades a submission: points and message by exercise, and everything that its cells print."""
     worker, assignment = sandbox.worker(course), course.assignment(NAME)
     worker.limits = replace(worker.limits, cell_seconds=2.0, memory=300 * 2**20)
 
@@ -57,7 +57,7 @@ def marking(course, sandbox):
 
 
 @pytest.mark.slow
-def test_right_work_gets_all_and_each_disaster_costs_its_own_cell(mark):
+def test_crash_timeout_and_memory_error_cost_only_their_cells(mark):
     results, _ = mark("right")
     assert {name: score for name, (score, _) in results.items()} == {
         n.removeprefix("test-"): s for n, s in FULL.items()
@@ -75,10 +75,10 @@ def test_right_work_gets_all_and_each_disaster_costs_its_own_cell(mark):
 
 
 @pytest.mark.slow
-def test_what_a_test_prints_and_hides_is_told_nowhere(mark):
-    """Also if a later cell looks for it: what cells print comes from a run with the tests that students have."""
+def test_hidden_lines_are_not_revealed(mark):
+    """Even if a later cell searches for them: printed output comes from a run with the released tests."""
 
-    def look(cells):
+    def search(cells):
         cells.append(
             new_code_cell(
                 "import linecache, gc\nname = 'SECRET' + '_NUMBERS'\nprint('looked', globals().get(name))\n"
@@ -88,7 +88,7 @@ def test_what_a_test_prints_and_hides_is_told_nowhere(mark):
             )
         )
 
-    results, printed = mark("page-looks", look, middle="def middle(numbers):\n    return len(numbers) / 2 + 0.5")
+    results, printed = mark("page-looks", search, middle="def middle(numbers):\n    return len(numbers) / 2 + 0.5")
     assert results["middle-even"] == (0, "What if there are two in the middle?")
     assert "looked None\n[]\n[]" in printed
     results, _ = mark("raises", middle="def middle(numbers):\n    raise ValueError(f'{sum(numbers)} words')")
@@ -96,8 +96,8 @@ def test_what_a_test_prints_and_hides_is_told_nowhere(mark):
 
 
 @pytest.mark.slow
-def test_no_answer_can_be_given_beforehand(mark):
-    """Answers that were sent before a test, a notebook that drops asserts, a process that ends as if all was well."""
+def test_forged_results_earn_nothing(mark):
+    """Results sent before a test, a notebook that drops asserts, and a process that exits with status 0."""
     wrong = "def middle(numbers):\n    return 0\n"
     sends = (
         "import os, struct\nfrom cellcage.protocol import frames, messages\n"
@@ -116,7 +116,7 @@ def test_no_answer_can_be_given_beforehand(mark):
 
 
 WRONG = "def middle(numbers):\n    {}\n    return 0\n"
-STOPPED = {  # each would earn points if it could
+STOPPED = {  # ways to cheat or to do harm
     "course files": "return len(open({course!r}).read()) and sorted(numbers)[len(numbers) // 2]",
     "network": (
         "import socket\n    for port in range(20, 30):\n        socket.create_connection(('127.0.0.1', port), 0.1)\n"
@@ -127,8 +127,8 @@ STOPPED = {  # each would earn points if it could
 
 
 @pytest.mark.slow
-def test_what_the_table_calls_stopped_is_stopped(mark, fresh):
-    course = str(fresh.root / "source" / NAME / f"{NAME}.ipynb")
+def test_sandbox_stops_reading_network_and_floods(mark, original):
+    course = str(original.root / "source" / NAME / f"{NAME}.ipynb")
     for name, body in STOPPED.items():
         results, printed = mark(name, middle=WRONG.format(body.replace("{course!r}", repr(course))))
         assert results["middle-odd"][0] == results["middle-even"][0] == 0, name
@@ -138,8 +138,8 @@ def test_what_the_table_calls_stopped_is_stopped(mark, fresh):
 
 
 @pytest.mark.slow
-def test_ready_made_function_earns_nothing_in_a_cell_of_asserts(course, sandbox):
-    """The asserts themselves may call it."""
+def test_ready_made_function_fails_assert_cells(course, sandbox):
+    """Only in student code: the asserts may call it."""
     own = course.root / "algorithms_course" / "course.toml"
     own.parent.mkdir()
     own.write_text('ready_made = ["softmax"]\n')
@@ -155,7 +155,7 @@ def test_ready_made_function_earns_nothing_in_a_cell_of_asserts(course, sandbox)
     assert "calls the ready-made `softmax`" in results["middle-odd"][1]
 
 
-# ---------------------------------------------------------------- words
+# ---------------------------------------------------------------- messages
 
 CELL = AssertCell(
     "odd",
@@ -183,27 +183,20 @@ assert value == 4
         ("AssertionError", "what a student's own assert says", 6, "What of two?"),
     ],
 )
-def test_a_message_tells_of_a_hidden_line_what_its_author_has_written_there(kind, text, line, said):
+def test_message_about_hidden_line_is_the_authors_text(kind, text, line, said):
     assert CELL.message(kind, text, line) == said
 
 
-def test_students_get_a_cell_without_its_hidden_lines():
+def test_released_cell_has_no_hidden_lines():
     assert released(CELL.source) == "value = 3\nassert value == 4"
 
 
 @pytest.mark.parametrize(
     ("shown", "points"),
-    [
-        ("", 4),
-        ("2.5", 2.5),
-        ("7", 4),
-        ("-1", 4),
-        ("nan", 4),
-        ("1 / 3", 4),
-    ],
+    [("", 4), ("2.5", 2.5), ("7", 4), ("-1", 4), ("nan", 4), ("1 / 3", 4)],
 )
-def test_a_value_counts_as_nbgrader_counts_it(shown, points):
-    """Its own words on more than all points end the run; here that is all points."""
+def test_partial_credit_is_read_as_nbgrader_does(shown, points):
+    """Except for more than all points: nbgrader stops with an error, we give all points."""
     from nbgrader.utils import determine_grade
 
     assert credit(shown, 4.0) == points

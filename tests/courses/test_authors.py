@@ -1,10 +1,9 @@
-"""What an author reads about slips in a course of their own: a function, with all slips in one course."""
+"""`dev check` reports an author's slips, here all in one course on recursion."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import signal
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from autograder.authoring import catalogue_page, course_check
 from autograder.authoring.notebook_promises import promises
 from autograder.cli import signals
+from autograder.course.assignments import Course
 from autograder.diagnosis import visible_fingerprints
 from autograder.judge.material import Material
 from autograder.testing import local
@@ -41,7 +41,7 @@ class TestChange:
 """
 SLIPS = '''
     def test_nothing(self, reference):
-        """It asks nothing of the student."""
+        """It does not call the student's code."""
         print("read me once")
         assert reference.change([1], 2) == 2
 
@@ -97,8 +97,8 @@ def course_with(root, **more):
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    """What `dev check` says of a course with many slips, in lines."""
+def printed(tmp_path_factory):
+    """The lines that `dev check` prints for a course with many slips."""
     more = {"change/hidden_tests.py": HEAD + TESTS + SLIPS, "change/visible_tests.py": HEAD + VISIBLE}
     course = course_with(tmp_path_factory.mktemp("slips") / "coins", **more)
     settings = course.folder / "course.toml"
@@ -112,17 +112,17 @@ def said(tmp_path_factory):
     return text.splitlines()
 
 
-def line_with(said, *words):
-    (found,) = [line for line in said if all(word in line for word in words)]
-    return said.index(found), found
+def line_with(printed, *words):
+    (found,) = [line for line in printed if all(word in line for word in words)]
+    return printed.index(found), found
 
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_each_slip_of_an_author_is_told_with_its_place(said):
+def test_each_slip_is_reported_with_its_place(printed):
     folder = "coins_course/a1_recursion/change"
-    mend, _ = line_with(said, "To fix before students get it:")
-    wait, _ = line_with(said, "Can wait:")
+    to_fix, _ = line_with(printed, "To fix before students get it:")
+    can_wait, _ = line_with(printed, "Can wait:")
     for words in (
         ("coins_course/course.toml: 'np'", "there is no module 'numppy' here"),
         (f"{folder}/mistakes.py: mistake 'slip'", "it only raises NameError: name 'smallest' is not defined"),
@@ -130,16 +130,16 @@ def test_each_slip_of_an_author_is_told_with_its_place(said):
         (f"{folder}/visible_tests.py: 'change, test_seven'", "AttributeError: ", "'equals'", "visible_tests.py, line"),
         ("cell 'change'", "untouched, it does not count as not started, and passes test_nothing"),
     ):
-        assert mend < line_with(said, *words)[0] < wait, words
-    place, slow = line_with(said, f"{folder}/mistakes.py: mistake 'no-memory'")
-    assert place > wait
+        assert to_fix < line_with(printed, *words)[0] < can_wait, words
+    place, slow = line_with(printed, f"{folder}/mistakes.py: mistake 'no-memory'")
+    assert place > can_wait
     assert "did not end in 0.5 seconds" in slow and "change(" in slow
-    assert sum("read me once" in line for line in said) == 1
-    assert not [line for line in said if "paper" in line or "in order" in line]
+    assert sum("read me once" in line for line in printed) == 1
+    assert not [line for line in printed if "paper" in line or "in order" in line]
 
 
-def test_a_test_about_time_asks_its_own_question_when_a_call_is_stopped(tmp_path, monkeypatch):
-    """Also a method, by a mark; other tests ask whether a loop never ends."""
+def test_about_time_asks_its_own_question_at_a_time_limit(tmp_path, monkeypatch):
+    """As an argument of `cases` and as a mark; other tests ask whether a loop never ends."""
     monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
     marked = """
     @pytest.mark.about_time("Does it end?")
@@ -155,10 +155,10 @@ def test_a_test_about_time_asks_its_own_question_when_a_call_is_stopped(tmp_path
     assignment = course.assignment(NAME)
     wrong = next(one for one in read_catalogue(assignment.mistakes) if one.name == "no-memory")
     result = course_check.result_of(assignment, Material(Suite(assignment.suites)), wrong)
-    said = {test.name: test.message for test in result.tests}
-    assert said["test_large"].endswith("no answer after 0.2 seconds. What is computed twice?")
-    assert said["test_method"].endswith("seconds. Does it end?")
-    assert said["test_other"].endswith(
+    messages = {test.name: test.message for test in result.tests}
+    assert messages["test_large"].endswith("no answer after 0.2 seconds. What is computed twice?")
+    assert messages["test_method"].endswith("seconds. Does it end?")
+    assert messages["test_other"].endswith(
         "seconds. Does a loop never end, or does the code compute far more than the task needs?"
     )
 
@@ -172,11 +172,11 @@ class TestChange:
 '''
 
 
-def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_to_mend(tmp_path, monkeypatch):
+def test_mistake_that_check_passes_or_does_not_name_is_a_finding(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
     assignment = course_with(tmp_path / "coins", **{"change/visible_tests.py": HEAD + WEAK}).assignment(NAME)
     found = promises(assignment)
-    assert found.in_words == ""  # names are counted only once they are looked up
+    assert found.in_words == ""  # names are counted once fingerprints exist
     greedy, no_memory = found.findings
     assert (greedy.cell, no_memory.cell) == ("greedy", "no-memory")
     assert greedy.what == "it passes all visible tests, and gets 50% of the points"
@@ -198,7 +198,7 @@ def test_a_mistake_that_is_green_in_the_notebook_or_has_no_name_there_is_to_mend
     assert not [one for one in found.findings if one.cell == "greedy"]
 
 
-def test_hidden_tests_take_two_fixtures_and_weights_are_numbers(tmp_path):
+def test_unknown_fixture_and_text_as_weight_are_findings(tmp_path):
     course = course_with(tmp_path / "coins")
     path = course.assignment(NAME).content / "change" / "hidden_tests.py"
     for tests, words in (
@@ -213,8 +213,8 @@ def test_hidden_tests_take_two_fixtures_and_weights_are_numbers(tmp_path):
         assert words in finding.what and finding.path == path
 
 
-def test_after_an_interruption_nothing_is_in_order(tmp_path, monkeypatch):
-    """Neither Ctrl-C nor SIGTERM is an answer of the known mistake that runs at that moment."""
+def test_signals_interrupt_the_check_of_known_mistakes(tmp_path, monkeypatch):
+    """Ctrl-C and SIGTERM do not count as exceptions of the mistake that is running."""
     monkeypatch.setattr(local, "COURSE_SECONDS", 0.5)
     wait = "    import os, time\n    os.kill(os.getpid(), {number})\n    time.sleep(9)\n"
     head, _, tail = MISTAKES.partition("    return smallest(coins)\n")
@@ -223,7 +223,7 @@ def test_after_an_interruption_nothing_is_in_order(tmp_path, monkeypatch):
         course = course_with(tmp_path / number.name, **{"change/mistakes.py": mistakes})
         before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
         with contextlib.ExitStack() as stack:
-            stack.callback(logging.disable, logging.NOTSET)  # which the handler leaves off
+            stack.callback(logging.disable, logging.NOTSET)  # the handler disables logging
             stack.callback(lambda before=before: [signal.signal(*pair) for pair in before.items()])
             for one in before:
                 signal.signal(one, signals._raise)
@@ -231,11 +231,12 @@ def test_after_an_interruption_nothing_is_in_order(tmp_path, monkeypatch):
                 list(course_check.known_mistakes(course.assignment(NAME)))
 
 
-def test_outside_a_course_it_says_so(tmp_path):
-    os.makedirs(tmp_path / "empty")
-    from autograder.course.assignments import Course
-
-    for words in (["check"], ["sync"], ["new", "a1_first", "mean"]):
-        code, said = command(Course(tmp_path / "empty"), "dev", *words)
+def test_commands_outside_a_course_say_so(tmp_path):
+    notebook = tmp_path / "ps1" / "x.ipynb"
+    notebook.parent.mkdir()
+    notebook.write_text("{}")
+    grade = (["grade", "ps1/x.ipynb"], ["grade", "."], ["grade", "ps1/x.ipynb", "--assignment", "ps1"])
+    for words in (["dev", "check"], ["dev", "sync"], ["dev", "new", "a1_first", "mean"], *grade):
+        code, printed = command(Course(tmp_path), *words)
         assert code == 2
-        assert "no course here" in said and "dev new-course" in said
+        assert printed.startswith("autograder: no course here: ")

@@ -1,4 +1,4 @@
-"""What authors of classic nbgrader notebooks are used to, in a course with a helper beside its notebook."""
+"""Habits from classic nbgrader notebooks work: await, databases, plots, and a helper module beside the notebook."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def course(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_await_a_database_and_a_helper_work_in_the_sandbox(course, sandbox):
-    """And the sentence for a test is the first comment of its cell."""
+def test_await_database_and_helper_work_in_the_sandbox(course, sandbox):
+    """And the first comment of a test cell is the sentence of its test."""
     answers = {
         "squares": "def squares(n):\n    return [k * k for k in range(n)]",
         "later": "import asyncio\nasync def later(n):\n    await asyncio.sleep(0.01)\n    return n + 1",
@@ -132,8 +132,8 @@ def test_await_a_database_and_a_helper_work_in_the_sandbox(course, sandbox):
 
 
 @pytest.mark.slow
-def test_a_page_shows_a_plot_that_a_person_grades_and_a_table(course, sandbox):
-    """Its HTML is cleaned. Without a page, nothing is drawn."""
+def test_page_shows_plots_and_cleaned_tables(course, sandbox):
+    """Without a page, nothing is drawn."""
     assignment = course.assignment(NAME)
     cells = code_cells(NotebookFile.of(nbformat.read(assignment.notebook, as_version=4).cells), assignment.locked_cells)
     task = Task("ada", NAME, assignment.version(), for_page=True).of(cells)
@@ -152,14 +152,14 @@ def test_a_page_shows_a_plot_that_a_person_grades_and_a_table(course, sandbox):
     assert not [one for one in worker.mark(replace(task, for_page=False)).cells if one.rich]
 
 
-def test_the_solution_and_known_mistakes_import_the_helper(course):
-    """And students may have it, since the notebook imports it."""
+def test_solution_and_known_mistakes_import_the_helper(course):
+    """The release may contain it, because the notebook imports it."""
     assignment = course.assignment(NAME)
 
     async def reference():
         return assignment.reference()
 
-    with ThreadPoolExecutor(1) as beside:  # where a loop runs already, as in a kernel
+    with ThreadPoolExecutor(1) as beside:  # with a running event loop, as in a kernel
         assert beside.submit(asyncio.run, reference()).result().fourfold(2) == 8
     assert not [one for one in course_check.known_mistakes(assignment) if one.blocks]
     release = nbformat.read(assignment.released, as_version=4)
@@ -168,7 +168,7 @@ def test_the_solution_and_known_mistakes_import_the_helper(course):
     assert not (assignment.notebook.parent / "__pycache__").exists()
 
 
-def test_several_notebooks_in_one_assignment_are_refused_with_a_remedy(tmp_path):
+def test_two_notebooks_in_one_assignment_are_refused_with_advice(tmp_path):
     course = course_of(tmp_path / "two", NAME, CELLS, {}, {"helper.py": HELPER.encode()})
     notebook = course.assignment(NAME).notebook
     notebook.rename(notebook.with_name("problem1.ipynb"))

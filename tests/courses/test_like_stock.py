@@ -1,4 +1,4 @@
-"""A classic course of two notebooks, graded by stock nbgrader and by ours: the same marks for all honest work."""
+"""A course graded by stock nbgrader and by `autograder`: honest work gets the same marks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CRASH = STYLE | {
     "sum-of-five": "import ctypes\ntotal = ctypes.string_at(0)",
 }
 
-# The first drops asserts and replaces a function of the tests' own. The second's answers equal everything.
+# The first drops asserts and replaces a function that the tests call. The second returns objects equal to everything.
 DROPS = """\
 import ast
 import numpy.testing
@@ -83,12 +83,12 @@ FORGED = {
 }
 OF_FORGED = {
     "drops": dict.fromkeys(FULL | COUNTED, 0) | {"search": 0.2},  # asserts stay; 0 is right once
-    "equals": FULL | COUNTED,  # as `existing-course.md` says, a suite must compare outside
+    "equals": FULL | COUNTED,  # `existing-course.md` says so: only a suite compares outside of the notebook process
 }
 
 
-def cheat_where_it_is_locked(cells):
-    """Answers are written into cells that are not theirs, and one cell is gone."""
+def edit_locked_cells(cells):
+    """Write answers into locked cells, and delete one."""
     named = {grade_id(cell): cell for cell in cells}
     if "data" in named:
         named["data"].source = 'WORDS = ["A", "APPLE"]'
@@ -98,7 +98,7 @@ def cheat_where_it_is_locked(cells):
 
 
 def scores(course, student):
-    """What tests give, by cell; None where a person is waited for, and where nothing was handed in."""
+    """The automatic points by cell; None where a person grades, and where a cell is missing."""
     found = {}
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         for name in NOTEBOOKS:
@@ -115,12 +115,12 @@ def hand_in(course, student, answers, change=lambda cells: None):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """The course graded by stock nbgrader, and by ours."""
+    """The course graded by stock nbgrader, and a copy graded by `autograder`."""
     course = classic_course(tmp_path_factory.mktemp("pair") / "course", **NOTEBOOKS)
     shutil.copytree(course.root / "source", course.root / "submitted" / "good")
     for student, answers in (HONEST | FORGED).items():
         hand_in(course, student, answers)
-    hand_in(course, "edited", EDITED, cheat_where_it_is_locked)
+    hand_in(course, "edited", EDITED, edit_locked_cells)
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
     stock(course.root, "autograde", NOTEBOOKS)
     hand_in(ours, "crash", CRASH)
@@ -133,8 +133,8 @@ def graded(tmp_path_factory):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_honest_work_has_the_marks_of_stock_nbgrader_in_every_cell(graded):
-    """The solution, another style, partial credit, warnings, exceptions, nothing done, cells that are not theirs."""
+def test_honest_work_gets_nbgraders_marks_in_every_cell(graded):
+    """The solution, another style, partial credit, warnings, exceptions, an empty notebook, edited locked cells."""
     by_stock, by_ours = ({who: scores(one, who) for who in ("good", *HONEST, "edited")} for one in graded)
     assert by_stock["good"] == FULL | COUNTED | BY_HAND
     assert [sum(filter(None, by_stock[who].values())) for who in HONEST] == [17, 10, 8, 0]
@@ -145,19 +145,19 @@ def test_honest_work_has_the_marks_of_stock_nbgrader_in_every_cell(graded):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_a_crash_costs_its_own_cells_and_forgers_get_what_the_page_says(graded):
+def test_crash_costs_its_cells_and_forgery_what_the_page_says(graded):
     by_stock, by_ours = graded
     lost = {"middle-odd": 0, "middle-even": 0, "total": 0}
     assert scores(by_ours, "crash") == scores(by_ours, "style") | lost
     for student, expected in OF_FORGED.items():
-        waits = {name: score for name, score in scores(by_ours, student).items() if name in BY_HAND}
-        assert scores(by_ours, student) == expected | waits, student
-        assert scores(by_stock, student) == scores(by_ours, "good") | waits | {"search": expected["search"]}
+        by_hand = {name: score for name, score in scores(by_ours, student).items() if name in BY_HAND}
+        assert scores(by_ours, student) == expected | by_hand, student
+        assert scores(by_stock, student) == scores(by_ours, "good") | by_hand | {"search": expected["search"]}
 
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_the_list_of_cells_on_a_page_follows_the_notebook_and_a_restored_cell_is_shown_once(graded):
+def test_page_lists_cells_in_order_and_shows_restored_cell_once(graded):
     ours = graded[1]
     names = re.findall(r"#% \w+ ([\w-]+) \d", SORTING)
     for student in ("good", "crash", "edited", "empty"):

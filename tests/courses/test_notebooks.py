@@ -1,4 +1,4 @@
-"""What a notebook does is graded as what its functions give: a variable, and printed text."""
+"""Exercises that ask for a variable or for printed text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.courses.own import IMPORTS, course_of, graded
 
 
 def notes_course(root, cells, suites, visible=()):
-    """A course of these suites, in the minimal form."""
+    """A course with these suites, in the minimal form."""
     files = {f"{one}/hidden_tests.py": HEAD + text for one, text in suites.items()}
     files |= {f"{one}/visible_tests.py": HEAD + text for one, text in dict(visible).items()}
     return course_of(root, NAME, IMPORTS + cells, files, DATA)
@@ -32,7 +32,7 @@ FULL = dict.fromkeys(SUITES, (2.0, ""))
 
 
 @pytest.mark.slow
-def test_right_answers_get_all_and_wrong_ones_lose_their_exercise_and_are_told_what_they_did(course, sandbox):
+def test_wrong_variable_or_print_loses_only_its_exercise(course, sandbox):
     def marked(**answers):
         report = graded(sandbox, course, NAME, RIGHT | answers)
         assert not report.reason, report.reason
@@ -46,7 +46,7 @@ def test_right_answers_get_all_and_wrong_ones_lose_their_exercise_and_are_told_w
         assert found == {one: full for one, full in FULL.items() if one != name}
 
 
-# ---------------------------------------------------------------- the visible side
+# ---------------------------------------------------------------- visible tests
 
 SHOWN = {
     "mean_price": ("mean_price = 4.5", "came out as `False`"),
@@ -58,7 +58,7 @@ SHOWN = {
 
 
 def released(course, **answers):
-    """The release with answers, saved beside its data."""
+    """The release with answers, saved next to its data."""
     path = course.root / "assignments" / NAME / f"{NAME}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -67,7 +67,7 @@ def released(course, **answers):
     return path
 
 
-def test_check_in_a_kernel_says_what_was_printed(course, monkeypatch):
+def test_check_shows_variable_and_printed_text(course, monkeypatch):
     folder = course.root / "assignments" / NAME
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.csv")} == DATA.keys()
     monkeypatch.chdir(folder)
@@ -80,13 +80,13 @@ def test_check_in_a_kernel_says_what_was_printed(course, monkeypatch):
         assert examine(name, right, visible).passed
         found = examine(name, wrong, visible)
         assert said in found.result.tests[0].message
-        assert "hint(" not in repr(found)  # this course has none
+        assert "hint(" not in repr(found)  # this course has no hints
     assert "nothing under the name `mean_price`" in examine("mean_price", {}, visible).result.tests[0].message
     assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.slow
-def test_check_of_a_saved_notebook_finds_the_data_beside_it(course, tmp_path, sandbox):
+def test_check_of_saved_notebook_finds_data_files(course, tmp_path, sandbox):
     copy = Course(shutil.copytree(course.root, tmp_path / "course"))
     right = list(verdicts(read(released(copy, **RIGHT), copy), sandbox.students))
     assert [verdict.result.name for verdict in right if verdict.passed] == list(SUITES)

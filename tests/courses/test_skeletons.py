@@ -1,4 +1,4 @@
-"""`dev new --like`: each skeleton is an exercise that is in order before the first edit."""
+"""`dev new --like`: each skeleton is an exercise that passes `dev check` before the first edit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.helpers.small_course import command
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_skeletons_of_every_kind_are_in_order_from_the_start(tmp_path):
+def test_every_skeleton_passes_dev_check_unedited(tmp_path):
     course = Course(tmp_path / "own")
     for words in (
         ["new-course", course.root],
@@ -25,7 +25,7 @@ def test_skeletons_of_every_kind_are_in_order_from_the_start(tmp_path):
     assert code == 0, said
     assert "a2_kinds: in order: 4 exercises, 12 points by tests and 0 by hand, 12 known mistakes" in said
     assert "a3_small: in order: 1 exercise" in said
-    waits = [line for line in said.splitlines() if "a2_kinds" in line and "    " in line]
-    assert len(waits) == len(LIKE)  # the text of each skeleton, and nothing else
-    assert all("text of the skeleton is still there" in line for line in waits)
-    assert "cell '## 1. `function_like`': the text" in said  # by its heading, since JupyterLab shows no numbers
+    advice = [line for line in said.splitlines() if "a2_kinds" in line and "    " in line]
+    assert len(advice) == len(LIKE)  # the text of each skeleton, and nothing else
+    assert all("text of the skeleton is still there" in line for line in advice)
+    assert "cell '## 1. `function_like`': the text" in said  # by its heading, because JupyterLab shows no cell numbers

@@ -1,4 +1,4 @@
-"""What `dev check` and `dev sync` say of an author's slips: the file, the cell, and what to do, and no traceback."""
+"""`dev check` and `dev sync` report an author's slips with file, cell and advice, without a traceback."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LOOPS = '''
 '''
 RAISES = '''
     def test_raises(self, student):
-        """Its own mistake."""
+        """A mistake in the test itself."""
         expect.close(student.mean([1, 3])["mean"], 2)
 '''
 RIGHT = '\n\n@mistake("right", hint="?")\ndef mean(numbers):\n    return sum(numbers) / max(len(numbers), 1)\n'
@@ -76,15 +76,15 @@ def course(tmp_path):
 
 
 @pytest.fixture
-def said(course, monkeypatch):
-    """Everything that blocks, without grading in the sandbox, which other tests do."""
+def findings(course, monkeypatch):
+    """A function that lists all blocking findings; grading in the sandbox is left to other tests."""
     monkeypatch.setattr(course_check, "stubs_and_solutions", lambda *_: ())
 
-    def said():
+    def findings():
         found = course_check._all(Course(course.root).assignment(NAME), None)
         return [str(one).replace(f"{course.root}/", "") for one in once(list(found)) if one.blocks]
 
-    return said
+    return findings
 
 
 BEFORE = "    test_two"
@@ -109,17 +109,17 @@ BEFORE = "    test_two"
         ("hint.toml", "", 'nudgge = "?"', "hint.toml: 'mean'", "there is no 'nudgge' in a hint"),
     ]),
 )  # fmt: skip
-def test_a_slip_in_a_file_is_told_with_its_place(course, said, monkeypatch, file, old, new, where, what):
+def test_slip_in_a_file_is_reported_with_its_place(course, findings, monkeypatch, file, old, new, where, what):
     monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
     monkeypatch.setattr(course_check, "SUITE_SECONDS", 2.0)
     path = course.folder / NAME / "mean" / file
     text = path.read_text() if old else ""
     assert old in text
     path.write_text(text.replace(old, new) if old else new)
-    first, *_ = said()
+    first, *_ = findings()
     assert first.startswith(f"{FOLDER}/{where}: ") and what in first, first
     assert first.count(FOLDER) == 1 and first[-1] in ".?"
-    assert len([one for one in said() if "test_raises" in one]) <= 1
+    assert len([one for one in findings() if "test_raises" in one]) <= 1
 
 
 def edit(course, name, change):
@@ -149,18 +149,18 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
          f"{NOTEBOOK}: cell 'mean'", "2 cells have this id. Give each its own"),
     ]),
 )  # fmt: skip
-def test_a_slip_in_the_notebook_is_told_with_its_cell(course, said, monkeypatch, name, change, where, what):
+def test_slip_in_the_notebook_is_reported_with_its_cell(course, findings, monkeypatch, name, change, where, what):
     edit(course, name, change)
     monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
     monkeypatch.setattr(local, "COURSE_SECONDS", 1.0)
-    with contextlib.suppress(CourseError):  # which says the same
+    with contextlib.suppress(CourseError):  # with the same message
         list(sync(Course(course.root)))
-    told, *others = said()
+    first, *others = findings()
     assert not others, others
-    assert told.startswith(f"{where}: ") and what in told, told
+    assert first.startswith(f"{where}: ") and what in first, first
 
 
-def test_a_slip_in_the_courses_settings_is_one_line(course):
+def test_slip_in_course_settings_is_reported_in_one_line(course):
     (course.folder / "course.toml").write_text('[nmes]\nnp = "numpy"\n')
     assert command(course, "dev", "check") == (
         2, "autograder: means_course/course.toml: there is no 'nmes'; it may have names, early, ready_made, words, "
@@ -168,10 +168,10 @@ def test_a_slip_in_the_courses_settings_is_one_line(course):
     )  # fmt: skip
 
 
-def test_a_notebook_with_invalid_json_is_told_by_both_commands(course, said):
+def test_invalid_notebook_is_reported_by_sync_and_check(course, findings):
     path = course.root / NOTEBOOK
     for text, why in ((path.read_text()[:300], "Input data was truncated"), ("[]", "Expected `object`, got `array`")):
         path.write_text(text)
         with pytest.raises(CourseError, match=rf"{NAME}\.ipynb: not a notebook"):
             list(sync(Course(course.root)))
-        assert said() == [f"{NOTEBOOK}: the rest could not be checked: not a notebook ({why}). Fix this first."]
+        assert findings() == [f"{NOTEBOOK}: the rest could not be checked: not a notebook ({why}). Fix this first."]

@@ -1,4 +1,4 @@
-"""A course on pandas' tables, graded in the sandbox: right answers in any style, wrong ones with a fitting sentence."""
+"""A course on pandas tables, graded in the sandbox: points for any style, and fitting messages for wrong answers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.testing.student import Student
 from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker
 
-FITTING = 0.6  # of wrong answers, without any known mistake
+FITTING = 0.6  # of the messages about wrong answers; this course has no known mistakes
 
 
 @pytest.fixture(scope="module")
 def mark(tmp_path_factory, sandbox):
-    """The results of some answers, all in one notebook: by exercise."""
+    """Grades some answers in one notebook; the results by exercise."""
     marker = Marker(tables_course(tmp_path_factory.mktemp("tables") / "course").assignment(NAME), sandbox)
 
     def marked(**answers):
@@ -30,36 +30,37 @@ def mark(tmp_path_factory, sandbox):
 
 
 def in_turn(kind):
-    """Answers of a kind, the first of each exercise together, then the second ones, and so on."""
+    """Answers of one kind: first the first answer of each exercise, then the second ones, and so on."""
     most = max(len(getattr(one, kind)) for one in EXERCISES.values())
     for number in range(most):
         yield {name: getattr(one, kind)[number] for name, one in EXERCISES.items() if number < len(getattr(one, kind))}
 
 
-def told(result):
-    """What a student reads first."""
+def first_message(result):
+    """The first message that a student reads."""
     return f"{result.evidence} {next((test.message for test in result.tests if test.message), '')}"
 
 
 @pytest.mark.slow
-def test_right_answers_in_any_style_have_all_points(mark):
+def test_right_answer_in_any_style_gets_full_marks(mark):
     solutions = {name: one.solution for name, one in EXERCISES.items()}
     for answers in (solutions, *in_turn("right")):
         results = mark(**answers)
-        lost = {name: told(one) for name, one in results.items() if one.score < one.max_score}
+        lost = {name: first_message(one) for name, one in results.items() if one.score < one.max_score}
         assert lost == {} and len(results) == len(answers)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("of_each", [1, pytest.param(None, marks=pytest.mark.catalogue)], ids=["first", "all"])
-def test_wrong_answers_lose_points_and_hear_a_fitting_sentence(mark, of_each):
+def test_wrong_answer_loses_points_with_a_fitting_message(mark, of_each):
     found = {}
     for answers in list(in_turn("wrong"))[:of_each]:
         results = mark(**{name: answer(name, body) for name, (body, _) in answers.items()})
-        found |= {(name, body): (results[name], fits) for name, (body, fits) in answers.items()}
+        found |= {(name, body): (results[name], words) for name, (body, words) in answers.items()}
     assert [key for key, (one, _) in found.items() if one.score == one.max_score] == []
-    unfitting = {key: told(one) for key, (one, fits) in found.items() if fits is None or fits not in told(one)}
-    assert len(unfitting) <= (1 - FITTING) * len(found), "\n".join(f"{key}: {said}" for key, said in unfitting.items())
+    messages = {key: first_message(one) for key, (one, _) in found.items()}
+    unfitting = [key for key, (_, words) in found.items() if words is None or words not in messages[key]]
+    assert len(unfitting) <= (1 - FITTING) * len(found), "\n".join(f"{key}: {messages[key]}" for key in unfitting)
 
 
 VISIBLE = """
@@ -70,8 +71,8 @@ class TestLate:
 """
 
 
-def test_a_table_of_examples_is_written_down_for_students(tmp_path):
-    """Frames by their columns; the visible test tells what is wanted and what went in."""
+def test_visible_test_of_a_table_shows_inputs_and_expected_table(tmp_path):
+    """The generated file writes frames by their columns."""
     solution = "def late(orders, day):\n    return orders[orders['day'] > day][['city', 'day']]\n"
     tests = "import pandas as pd\n" + VISIBLE
     course = tables_course(tmp_path / "course", {"late": Exercise(solution, tests, [])})
@@ -82,21 +83,21 @@ def test_a_table_of_examples_is_written_down_for_students(tmp_path):
     suite = Suite([path])
     (test,) = suite.tests
 
-    def told(function):
+    def message(function):
         student = Student(answering({"late": function}), lambda name: ("orders", "day"))
         return suite.run(test, student, None).message()
 
     late = names["late"]
-    said = told(late)
+    said = message(late)
     assert (
         "late(orders, day=2024-01-01 00:00:00) with orders of 1 x 5: gave back a table of 1 row and 2 columns" in said
     )
     assert "wanted `7`" in said and "DataFrame {'city': ['Paris']" in said
-    said = told(lambda orders, day: late(orders, day).assign(city="Rom"))
+    said = message(lambda orders, day: late(orders, day).assign(city="Rom"))
     assert "is 'Rom' in column 'city' at row 4, wanted 'Rome'" in said
 
 
-def test_a_case_that_cannot_be_written_as_code_is_an_error_of_the_course(tmp_path):
+def test_case_that_cannot_be_written_as_code_raises_course_error(tmp_path):
     solution = "def late(orders, day):\n    return orders\n"
     tests = "import pandas as pd\n" + VISIBLE.replace("7)]", "object())]")
     with pytest.raises(CourseError, match="holds what cannot be written down"):

@@ -1,4 +1,4 @@
-"""Two courses as an author writes them, one of classes and one of PyTorch modules: in order, and graded."""
+"""Two courses in full, one with a class and one with PyTorch modules, pass `dev check` and are graded."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.helpers.small_course import said_by
 FOLDERS = {"streams": "a1_streams", "adapters": "a1_adapters"}
 IN_ORDER = {
     "streams": [
-        "a1_streams: in order: 2 exercises, 9 points by tests and 0 by hand, 10 known mistakes",
-        "known mistakes that the visible tests name: Running 5 of 5, LRU 5 of 5\n",
+        "a1_streams: in order: 1 exercise, 5 points by tests and 0 by hand, 5 known mistakes",
+        "known mistakes that the visible tests name: Running 5 of 5\n",
     ],
     "adapters": [
         "a1_adapters: in order: 2 exercises, 10 points by tests and 0 by hand, 7 known mistakes",
@@ -24,7 +24,7 @@ IN_ORDER = {
 
 
 def written(name, root):
-    """The course whose files lie in this folder."""
+    """The course in this folder."""
     folder = Path(__file__).parent / name
     paths = [*folder.rglob("*.py"), *folder.rglob("*.toml")]
     files = {str(path.relative_to(folder)): path.read_text() for path in paths}
@@ -42,12 +42,12 @@ def course(name, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_it_is_in_order_and_check_names_what_it_shows(name, course):
+def test_course_is_in_order_and_visible_tests_name_mistakes(name, course):
     said_by(course, "dev", "catalogue")
     assert said_by(course, "dev", "check").split("\n  ") == IN_ORDER[name]
 
 
-# ---------------------------------------------------------------- answers of students
+# ---------------------------------------------------------------- students' answers
 
 RIGHT = {
     "streams": {
@@ -64,25 +64,6 @@ class Running:
 
     def variance(self):
         return None if not self.seen else np.var(self.seen)
-""",
-        "LRU": """
-from collections import OrderedDict
-
-class LRU(OrderedDict):
-    def __init__(self, size):
-        super().__init__()
-        self.size = size
-
-    def get(self, key):
-        if key in self:
-            self.move_to_end(key)
-            return self[key]
-
-    def put(self, key, value):
-        self[key] = value
-        self.move_to_end(key)
-        while len(self) > self.size:
-            self.popitem(last=False)
 """,
     },
     "adapters": {
@@ -116,15 +97,12 @@ def fine_tune(weights, X, y, steps, rate):
 """,
     },
 }
-# An exercise, an edit of its right answer, the points that are left, and words that the student reads.
+# An exercise, an edit of its right answer, the points that remain, and words in the student's message.
 SHARED = ("(self):\n        self.seen = []", "(self, seen=[]):\n        self.seen = seen")
 WRONG = {
     "streams": [
         ("Running", "np.var(self.seen)", "np.var(self.seen, ddof=1)", 3.13, "then variance(): the result is nan"),
         ("Running", *SHARED, 4.38, "Which objects see `numbers`"),
-        ("LRU", "move_to_end(key)\n            return", "keys()\n            return", 3.43, "reading count as a use?"),
-        ("LRU", "> self.size", ">= self.size", 0, "gave back None (is there a `return`?), where a number belongs"),
-        ("LRU", "return self[key]", "return self[key]\n        raise KeyError(key)", 1.14, "raised KeyError: 'd'"),
     ],
     "adapters": [
         ("LowRank", "self.scale / self.r *", "self.scale *", 1.64, "By what is the scale divided?"),
@@ -137,7 +115,7 @@ WRONG = {
 
 
 @pytest.mark.slow
-def test_right_answers_have_all_points_and_wrong_ones_their_part_and_fitting_words(name, course, sandbox):
+def test_answers_get_their_points_and_a_fitting_message(name, course, sandbox):
     def marked(**answers):
         return told(graded(sandbox, course, FOLDERS[name], RIGHT[name] | answers))
 

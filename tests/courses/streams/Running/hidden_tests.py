@@ -35,7 +35,7 @@ class TestRunning:
         for question in ("mean", "variance"):
             expect.equal(student.Running.use([(question,)]), None, "What is there to divide by?")
 
-    def test_a_new_one_begins_with_nothing(self, student):
+    def test_new_object_is_empty(self, student):
         """A second object knows nothing of the first."""
         steps = [*add([50.0, 60.0]), ("__init__",), *add([3.0], ("mean",))]
         expect.close(student.Running.use(steps), 3.0, "Which numbers does a new object have?")

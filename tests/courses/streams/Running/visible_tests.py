@@ -19,7 +19,7 @@ class TestRunning:
         with shown("What is there to divide by?", "exception"):
             equal(student.Running.use([("mean",)]), None)
 
-    def test_a_second_one(self, student):
+    def test_new_object(self, student):
         """A second object knows nothing of the first one's numbers."""
         with shown("Which numbers does a new object have?"):
             close(student.Running.use([("add", 8), ("__init__",), ("add", 2), ("mean",)]), 2)
