@@ -1,4 +1,4 @@
-"""What a model gets wrong without one of its heads: the model without it, and a count of right words."""
+"""Ablate one head of a model, and count the words that the model gets right."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from . import news
 
-# Where PyTorch's own layers keep what assignment 4 calls W_O.
+# The name in PyTorch's layers of the parameter that assignment 4 calls W_O, and ours.
 _PLAIN, _OWN = r"layers\.layers\.(\d+)\.self_attn\.out_proj\.weight", r"blocks.\1.attention.W_O.weight"
 
 
 def without_head(model: Any, ablate: Callable[..., Any], layer: int, head: int, num_heads: int) -> Any:
-    """A copy of `model` with the numbers that `ablate(weights, layer, head, num_heads)` gives.
+    """A copy of `model` with the weights that `ablate(weights, layer, head, num_heads)` returns.
 
-    The numbers of a decoder of PyTorch's own layers come to `ablate` under the names of assignments 4 and 5.
+    `ablate` sees the weights of PyTorch's layers under the names of assignments 4 and 5, too.
     """
     names = {name: re.sub(_PLAIN, _OWN, name) for name in model.state_dict()}
     weights = {names[name]: numbers for name, numbers in model.state_dict().items()}
@@ -27,17 +27,17 @@ def without_head(model: Any, ablate: Callable[..., Any], layer: int, head: int, 
 
 
 def word_by_word(model: Any, items: Sequence[news.Item]) -> dict[str, float]:
-    """How often `model` says the right word of a summary when all before it are right: who, what, where and the end.
+    """How often `model` predicts the next word of a summary correctly (teacher forcing): who, what, where and the end.
 
-    model: takes int64 ids, (B, L), and gives logits, (B, L, V); causal, so that one reading answers for all places
+    model: takes int64 ids, (B, L), and returns logits, (B, L, V); it is causal, so one call predicts at all positions
     """
     import torch
 
     from .news_training import tensors
 
-    ids, counted = tensors(items)  # padded at the end, where no real token looks
+    ids, counted = tensors(items)  # padded at the end, so no real token attends to padding
     with torch.inference_mode():
-        is_right = model(ids)[:, :-1].argmax(-1) == ids[:, 1:]  # (B, L - 1): for the token after each place
+        is_right = model(ids)[:, :-1].argmax(-1) == ids[:, 1:]  # (B, L - 1): the token after each position
     right: dict[str, list[bool]] = {"who": [], "what": [], "where": [], "end": []}
     for item, row, in_summary in zip(items, is_right, counted[:, 1:], strict=True):
         for part, correct in zip(_parts(item.summary), row[in_summary].tolist(), strict=True):
@@ -46,7 +46,7 @@ def word_by_word(model: Any, items: Sequence[news.Item]) -> dict[str, float]:
 
 
 def _parts(summary: str) -> list[str]:
-    """Which part of the news each word of a summary tells, and "end" for the token after them."""
+    """For each word of a summary its part, "who", "what" or "where"; and "end" for the token after them."""
     words = summary.split()
     has_place = words[-2] in ("in", "to")
     return ["who", *["what"] * (len(words) - 1 - has_place), *["where"] * has_place, "end"]

@@ -1,9 +1,9 @@
-"""Take a part out of any decoder block of assignment 8 from outside: an ablation in training.
+"""Switch off one part of any decoder block of assignment 8, for an ablation study with training.
 
     block_parts.without("norm", ModernDecoderBlock(64, 4, 2, 80), rotate, d_head=16)
 
-The block's code stays as it is. Hooks on its layers undo what the part does.
-`ours()` and `ours_on_the_novel()` have the losses of our own runs; `python -m tools.block_losses` writes them.
+The block's code does not change: hooks on its layers undo what the part does.
+`ours()` and `ours_on_the_novel()` return the losses of our own runs; `python -m tools.block_losses` records them.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from torch import nn
 FILE = Path(__file__).with_name("block_losses.json")
 OF_NOVEL = Path(__file__).with_name("novel_losses.json")
 PARTS = ("nothing", "rotation", "norm", "gate", "groups")
-LONGEST = 64  # words of a text that positions are undone for
+LONGEST = 64  # positions whose rotation can be undone
 EPS = 1e-5
 BRANCHES = {"attention": ("W_Q", "W_K", "W_V"), "feed-forward": ("W_gate", "W_up")}
 
 
 def ours() -> dict[str, Any]:
-    """Our runs by part: `numbers` to learn, and for each seed the losses `begun`, `early` and `held_out`."""
+    """Our runs by part: how many parameters (`numbers`), and each seed's losses `begun`, `early` and `held_out`."""
     runs: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return runs
 
 
 def ours_on_the_novel() -> dict[str, list[float]]:
-    """Our held-out losses on the novel, one for each seed: by part, and of the decoder of assignment 5."""
+    """Our held-out losses on the novel, one for each seed, by part and for the decoder of assignment 5."""
     runs: dict[str, list[float]] = json.loads(OF_NOVEL.read_text(encoding="utf-8"))
     return runs
 
 
 class Stack(nn.Module):  # type: ignore[misc]
-    """Words in, logits for the next word out: an embedding, blocks one above the other, a norm, one last matrix.
+    """A decoder from word numbers to logits: an embedding, a stack of blocks, a norm, an output matrix.
 
-    block: makes a block
-    norm: what stands before the last matrix; None: nothing
+    block: creates a block
+    norm: the norm before the output matrix; None for no norm
     """
 
     def __init__(
@@ -63,17 +63,17 @@ class Stack(nn.Module):  # type: ignore[misc]
 
 
 def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> Any:
-    """The same block, with one part silent from now on.
+    """Switch off one part of the block, and return the block.
 
-    part: "rotation": queries and keys are rotated back before the block rotates them; "norm": what the two norms give
-        is made as large again as it was; "gate": nothing but ones comes from `W_up`, so that SiLU alone is left. Any
-        other word leaves the block as it is.
+    part: "rotation": queries and keys are rotated back before the block rotates them; "norm": the outputs of the two
+        norms are scaled back to their original size; "gate": `W_up` gives only ones, so that only SiLU remains. Any
+        other word leaves the block unchanged.
     block: a `ModernDecoderBlock` with the members of assignment 8
     rotate: the NumPy function of assignment 8
     d_head: the width of a head
 
-    Raises `ValueError` if a part cannot be reached, because the block does not call its layers, and if `rotate` does
-    not undo what the block does: with one of the two wrong, a model without rotation would still have some.
+    Raises `ValueError` if the block does not call the layers that need a hook, or if `rotate` does not undo the block's
+    rotation: then the model would keep some of it.
     """
     called: set[str] = set()
     if part == "rotation":
@@ -94,7 +94,7 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
 
 
 def _is_blind_to_order(block: Any) -> bool:
-    """True if the order of the other words does not change the last word's output, so that no rotation is left."""
+    """True if the order of the earlier words does not change the last output, so that no rotation is left."""
     words = torch.randn(1, LONGEST, block.W_O.out_features, generator=torch.Generator().manual_seed(0))
     reordered = torch.cat([words[:, :-1].flip(1), words[:, -1:]], dim=1)
     trains = block.training
@@ -106,7 +106,7 @@ def _is_blind_to_order(block: Any) -> bool:
 
 
 def _back(rotate: Callable[..., Any], d_head: int) -> torch.Tensor:
-    """For each position the matrix that undoes its rotation, (LONGEST, d_head, d_head)."""
+    """The matrix that undoes the rotation at each position, (LONGEST, d_head, d_head)."""
     unit = np.repeat(np.eye(d_head)[:, np.newaxis], LONGEST, axis=1)  # (d_head, LONGEST, d_head)
     return torch.tensor(rotate(unit, -np.arange(LONGEST)), dtype=torch.float32).transpose(0, 1)
 
@@ -129,7 +129,7 @@ def _without_rotation(block: Any, back: torch.Tensor, called: set[str]) -> set[s
 
 def _without_norm(block: Any, called: set[str]) -> set[str]:
     came_in: list[torch.Tensor] = []  # the block's words, (B, L, d_model)
-    size: dict[str, torch.Tensor] = {}  # of each word's vector before a branch's norm, (B, L, 1)
+    size: dict[str, torch.Tensor] = {}  # the size of each word's vector before a branch's norm, (B, L, 1)
 
     def comes_in(layer: nn.Module, given: tuple[torch.Tensor, ...]) -> None:
         came_in[:] = given[:1]

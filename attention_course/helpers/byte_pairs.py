@@ -1,11 +1,11 @@
-"""Text as tokens: byte pairs, learned from a text as assignment 5 does it in a few lines (Sennrich et al. 2016).
+"""Byte-pair encoding (Sennrich et al. 2016), as assignment 5 does it in a few lines.
 
     merges = byte_pairs.learn(text, 1024)
     tokens = byte_pairs.Tokenizer(merges)
     tokens.decode(tokens.encode("She wants them.")) == "She wants them."
 
-All letters are ASCII here, so a character is a byte. A token never goes beyond a word: a word has the space in front of
-it, and signs stand for themselves.
+All text is ASCII, so a character is a byte. A token never crosses a word's end. A word begins with the space before it;
+punctuation marks are separate.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PIECE = re.compile(r" ?[A-Za-z]+| ?[^A-Za-z\s]+|\s")
 
 
 def joined(tokens: Sequence[str], pair: Pair) -> list[str]:
-    """The tokens with each occurrence of the pair as one token, found from left to right."""
+    """The tokens with each occurrence of the pair, from left to right, merged into one token."""
     found: list[str] = []
     for token in tokens:
         if found and (found[-1], token) == pair:
@@ -33,9 +33,9 @@ def joined(tokens: Sequence[str], pair: Pair) -> list[str]:
 
 
 def learn(text: str, vocab_size: int, join: Callable[[Sequence[str], Pair], list[str]] = joined) -> list[Pair]:
-    """The pairs that are joined, in order, until there are so many tokens: each time the one that is most frequent.
+    """The pairs to merge, in order, up to `vocab_size` tokens: each time the most frequent pair.
 
-    join: gives tokens with each occurrence of a pair as one token
+    join: merges each occurrence of a pair into one token
     """
     times = Counter(PIECE.findall(text))
     pieces = {piece: list(piece) for piece in times}
@@ -50,7 +50,7 @@ def learn(text: str, vocab_size: int, join: Callable[[Sequence[str], Pair], list
         count(piece, 1)
     merges: list[Pair] = []
     while len(ALPHABET) + len(merges) < vocab_size:
-        best = max(pairs, key=lambda pair: (pairs[pair], pair))  # of equals the last in the alphabet: always the same
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))  # ties are broken by the alphabet
         merges.append(best)
         for piece in pieces:
             if "".join(best) in piece:
@@ -61,7 +61,7 @@ def learn(text: str, vocab_size: int, join: Callable[[Sequence[str], Pair], list
 
 
 class Tokenizer:
-    """Token ids of a text, and the text of token ids. `tokens` holds what each id stands for."""
+    """Encodes a text as token ids, and decodes it. `tokens` has the text of each id."""
 
     def __init__(self, merges: Iterable[Pair]) -> None:
         self.merges = list(merges)
@@ -82,7 +82,7 @@ class Tokenizer:
         return "".join(self.tokens[number] for number in ids)
 
     def _piece(self, piece: str) -> list[int]:
-        """The earliest merge that fits comes first, as it came in learning."""
+        """The ids of a piece: merges apply in the order in which they were learned."""
         if piece not in self._known:
             tokens = list(piece)
             while fitting := set(pairwise(tokens)) & self._order.keys():

@@ -1,18 +1,18 @@
-"""A small model to look into: two layers of attention and nothing else, trained on words that come again.
+"""A small model to look into: two layers of only attention, trained on texts that repeat their words.
 
     from autograder import copycat
     model = copycat.model()
     ids = copycat.texts(8, period=12)             # (8, 24): twelve words, then the same twelve again
     reading = model.read(ids)
-    reading.weights[1]                            # (8, h, 24, 24): where the heads of layer 1 look
-    copycat.losses(reading.logits, ids)           # (8, 23): how surprised it is by each next word
+    reading.weights[1]                            # (8, h, 24, 24): the weights of the heads in layer 1
+    copycat.losses(reading.logits, ids)           # (8, 23): the loss on each next word
 
-The first time round nobody can know which word comes next. The second time a model can: it has to find the word before
-in what it has read, and to say what stood after it. A head that does so is an *induction head* (Elhage et al. 2021,
-Olsson et al. 2022). There are no feed-forward layers and no norms, so all that happens is what heads do.
+The first time, no model can know the next word. The second time it can: it finds the current word earlier in the text
+and predicts the word that followed. A head that does so is an *induction head* (Elhage et al. 2021, Olsson et al.
+2022). There are no feed-forward layers and no norms, so the heads do everything.
 
-What goes in and comes out are NumPy arrays; attention itself is PyTorch's own, since writing it is an exercise.
-Its numbers are in `copycat.safetensors`. `train` makes a model of the same kind.
+Inputs and outputs are NumPy arrays. Attention is PyTorch's own, because writing it is an exercise. The weights are in
+`copycat.safetensors`; `train` trains a model of the same kind.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ PLACES = news.PLACES[:16]
 WORDS = (*PEOPLE, *PLACES)
 IDS = {word: number for number, word in enumerate(WORDS)}
 
-NUM_HEADS = 4  # in each of the layers
-# How fast each head of each layer learned. Adam takes steps of one size for all, so heads that start alike come to do
-# the same, a bit each. With a head start one does the work, and others find something else to do.
+NUM_HEADS = 4  # in each layer
+# The learning rate of each head as a factor, by layer. With equal rates, similar heads would share the same work. With
+# different ones, the fastest head does it, and the others learn something else.
 PACES = ((0.1, 0.05, 1.0, 0.3), (0.3, 1.0, 0.05, 0.1))
-LONGEST = 32  # words that the model has positions for
+LONGEST = 32  # words that a text can have
 FILE = Path(__file__).with_name("copycat.safetensors")
-DTYPES = {"F32": "<f4", "F16": "<f2", "I16": "<i2"}  # that our files have, by the format's names
-HISTORY = "history."  # what begins the names of arrays that are no weights
+DTYPES = {"F32": "<f4", "F16": "<f2", "I16": "<i2"}  # the formats in our files
+HISTORY = "history."  # the prefix of arrays that are not weights
 
 Change = Callable[[int, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What happened while a model read B texts of L words.
+    """The result of a forward pass over B texts of L words.
 
-    logits: (B, L, V), those at place t for the word at place t + 1
-    weights: of each layer where its heads look, (B, h, L, L)
-    found: of each layer what its heads find there, (B, h, L, d_v), before W_O; changed where something was changed
+    logits: (B, L, V); those at position t are for the word at position t + 1
+    weights: for each layer its attention weights, (B, h, L, L)
+    found: for each layer the outputs of its heads before W_O, (B, h, L, d_v), after any change
     """
 
     logits: np.ndarray
@@ -61,7 +61,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Copycat:
-    """The model: its numbers, and how they read a text. V words, d_model wide, n layers of h heads.
+    """The model: its weights and its forward pass. It has V words, width d_model, and n layers of h heads.
 
     embedding: (V, d_model); positions: (LONGEST, d_model); unembedding: (d_model, V)
     W_Q, W_K, W_V: (n, d_model, h * d), a matrix for each layer; head i has the columns i * d to (i + 1) * d
@@ -78,17 +78,17 @@ class Copycat:
     num_heads: int = NUM_HEADS
 
     def read(self, ids: np.ndarray, change: Change | None = None) -> Reading:
-        """Read texts of word numbers, (B, L), from left to right.
+        """Run the model on texts of word numbers, (B, L).
 
-        change: takes the number of a layer and what its heads have found, (B, h, L, d_v), and gives what they are to
-            have found instead, in the same shape. The model goes on with that.
+        change: takes a layer's number and the outputs of its heads, (B, h, L, d_v), and returns an array of the same
+            shape, which the model uses in their place
 
-        Raises `ValueError` where a text is longer than the model's positions, or what `change` gives has another shape.
+        Raises `ValueError` if a text is too long, or if `change` returns another shape.
         """
         L = ids.shape[1]
         if len(self.positions) < L:
             raise ValueError(f"a text has {L} words, and the model knows {len(self.positions)} places")
-        x = self.embedding[ids] + self.positions[:L]  # (B, L, d_model): the residual stream, to which heads add
+        x = self.embedding[ids] + self.positions[:L]  # (B, L, d_model): the residual stream
         seen, kept = [], []
         for layer, W_O in enumerate(self.W_O):
             found, weights = self._attend(x, layer)
@@ -100,7 +100,7 @@ class Copycat:
         return Reading(x @ self.unembedding, tuple(seen), tuple(kept))
 
     def _attend(self, x: np.ndarray, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        """What the heads of a layer find, (B, h, L, d_v), and where they look, (B, h, L, L)."""
+        """The outputs of a layer's heads, (B, h, L, d_v), and their weights, (B, h, L, L)."""
         import torch
 
         stream = torch.from_numpy(x)[:, None]  # (B, 1, L, d_model), the same for all heads
@@ -133,9 +133,9 @@ def _same_shape(changed: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 
 def texts(count: int, period: int, seed: int = 0) -> np.ndarray:
-    """Word numbers, (count, 2 * period): in each text so many random words, none twice, and then the same again.
+    """Word numbers, (count, 2 * period): each text has `period` different random words, then the same words again.
 
-    Raises `ValueError` where there are not enough words, or the text would be longer than the model's positions.
+    Raises `ValueError` if the text would be too short or too long.
     """
     if not 2 <= period <= LONGEST // 2:
         raise ValueError(f"period is {period}, it should be from 2 to {LONGEST // 2}")
@@ -145,7 +145,7 @@ def texts(count: int, period: int, seed: int = 0) -> np.ndarray:
 
 
 def losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """How surprised a model is by each next word, (B, L - 1): -log of the probability that it gave to that word.
+    """The loss on each next word, (B, L - 1): -log of its predicted probability.
 
     logits: (B, L, V); ids: (B, L)
     """
@@ -156,7 +156,7 @@ def losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def encode(text: str) -> np.ndarray:
-    """The numbers of a text's words, (1, L): a batch of one. Raises `ValueError` for a word that it does not know."""
+    """The numbers of a text's words, (1, L): a batch of one. Raises `ValueError` for an unknown word."""
     unknown = [word for word in text.split() if word not in IDS]
     if unknown:
         raise ValueError(f"the model has no word {', '.join(map(repr, unknown))}; copycat.WORDS holds all that it has")
@@ -164,27 +164,27 @@ def encode(text: str) -> np.ndarray:
 
 
 def decode(ids: Iterable[int]) -> str:
-    """The words of these numbers, with single spaces between them."""
+    """The words of these numbers, separated by single spaces."""
     return " ".join(WORDS[number] for number in ids)
 
 
 def model() -> Copycat:
-    """The model, as it is after its training."""
+    """The trained model."""
     weights: dict[str, Any] = {name: W for name, W in _numbers().items() if not name.startswith(HISTORY)}
     return Copycat(**weights)
 
 
 def train(paces: Sequence[Sequence[float]] = PACES, steps: int = 400) -> Copycat:
-    """A model of the same kind, trained from nothing, in some ten seconds on one core.
+    """Train a model of the same kind, which takes some ten seconds on one core.
 
-    paces: how fast each head learns, a row for each layer; 1 is Adam's own pace
+    paces: each head's factor of the learning rate, a row for each layer
     """
     import torch
 
     from .copycat_learning import train as learn
 
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # in a model this small, two cores would mostly wait for each other
+    torch.set_num_threads(1)  # for a model this small, a second thread only costs time
     try:
         return learn(paces, steps).as_copycat()
     finally:
@@ -193,12 +193,12 @@ def train(paces: Sequence[Sequence[float]] = PACES, steps: int = 400) -> Copycat
 
 @dataclass(frozen=True)
 class History:
-    """The training, looked at now and then: n times, in order.
+    """Measurements at n steps of the training, in order.
 
-    steps: (n,) after how many steps
-    first, again: (n,) the mean loss of words that are new, and of words that have come before
-    previous, induction: (n, layers * h) how much a head looks at the word before, and at the word to be copied; layer
-        0's heads first
+    steps: (n,) the number of steps so far
+    first, again: (n,) the mean loss on new words, and on repeated words
+    previous, induction: (n, layers * h) each head's mean weight on the previous word, and on the word to copy; the
+        heads of layer 0 come first
     """
 
     steps: np.ndarray
@@ -209,7 +209,7 @@ class History:
 
 
 def history() -> History:
-    """How its training went."""
+    """The history of the model's training."""
     kept = {name: array for name, array in _numbers().items() if name.startswith(HISTORY)}
     return History(**{name.removeprefix(HISTORY): array for name, array in kept.items()})
 
@@ -224,9 +224,9 @@ def _numbers() -> Mapping[str, np.ndarray]:
 
 
 def read_safetensors(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a file of our own; https://huggingface.co/docs/safetensors describes the format.
+    """The arrays of one of our own files; https://huggingface.co/docs/safetensors describes the format.
 
-    Here so that nobody needs the `safetensors` package to open the model. An untrusted model is read another way.
+    So opening the model does not need the `safetensors` package. `saved_model` reads untrusted models.
     """
     start = 8 + int.from_bytes(data[:8], "little")
     arrays = {}

@@ -1,9 +1,9 @@
-"""How `copycat` learns: the model while its numbers are still moving, and the loop that moves them.
+"""The training of `copycat`: the model with trainable parameters, and the training loop.
 
     trained = copycat.train(paces=((1, 1, 1, 1), (1, 1, 1, 1)), steps=400)   # some ten seconds on one core
 
-A text is a list of random words, no two alike, and then the same list again from some word on, round and round. Where
-it goes on differs from text to text, so that no fixed distance helps: only looking a word up does.
+A text is a list of different random words, then the same list again, starting at a random word and repeating. The
+distance to the last occurrence differs between texts, so a head must look for the word itself.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ RATE = 0.01
 
 
 def draw(count: int, random: np.random.Generator) -> torch.Tensor:
-    """Texts to learn from, (count, LONGEST): a list of words, and then again from some word of it on."""
+    """Training texts, (count, LONGEST): a list of words, then the same list from a random word on."""
     L = copycat.LONGEST
     words = random.permuted(np.tile(np.arange(len(copycat.WORDS)), (count, 1)), axis=1)
     period = random.integers(L // 5, L // 2 + 1, size=(count, 1))  # (count, 1): words in the list
-    start = random.integers(0, period)  # where it goes on after the first time
+    start = random.integers(0, period)  # where the repetition starts
     place = np.arange(L)
     return torch.from_numpy(
         np.take_along_axis(words, np.where(place < period, place, (place + start) % period), axis=1)
@@ -35,7 +35,7 @@ def draw(count: int, random: np.random.Generator) -> torch.Tensor:
 
 
 class Learning(nn.Module):  # type: ignore[misc]
-    """The model of `copycat` while it learns: the same numbers under the same names, one head's beside the next."""
+    """The model of `copycat` with trainable parameters of the same names."""
 
     def __init__(self, paces: Sequence[Sequence[float]]) -> None:
         super().__init__()
@@ -47,8 +47,8 @@ class Learning(nn.Module):  # type: ignore[misc]
         self.embedding = drawn(V, D_MODEL, std=D_MODEL**-0.5)
         self.positions = drawn(copycat.LONGEST, D_MODEL, std=D_MODEL**-0.5)
         self.unembedding = drawn(D_MODEL, V, std=D_MODEL**-0.5)
-        # A number is what is learned times its head's pace. So a step moves it by that much more or less; at the
-        # beginning a slow head is only a little quieter.
+        # A weight is a trained number times its head's pace, so its steps scale with the pace. A slow head's initial
+        # weights are only a little smaller.
         pace = torch.tensor(paces, dtype=torch.float32).repeat_interleave(D_HEAD, dim=1)  # (n, h * d)
         self.register_buffer("by_column", pace[:, None])
         self.register_buffer("by_row", pace[:, :, None])
@@ -59,7 +59,7 @@ class Learning(nn.Module):  # type: ignore[misc]
         self.W_O = nn.Parameter(torch.randn(layers, wide, D_MODEL) * wide**-0.5 / self.by_row.sqrt())
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """The numbers that `copycat.Copycat` takes, by name."""
+        """The arguments of `copycat.Copycat`, by name."""
         columns = {name: getattr(self, name) * self.by_column for name in ("W_Q", "W_K", "W_V")}
         others = {name: getattr(self, name) for name in ("embedding", "positions", "unembedding")}
         return {**columns, "W_O": self.W_O * self.by_row, **others}
@@ -75,7 +75,7 @@ class Learning(nn.Module):  # type: ignore[misc]
         return x @ W["unembedding"]
 
     def as_copycat(self) -> copycat.Copycat:
-        """The model with its present numbers, as NumPy arrays."""
+        """The model with its current weights, as NumPy arrays."""
         return copycat.Copycat(**{name: W.detach().double().numpy() for name, W in self.weights().items()})
 
 
@@ -88,10 +88,10 @@ def train(
     steps: int,
     at_step: Callable[[int, Learning], None] | None = None,
 ) -> Learning:
-    """A model after so many steps.
+    """Train a model for `steps` steps.
 
-    paces: how fast each head learns, a row for each layer, (n, h)
-    at_step: is called before each step, and once at the end, with the steps made so far and the model
+    paces: each head's factor of the learning rate, a row for each layer, (n, h)
+    at_step: called before each step, and once at the end, with the number of steps so far and the model
     """
     torch.manual_seed(SEED)
     random = np.random.default_rng(SEED)

@@ -1,6 +1,6 @@
 """Train the model of `copycat`, in about a minute on one core.
 
-    python -m attention_course.helpers.copycat_training            # writes copycat.safetensors anew
+    python -m attention_course.helpers.copycat_training            # rewrites copycat.safetensors
     python -m attention_course.helpers.copycat_training --steps 400 --to /tmp/short.safetensors
 
 Students do not get this file, because it scores heads as assignment 9 asks.
@@ -20,12 +20,12 @@ from .copycat_learning import Learning
 from .copycat_learning import train as learn
 
 STEPS = 1600
-# Steps between two measurements, the texts that are read for one, and the words in each list.
+# The steps between two measurements, the texts for each measurement, and the words in each list.
 LOOK_EVERY, LOOKED_AT, PERIOD = 20, 100, 12
 
 
 def train(steps: int = STEPS) -> tuple[Learning, dict[str, np.ndarray]]:
-    """A model after so many steps, and its history as `copycat.History` has it."""
+    """Train a model for `steps` steps. Returns it with the arrays of its `copycat.History`."""
     looks: list[dict[str, Any]] = []
 
     def keep(step: int, model: Learning) -> None:
@@ -37,7 +37,7 @@ def train(steps: int = STEPS) -> tuple[Learning, dict[str, np.ndarray]]:
 
 
 def look(model: copycat.Copycat) -> dict[str, Any]:
-    """Measure losses and scores of heads, as in `copycat.History`."""
+    """Measure the losses and head scores of `copycat.History`."""
     ids = copycat.texts(LOOKED_AT, PERIOD, seed=1)
     reading = model.read(ids)
     losses = copycat.losses(reading.logits, ids).mean(axis=0)
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--to", type=Path, default=copycat.FILE, help="where the numbers go")
     options = parser.parse_args()
-    torch.set_num_threads(1)  # in a model this small, two cores would mostly wait for each other
+    torch.set_num_threads(1)  # for a model this small, a second thread only costs time
     model, history = train(options.steps)
     write(model, history, options.to)
     first, again = history["first"][-1], history["again"][-1]

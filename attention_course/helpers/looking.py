@@ -1,4 +1,4 @@
-"""What each head looks at: catch the weights of a decoder's heads, and show them on the words of a text."""
+"""What each head attends to: collect the weights of a decoder's heads, and show them on the words of a text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 INK = "47, 109, 179"  # the blue of the heat maps
-STRONGEST = 4  # words a head that a plain console names
+STRONGEST = 4  # words for each head in a plain console
 
 
 def look(model: Any, token_ids: Sequence[int]) -> np.ndarray:
-    """The attention of every head while `model` reads `token_ids` and predicts what follows, (num_heads, L).
+    """The attention weights of every head at the last position while `model` reads `token_ids`, (num_heads, L).
 
-    A row is what the last place attends to, its own included. Heads are counted through all layers, the first layer's
-    first. It works for every `nn.Module` inside which layers give back the tuple (output, weights) with weights
-    (..., h, L, L), as assignment 4's `MultiHeadAttention` does, and for PyTorch's `nn.MultiheadAttention`.
+    Heads are counted through all layers, from the first layer on. It works for every `nn.Module` with layers that
+    return (output, weights) with weights (..., h, L, L), such as assignment 4's `MultiHeadAttention`, and for PyTorch's
+    `nn.MultiheadAttention`.
 
-    Raises `ValueError` where no layer gives weights.
+    Raises `ValueError` if no layer returns weights.
     """
     import torch
 
@@ -43,7 +43,7 @@ def look(model: Any, token_ids: Sequence[int]) -> np.ndarray:
 
 
 def _watch(layer: Any, keep: Callable[..., None]) -> list[Any]:
-    """Hooks on one layer; PyTorch's own attention must be asked for the weights of each head."""
+    """Hooks on one layer. PyTorch's attention returns the weights of each head only on request."""
     from torch import nn
 
     def ask_for_weights(module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -56,13 +56,13 @@ def _watch(layer: Any, keep: Callable[..., None]) -> list[Any]:
 
 
 def highlight(weights: Any, words: Sequence[str], title: str = "", names: Sequence[str] | None = None) -> Highlight:
-    """A text once for each head, with a word the darker the more the head attends to it.
+    """The text once for each head; the more the head attends to a word, the darker it is.
 
     weights: (num_heads, L) or, for one head, (L,)
-    words: L of them
-    names: what each of several rows is; "head 0", "head 1", ... where not given
+    words: the L words
+    names: a label for each row; by default "head 0", "head 1", ...
 
-    Raises `ValueError` where they do not fit.
+    Raises `ValueError` if their lengths differ.
     """
     array = np.atleast_2d(np.asarray(weights.detach() if hasattr(weights, "detach") else weights))
     if array.ndim != 2 or array.shape[1] != len(words):
@@ -75,7 +75,7 @@ def highlight(weights: Any, words: Sequence[str], title: str = "", names: Sequen
 
 
 class Highlight:
-    """What `highlight` gives back: JupyterLab shows the shaded text, a plain console the strongest words."""
+    """The result of `highlight`: JupyterLab shows the shaded text, a plain console the strongest words."""
 
     def __init__(self, weights: np.ndarray, words: list[str], title: str, names: list[str]) -> None:
         self.weights, self.words, self.title, self.names = weights, words, title, names

@@ -1,4 +1,4 @@
-"""The loss while a model trains, as a picture: a line over the steps, or the same as text."""
+"""A picture of the loss during training: a line over the steps, or a table as text."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LINES_OF_TEXT = 10
 def loss_curve(
     losses: Sequence[float], title: str = "", axis: str = "step", ends: tuple[int, int] | None = None
 ) -> LossCurve:
-    """A picture of `losses`, one number a step, in order.
+    """A picture of `losses`, one number for each step, in order.
 
     The axis of the loss is logarithmic: from 1 to 0.1 is as far as from 0.1 to 0.01.
 
-    axis: what is counted along the other axis
-    ends: the numbers of the first loss and the last; 1 and how many there are, where not given
+    axis: the label of the other axis
+    ends: the step numbers of the first and the last loss; by default 1 and the number of losses
 
-    Raises `ValueError` where there is no number to draw.
+    Raises `ValueError` if no loss is finite.
     """
     numbers = [float(loss) for loss in losses]
     if not any(math.isfinite(number) for number in numbers):
@@ -36,7 +36,7 @@ def loss_curve(
 
 
 class LossCurve:
-    """What `loss_curve` gives back: JupyterLab shows the picture, a plain console the text."""
+    """The result of `loss_curve`: JupyterLab shows the picture, a plain console the text."""
 
     def __init__(self, losses: np.ndarray, title: str, axis: str, ends: tuple[int, int]) -> None:
         self.losses, self.title, self.axis, self.ends = losses, title, axis, ends
@@ -69,7 +69,7 @@ class LossCurve:
 
     def _repr_png_(self) -> bytes:
         low, high = self._range()
-        canvas = Raster(WIDTH * 2, HEIGHT * 2)  # two dots a pixel
+        canvas = Raster(WIDTH * 2, HEIGHT * 2)  # twice the resolution
         for power in range(low, high + 1):
             y, label = 2 * _y(power, low, high), f"{10.0**power:g}"
             canvas.fill(2 * LEFT, y, 2 * (WIDTH - LEFT - RIGHT), 2, GREY)
@@ -87,7 +87,7 @@ class LossCurve:
         return canvas.png()
 
     def _range(self) -> tuple[int, int]:
-        """The powers of ten below and above."""
+        """The powers of ten below and above all losses."""
         finite = self._heights[np.isfinite(self._heights)]
         low, high = math.floor(finite.min()), math.ceil(finite.max())
         return low, max(high, low + 1)
@@ -97,7 +97,7 @@ class LossCurve:
 
 
 def _axes(low: int, high: int, axis: str, ends: tuple[int, int]) -> str:
-    """A line at each power of ten with its number, and the first and the last number of the other axis below."""
+    """A labelled line at each power of ten; below, the label, first and last number of the other axis."""
     parts = []
     for power in range(low, high + 1):
         y = _y(power, low, high)
@@ -117,5 +117,5 @@ def _y(height: float, low: int, high: int) -> float:
 
 
 def _some(count: int, most: int) -> list[int]:
-    """Up to `most` places, evenly spread, the first and the last among them."""
+    """Up to `most` evenly spaced indices, with the first and the last."""
     return sorted({round(place) for place in np.linspace(0, count - 1, min(count, most))})

@@ -1,17 +1,16 @@
-"""Made-up news: short articles, each with a summary of one line, for training a small summarizer.
+"""Made-up news: short articles with one-line summaries, for training a small summarizer.
 
     from autograder import news
     train, held_out = news.items()
     train[0].article     "on friday the chess cup was won by mira in oslo . hugo stayed at home in lima ."
     train[0].summary     "mira wins the chess cup in oslo"
 
-An article has two to four sentences. One tells the news (sometimes two: *mira came to oslo . there she ...*); the
-others name other people, places and things: what happened a year ago, what somebody hopes for, who lives where. The
-summary picks out who, what and where. In one of ten items nobody says where, so the summary ends earlier, and one of
-ten is of another kind: somebody moves to another place. All is written from templates with a fixed seed, so there is
-nothing to download.
+An article has two to four sentences. One or two tell the news (*mira came to oslo . there she ...*); the others
+distract with other people, places and things: a year ago, hopes, homes. The summary picks out who, what and where. In
+one of ten items the place is missing, so the summary ends earlier; in another one of ten, somebody moves to another
+place. Everything comes from templates and a fixed seed, so there is nothing to download.
 
-What a summary says of an item is said of no other one, so no held-out summary occurs in training.
+All summaries differ, so no held-out summary occurs in training.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ DAYS = (
 
 @dataclass(frozen=True)
 class Deed:
-    """A verb as news tell it (*won*), as a passive has it (*won*), as a headline has it (*wins*), and to do it."""
+    """A verb as past tense (*won*), participle (*won*), in a headline (*wins*) and infinitive, and its objects."""
 
     past: str
     participle: str
@@ -66,7 +65,7 @@ DEEDS = (
 PEOPLE = (*HER, *HIM)
 THINGS = tuple((deed, what) for deed in DEEDS for what in deed.things)
 
-# {who}, {where}, {what}: what the summary needs. {she} is the pronoun of {who}, {there} another place.
+# The summary needs {who}, {where} and {what}. {she} is the pronoun of {who}, {there} is another place.
 DONE = (
     "{who} {past} {what} in {where} on {day} .",
     "on {day} {who} {past} {what} in {where} .",
@@ -84,13 +83,13 @@ MOVED = (
     "after ten years in {there} , {who} moved to {where} .",
     "on {day} {who} left {there} . {she} moved to {where} .",
 )
-# For each kind of news: its templates, its summary, and n if one of n items is of this kind (0: all the others).
+# For each kind of news: its templates, its summary, and n if one in n items is of this kind (0: all others).
 KINDS = (
     (DONE, "{who} {headline} {what} in {where}", 0),
     (WHERE_UNTOLD, "{who} {headline} {what}", 10),
     (MOVED, "{who} moves to {where}", 10),
 )
-# About somebody else, somewhere else, something else.
+# Sentences about other people, places and things.
 ASIDES = (
     "{who} stayed at home in {where} .",
     "{who} from {where} was there , too .",
@@ -101,22 +100,22 @@ ASIDES = (
 )
 
 PADDING, SEPARATOR, END = "<pad>", "<sep>", "<end>"
-# What a saved model is asked by the code that trained it, so that its report can tell whether other code agrees.
+# The training code stores the model's logits for this text, so that a report can tell whether other code agrees.
 PROBE = "in oslo , mira won the chess cup . hugo stayed at home in lima ."
 
 
 @dataclass(frozen=True)
 class Item:
-    """One news item: words and signs with single spaces between them."""
+    """One news item: words and punctuation marks, separated by single spaces."""
 
     article: str
     summary: str
 
 
 def items(train: int = TRAIN, held_out: int = HELD_OUT, seed: int = SEED) -> tuple[list[Item], list[Item]]:
-    """So many items to train on, and so many that are kept back; the same ones for the same `seed`.
+    """The items for training and the held-out items, reproducible by `seed`.
 
-    Raises `ValueError` where there are not that many different facts.
+    Raises `ValueError` if there are not as many different facts.
     """
     random = np.random.default_rng(seed)
     total = train + held_out
@@ -144,7 +143,7 @@ def _facts(random: np.random.Generator, summary: str, count: int) -> list[tuple[
 
 
 def _item(random: np.random.Generator, kind: int, person: int, thing: int, place: int) -> Item:
-    """The item that tells of this person, thing and place."""
+    """The item about this person, thing and place."""
     ways, summary, _ = KINDS[kind]
     people, things, places = (
         _others_after(random, *pair) for pair in ((PEOPLE, person), (THINGS, thing), (PLACES, place))
@@ -197,7 +196,7 @@ PADDING_ID, SEPARATOR_ID, END_ID = IDS[PADDING], IDS[SEPARATOR], IDS[END]
 
 
 def encode(text: str) -> list[int]:
-    """The numbers of the words in `text`, with blanks between words and signs.
+    """The numbers of the words in `text`, which has blanks between words and punctuation marks.
 
     Raises `ValueError` for a word that no item has.
     """

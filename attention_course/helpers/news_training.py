@@ -1,4 +1,4 @@
-"""The news as tensors, a loss for who has not written one, and a short training: what a6 and a8 train with.
+"""The news as tensors, a ready loss for students who have not written one, and a short training, for a6 and a8.
 
 numbers, counted = news_training.tensors(news.items()[0])      # int64 and bool, (6000, L)
 losses = news_training.train(model, numbers, counted, steps=300)
@@ -15,11 +15,11 @@ from torch import nn
 from . import news
 
 BATCH, RATE = 64, 4e-3
-EXAMPLE_LOSS = 1.0397  # of the example by hand: the mean of -log 0.5 and -log 0.25
+EXAMPLE_LOSS = 1.0397  # of the worked example: the mean of -log 0.5 and -log 0.25
 
 
 def tensors(items: Sequence[news.Item]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Word numbers (N, L), article and summary as one text, filled up at the end; and which of them count, (N, L)."""
+    """Word numbers, (N, L), of article and summary as one padded text; and a mask of the words that count, (N, L)."""
     articles = [[*news.encode(item.article), news.SEPARATOR_ID] for item in items]
     summaries = [[*news.encode(item.summary), news.END_ID] for item in items]
     lengths = [(len(article), len(summary)) for article, summary in zip(articles, summaries, strict=True)]
@@ -33,13 +33,13 @@ def tensors(items: Sequence[news.Item]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def loss_of_what_counts(logits: torch.Tensor, token_ids: torch.Tensor, loss_mask: torch.Tensor) -> torch.Tensor:
-    """What `summary_loss` of assignment 6 gives, picked out of the log-probabilities."""
+    """The same loss as `summary_loss` of assignment 6."""
     found = torch.log_softmax(logits, dim=-1).roll(1, dims=1).gather(-1, token_ids.unsqueeze(-1)).squeeze(-1)
     return -(found * loss_mask).sum() / loss_mask.sum()
 
 
 def own_or_ready_loss(own: Callable[..., Any]) -> Callable[..., Any]:
-    """`own` if it gives the number of the example by hand, else a loss that is ready. Says which."""
+    """`own` if it is right on the worked example, else a ready loss, which is printed."""
     probabilities = torch.tensor([[[0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.6, 0.2, 0.2]]])
     counted = torch.tensor([[False, False, True, True]])
     try:
@@ -47,7 +47,7 @@ def own_or_ready_loss(own: Callable[..., Any]) -> Callable[..., Any]:
         why = "does not give 1.040 on the example by hand yet"
     except NotImplementedError:
         found, why = float("nan"), "is not written yet"
-    except Exception as error:  # the student's own code, and training shall go on all the same
+    except Exception as error:  # the student's own code may raise anything, and training should still go on
         found, why = float("nan"), f"fails with {type(error).__name__} on the example by hand"
     if abs(found - EXAMPLE_LOSS) < 1e-3:
         return own
@@ -63,9 +63,9 @@ def train(
     seed: int = 0,
     until: int | None = None,
 ) -> list[float]:
-    """Train `model` for so many steps on random texts; the loss of each step. The rate rises, and falls to nothing.
+    """Train `model` for `steps` steps on random texts, and return the loss of each step.
 
-    until: stop after so many of the steps, and go no further
+    The learning rate rises, then falls to zero. until: stop early, after this many steps
     """
     random = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters())
@@ -83,6 +83,6 @@ def train(
 
 
 def loss_on(model: nn.Module, ids: torch.Tensor, counted: torch.Tensor) -> float:
-    """The loss of texts that are not trained on."""
+    """The loss on texts that are not in the training set."""
     with torch.inference_mode():
         return float(loss_of_what_counts(model(ids), ids, counted))

@@ -1,4 +1,4 @@
-"""Real text: Jane Austen's *Pride and Prejudice* (1813), for a model to read.
+"""Real text to train on: Jane Austen's *Pride and Prejudice* (1813).
 
     from attention_course import novel
     train, held_out = novel.text()
@@ -18,7 +18,7 @@ HELD_OUT = 0.1  # of the text, at its end
 
 @cache
 def text() -> tuple[str, str]:
-    """What to train on, and the last chapters, held out. A paragraph is a line, and all of it is ASCII."""
+    """The training text, and the held-out last chapters. Each paragraph is a line, and all text is ASCII."""
     whole = gzip.decompress(FILE.read_bytes()).decode("ascii")
     middle = whole.index("\n", int(len(whole) * (1 - HELD_OUT))) + 1
     return whole[:middle], whole[middle:]

@@ -1,9 +1,9 @@
-"""A model reads the novel for a moment: what assignment 8 trains its block with.
+"""A short training on the novel, for the block of assignment 8.
 
 novel_training.train(model, steps=250)      # the loss of each step
-novel_training.held_out_loss(model)         # of chapters that it has not read
+novel_training.held_out_loss(model)         # on chapters that it was not trained on
 
-Its tokens are those of `trained_decoder`, which students make themselves at the end of assignment 5.
+Its tokens are those of `trained_decoder`, which students compute at the end of assignment 5.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ VOCABULARY = trained_decoder.SIZES["vocab_size"]
 
 @cache
 def tokens() -> tuple[torch.Tensor, torch.Tensor]:
-    """The novel as token ids: what is trained on, (N,), and stretches of what is held out, (M, L)."""
+    """The novel as token ids: the training text, (N,), and stretches of the held-out text, (M, L)."""
     encode = trained_decoder.tokenizer().encode
     read, held_out = (torch.tensor(encode(text)) for text in novel.text())
     return read, held_out[: len(held_out) // L * L].view(-1, L)
 
 
 def loss(model: nn.Module, token_ids: torch.Tensor) -> torch.Tensor:
-    """The mean loss of every next token of (B, L) ids; `model` gives logits, (B, L, vocab_size)."""
+    """The mean loss over all next tokens of (B, L) ids; `model` returns logits, (B, L, vocab_size)."""
     logits = model(token_ids)[:, :-1]
     return nn.functional.cross_entropy(logits.flatten(0, 1), token_ids[:, 1:].flatten())
 
 
 def train(model: nn.Module, steps: int, seed: int = 0, until: int | None = None) -> list[float]:
-    """Train `model` for so many steps on random stretches; the loss of each. The rate rises, and falls to nothing.
+    """Train `model` for `steps` steps on random stretches, and return the loss of each step.
 
-    until: stop after so many of the steps, and go no further
+    The learning rate rises, then falls to zero. until: stop early, after this many steps
     """
     random = torch.Generator().manual_seed(seed)
     read, losses = tokens()[0], []
@@ -54,6 +54,6 @@ def train(model: nn.Module, steps: int, seed: int = 0, until: int | None = None)
 
 
 def held_out_loss(model: nn.Module) -> float:
-    """The mean loss of the next token in the chapters that are held out."""
+    """The mean next-token loss on the held-out chapters."""
     with torch.inference_mode():
         return float(loss(model, tokens()[1]))

@@ -1,4 +1,4 @@
-"""A decoder of PyTorch's own layers, for those whose own is not ready yet: it reads and writes just the same."""
+"""A decoder built from PyTorch's layers, for students whose own is not ready yet; it is called in the same way."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import nn
 
 
 class PlainDecoder(nn.Module):  # type: ignore[misc]
-    """Token ids in, logits for the next token out: the sizes and the call of assignment 5's `TransformerDecoder`.
+    """A decoder with the arguments of assignment 5's `TransformerDecoder`.
 
-    PyTorch has no decoder without an encoder beside it; its encoder layers under a causal mask are one. Positions are
-    learned (Radford et al. 2018), so this one is a little different from the one in assignment 5.
+    PyTorch has no decoder without encoder, so this uses encoder layers with a causal mask. Unlike in assignment 5,
+    positions are learned (Radford et al. 2018).
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class PlainDecoder(nn.Module):  # type: ignore[misc]
 
 
 def own_or_plain(own: Any, **sizes: int) -> Any:
-    """A decoder of these sizes: of the class `own` where it is written, else a `PlainDecoder`. Says which.
+    """A decoder of these sizes: `own` if it is written, else a `PlainDecoder`. Prints which.
 
-    Embeddings start small whatever the class does: times the square root of d_model, what `nn.Embedding` draws is so
-    large that the positions drown, and training takes many times as long.
+    Embeddings start small for every class: PyTorch's initial ones, times the square root of d_model, would be much
+    larger than the positions, and training would take many times as long.
     """
     model, words = None, "a decoder of PyTorch's own layers, for yours is not written yet"
     if own is not None:

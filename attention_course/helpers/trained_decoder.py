@@ -1,13 +1,13 @@
-"""A small decoder that has read a novel: put your own attention into it, and look where its heads look.
+"""A small decoder trained on a novel: run it with your own attention, and look at its heads.
 
     from attention_course import trained_decoder
     reading = trained_decoder.read("Elizabeth smiled at Mr. Darcy.", attention=causal_attention)
     reading.tokens                       # the L tokens of the sentence
-    reading.weights[0, 2]                # (L, L): where head 2 of layer 0 looks
-    reading.next_tokens()                # what it would write next, and how likely it holds it
+    reading.weights[0, 2]                # (L, L): the weights of head 2 in layer 0
+    reading.next_tokens()                # the likeliest next tokens with their probabilities
 
-It is assignment 5's `TransformerDecoder` in every number, so one's own can take `weights()` by name. Its attention
-here is the student's, or PyTorch's own. `tools/trained_decoder.py` of the course's repository has trained it.
+It equals assignment 5's `TransformerDecoder`, so the student's decoder can load `weights()` by name. Here its attention
+is the student's, or PyTorch's own. `tools/trained_decoder.py` in the course's repository trained it.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from .byte_pairs import ALPHABET, Tokenizer
 from .copycat import attend, losses, read_safetensors
 
 FILE = Path(__file__).with_name("trained_decoder.safetensors")
-MERGES = "merges"  # an array of the file that is no weight: the pairs of the tokenizer, as ids
+MERGES = "merges"  # the array in the file with the tokenizer's pairs, as ids
 SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
 NUM_HEADS, NUM_LAYERS, MAX_LENGTH = SIZES["num_heads"], SIZES["num_layers"], SIZES["max_length"]
 NAMES = tuple(f"layer {layer}, head {head}" for layer in range(NUM_LAYERS) for head in range(NUM_HEADS))
 
 Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
-Layer = Callable[[Any, Any], tuple[Any, Any]]  # of x (L, d_model) and a mask (L, L), both tensors
+Layer = Callable[[Any, Any], tuple[Any, Any]]  # takes x (L, d_model) and a mask (L, L), both tensors
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What happened while the model read one text of L tokens.
+    """The result of a forward pass over one text of L tokens.
 
-    ids: (L,); tokens: what each of them stands for, a piece inside a word with a hyphen in front
-    weights: where the heads look, (num_layers, num_heads, L, L)
-    logits: (L, vocab_size), those at place t for the token at place t + 1
+    ids: (L,); tokens: their texts, with a hyphen before a token inside a word
+    weights: the attention weights, (num_layers, num_heads, L, L)
+    logits: (L, vocab_size); those at position t are for the token at position t + 1
     """
 
     ids: np.ndarray
@@ -50,26 +50,26 @@ class Reading:
     logits: np.ndarray
 
     def loss(self) -> float:
-        """How surprised the model is by the text's tokens from the second on: the mean of -log of their probability."""
+        """The mean loss on the text's tokens from the second on."""
         return float(losses(self.logits[np.newaxis], self.ids[np.newaxis]).mean())
 
     def next_tokens(self, count: int = 5) -> list[tuple[str, float]]:
-        """The tokens that the model holds for likeliest after the text, and their probabilities."""
+        """The likeliest tokens after the text, and their probabilities."""
         scores = np.exp(self.logits[-1] - self.logits[-1].max())
         likeliest = np.argsort(-scores, kind="stable")[:count]
         return [(tokenizer().tokens[number], float(scores[number] / scores.sum())) for number in likeliest]
 
 
 def read(text: str, attention: Attention | None = None, layers: Sequence[Layer] | None = None) -> Reading:
-    """Let the model read a text.
+    """Run the model on a text.
 
-    attention: what it attends with, from Q, K and V, (num_heads, L, d) each, to (output, weights), (num_heads, L, d)
-        and (num_heads, L, L), as assignment 2's `causal_attention` does; PyTorch's own, causal, where not given
-    layers: or whole layers in its place, one for each of the model's, from x (L, d_model) and a causal mask (L, L) to
-        (output, weights), (L, d_model) and (num_heads, L, L), as assignment 4's `MultiHeadAttention` does
+    attention: a function such as assignment 2's `causal_attention`: from Q, K and V, each (num_heads, L, d), to output
+        (num_heads, L, d) and weights (num_heads, L, L). By default it is PyTorch's own causal attention
+    layers: in its place, one layer such as assignment 4's `MultiHeadAttention` for each of the model's: from x
+        (L, d_model) and a causal mask (L, L) to output (L, d_model) and weights (num_heads, L, L)
 
-    Raises `ValueError` where the text has more than `MAX_LENGTH` tokens, or fewer than one, or a character that is not
-    ASCII, or where `attention` or a layer gives other shapes.
+    Raises `ValueError` if the text is empty, has more than `MAX_LENGTH` tokens or is not ASCII, or if `attention` or a
+    layer returns other shapes.
     """
     ids = np.array(tokenizer().encode(text), dtype=np.int64)
     if not 1 <= len(ids) <= MAX_LENGTH:
@@ -80,9 +80,9 @@ def read(text: str, attention: Attention | None = None, layers: Sequence[Layer] 
 
 
 def on_quotation_marks(pages: int = 30) -> tuple[np.ndarray, float]:
-    """The share of each head's weight on quotation marks, (num_layers, num_heads), and of a head that looks evenly.
+    """Each head's share of weight on quotation marks, (num_layers, num_heads), and that of uniform attention.
 
-    pages: how many stretches of the novel's last chapters to read, each of 60 tokens
+    pages: the number of stretches to read from the held-out chapters, each of 60 tokens
     """
     ids = tokenizer().encode(novel.text()[1])
     shares, evenly = np.zeros((NUM_LAYERS, NUM_HEADS)), 0.0
@@ -97,7 +97,7 @@ def on_quotation_marks(pages: int = 30) -> tuple[np.ndarray, float]:
 
 
 def _run(ids: np.ndarray, layers: Sequence[Layer]) -> tuple[np.ndarray, np.ndarray]:
-    """Where the heads look, (num_layers, num_heads, L, L), and the logits, (L, vocab_size)."""
+    """The attention weights, (num_layers, num_heads, L, L), and the logits, (L, vocab_size)."""
     import torch
     from torch.nn.functional import layer_norm, relu
     from torch.nn.functional import linear as product
@@ -125,7 +125,7 @@ def _run(ids: np.ndarray, layers: Sequence[Layer]) -> tuple[np.ndarray, np.ndarr
 
 
 def _of_heads(number: int, attention: Attention) -> Layer:
-    """Layer `number`, which attends with this function of Q, K and V."""
+    """Layer `number` with this attention function of Q, K and V."""
     import torch
 
     W_Q, W_K, W_V, W_O = (torch.from_numpy(array.copy()) for array in layer_weights(number).values())
@@ -140,7 +140,7 @@ def _of_heads(number: int, attention: Attention) -> Layer:
 
 
 def _checked(given: Any, *wanted: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Output and weights of an attention as arrays. Raises `ValueError` if their shapes are not the wanted ones."""
+    """Output and weights as arrays. Raises `ValueError` if they have other shapes than `wanted`."""
     output, weights = (np.asarray(array, dtype=np.float32) for array in given)
     if (output.shape, weights.shape) != wanted:
         raise ValueError(
@@ -150,7 +150,7 @@ def _checked(given: Any, *wanted: tuple[int, ...]) -> tuple[np.ndarray, np.ndarr
 
 
 def _ready_made(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """PyTorch's own attention under a causal mask."""
+    """PyTorch's own causal attention."""
     import torch
 
     return attend(*map(torch.from_numpy, (Q, K, V)))
@@ -165,18 +165,18 @@ def _shown(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def weights() -> dict[str, np.ndarray]:
-    """The model's numbers by the names that assignment 5's decoder gives them; its positions are among them."""
+    """The model's weights by the names in assignment 5's decoder, with its positions."""
     return {name: array for name, array in _numbers().items() if name != MERGES}
 
 
 def layer_weights(number: int) -> dict[str, np.ndarray]:
-    """W_Q, W_K, W_V and W_O of layer `number`, by the names that assignment 4's module gives them."""
+    """W_Q, W_K, W_V and W_O of layer `number`, by the names in assignment 4's module."""
     return {f"W_{name}.weight": _numbers()[f"blocks.{number}.attention.W_{name}.weight"] for name in "QKVO"}
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The tokens that the model knows: 96 characters, and pairs that were joined."""
+    """The model's tokenizer: 96 characters, and merged pairs."""
     tokens = list(ALPHABET)
     for first, second in _numbers()[MERGES].astype(int):
         tokens.append(tokens[first] + tokens[second])
