@@ -17,7 +17,7 @@ from cellcage.protocol.messages import Grown as Grown
 from cellcage.protocol.messages import Used as Used
 
 
-class Setting(Struct, frozen=True):
+class CourseSetting(Struct, frozen=True):
     """The course of a judges' fork server: its root, and the folder with its hidden tests."""
 
     root: str

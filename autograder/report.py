@@ -14,7 +14,7 @@ State = Literal["passed", "failed", "not known"]
 ASKS, WENT_IN = " → ", " What went in: "
 
 
-class Message(Struct, frozen=True):
+class TestMessage(Struct, frozen=True):
     """The parts of a visible test's message: what happened, a question, and the inputs, one text per argument."""
 
     happened: str
@@ -46,7 +46,7 @@ class TestResult(Struct, frozen=True):
     max_score: float
     message: str
     stopped: bool = False
-    parts: Message | None = None
+    parts: TestMessage | None = None
 
     def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from autograder.authoring.course_check import mark
 from autograder.course.assignments import Assignment, Course
-from autograder.course.source_notebook import Notebook, notebook_at
+from autograder.course.source_notebook import SourceNotebook, notebook_at
 from autograder.errors import CourseError, SubmissionError
 from autograder.submission import read_notebook
 from autograder.worker.worker import Worker, one_worker
@@ -78,12 +78,12 @@ def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     return found
 
 
-def _by_hand(notebook: Notebook) -> list[str]:
+def _by_hand(notebook: SourceNotebook) -> list[str]:
     graded = [cell.nbgrader for cell in notebook.cells if cell.grade_id]
     return [cell.grade_id for cell in graded if cell.task or (cell.grade and cell.solution)]
 
 
-def _lost(notebook: Notebook) -> Iterator[str]:
+def _lost(notebook: SourceNotebook) -> Iterator[str]:
     """What the notebook's code does that is impossible when it is graded."""
     code = "\n".join(cell.text for cell in notebook.cells if cell.cell_type == "code")
     if "input(" in code:
@@ -92,7 +92,7 @@ def _lost(notebook: Notebook) -> Iterator[str]:
         yield "there is no network: what is downloaded or installed in a cell is not there"
 
 
-def _functions(notebook: Notebook) -> list[str]:
+def _functions(notebook: SourceNotebook) -> list[str]:
     """Functions and classes that students write, which a suite could call."""
     found = []
     for cell in notebook.cells:

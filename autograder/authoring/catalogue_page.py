@@ -28,7 +28,7 @@ from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer
 
 ANSWERED_BY = ("diagnosis", "judge", "testing", "calling", "protocol", "values")  # folders on which answers depend
-Row = tuple[Assignment, Mistake, ExerciseResult]
+MistakeRow = tuple[Assignment, Mistake, ExerciseResult]
 HEAD_FILE = "catalogue_head.md"  # in the course's folder, replaces this text above the tables
 HEAD = """\
 # Known mistakes
@@ -41,7 +41,7 @@ and ✗ marks the tests that it fails.
 """
 
 
-def rows(course: Course) -> Iterator[Row]:
+def rows(course: Course) -> Iterator[MistakeRow]:
     """Every mistake of the course with the result of its exercise."""
     for assignment in course.assignments().values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
@@ -116,7 +116,7 @@ def _visible_answers(material: Material, right: Mapping[str, Any], mistake: Mist
     return [answer for _, answer in calls] if has_value and not is_chance else []
 
 
-def page(found: Iterable[Row]) -> str:
+def page(found: Iterable[MistakeRow]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     ordered = sorted(found, key=_place)
     accepted = sum(result.score == result.max_score for _, _, result in ordered)
@@ -129,12 +129,12 @@ def page(found: Iterable[Row]) -> str:
     return "\n".join(parts)
 
 
-def _head(ordered: list[Row]) -> str:
+def _head(ordered: list[MistakeRow]) -> str:
     own = [path for assignment, _, _ in ordered[:1] if (path := assignment.course_folder / HEAD_FILE).is_file()]
     return own[0].read_text(encoding="utf-8") if own else HEAD
 
 
-def _place(row: Row) -> tuple[str, int]:
+def _place(row: MistakeRow) -> tuple[str, int]:
     assignment, mistake, _ = row
     return assignment.name, [exercise.name for exercise in assignment.exercises].index(mistake.exercise)
 
@@ -144,7 +144,7 @@ def _lost(result: ExerciseResult) -> float:
     return 100 * (1 - result.score / result.max_score)
 
 
-def _table(exercise: str, found: list[Row]) -> str:
+def _table(exercise: str, found: list[MistakeRow]) -> str:
     tests = [test.name.removeprefix("test_") for test in found[0][2].tests]
     lines = [
         f"### `{exercise}`\n",

@@ -22,19 +22,19 @@ from autograder.course import content
 from autograder.course.assignments import CHECK, Course, courses_around
 from autograder.course.source_notebook import MAX_BESIDE
 from autograder.errors import MachineError, SubmissionError
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
-from autograder.student.kernel import Printed
+from autograder.student.kernel import PrintedText
 from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
-from cellcage.notebook_calls import NoQuestions, NotebookCalls, Questions, Trial
+from cellcage.notebook_calls import AnswersQuestions, FirstCell, NoQuestions, NotebookCalls
 from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
@@ -135,23 +135,23 @@ def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
-class _PrintingNotebook(Notebook):
-    """A `Notebook` that also reports what its exercises print. `printed` is what the last one printed.
+class _PrintingNotebook(JudgedNotebook):
+    """A `JudgedNotebook` that also reports what its exercises print. `printed` is what the last one printed.
 
     Grading does not ask for that, because what an exercise prints may hold the inputs of hidden tests.
     """
 
-    printed = Printed()
+    printed = PrintedText()
 
     def begin(
         self,
-        questions: Questions | None = None,
+        questions: AnswersQuestions | None = None,
         group: str = "",
         ready_made: Sequence[str] = (),
-        trial: Trial | None = None,
+        first_cell: FirstCell | None = None,
     ) -> NotebookCalls:
-        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made, trial)
-        calls.printed = Printed()
+        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made, first_cell)
+        calls.printed = PrintedText()
         if group:
             self.printed = calls.printed
         return calls
@@ -160,7 +160,7 @@ class _PrintingNotebook(Notebook):
 class _PrintingCalls(NotebookCalls):
     """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
 
-    printed: Printed
+    printed: PrintedText
 
     def close(self) -> None:
         if self._sock is not None:

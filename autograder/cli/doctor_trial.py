@@ -18,7 +18,7 @@ from autograder.cli.check_notebook import open_sandbox
 from autograder.cli.doctor import GOOD, UNSAFE, Condition
 from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError, SubmissionError
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult
 from autograder.reports.plain_text import points
 from autograder.testing.callbacks import Questions
@@ -59,9 +59,9 @@ def trial(course: Course | None) -> Iterator[Condition]:
 
 
 @contextlib.contextmanager
-def _run(students: ForkServer, cells: Sequence[str], limits: Limits) -> Iterator[Notebook]:
+def _run(students: ForkServer, cells: Sequence[str], limits: Limits) -> Iterator[JudgedNotebook]:
     """A notebook whose cells have run in the sandbox."""
-    with FreshChildren(students, limits) as fresh, Notebook(cells, limits, fresh) as notebook:
+    with FreshChildren(students, limits) as fresh, JudgedNotebook(cells, limits, fresh) as notebook:
         yield notebook
 
 

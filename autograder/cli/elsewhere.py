@@ -9,13 +9,13 @@ from typing import Annotated
 from typer import Argument, BadParameter, Exit, Option
 
 from autograder import systems
-from autograder.cli.options import Marks, Roster, Visibility, ids_in, must_be_writable, say_written
+from autograder.cli.options import MarksFiles, Roster, Visibility, ids_in, must_be_writable, say_written
 from autograder.course.assignments import find_course
 from autograder.text import alike, printable, shown_name
 
 
 def export(
-    marks: Marks,
+    marks: MarksFiles,
     csv: Annotated[Path | None, Option(help="Write a table with a row for each exercise.")] = None,
     gradescope: Annotated[
         Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json into this folder.")

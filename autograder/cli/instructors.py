@@ -12,7 +12,7 @@ from typing import Annotated
 from rich.console import Console
 from typer import Argument, BadParameter, Exit, Option
 
-from autograder.cli.options import Jobs, Kind, Marks, Note, Roster, Student, Write, ids_in, say, warn
+from autograder.cli.options import Jobs, Kind, MarksFiles, Note, Roster, StudentId, Write, ids_in, say, warn
 from autograder.course.assignments import find_course
 from autograder.course.content import COURSE
 from autograder.course.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
@@ -71,7 +71,7 @@ def roster(file: Annotated[Path, Argument(help="CSV file with the columns id, na
 
 
 def report(
-    marks: Marks,
+    marks: MarksFiles,
     html: Annotated[Path | None, Option(help="Write a page; it needs no network.")] = None,
     csv: Annotated[Path | None, Option(help="Write a table.")] = None,
     json_file: Annotated[Path | None, Option("--json", help="Write JSON.")] = None,
@@ -159,7 +159,7 @@ def withdraw(
 
 
 def extend(
-    student: Student,
+    student: StudentId,
     assignment: Annotated[str, Argument(help="The assignment.")],
     days: Annotated[float, Option(min=0, help="Days after the due date; 0 takes an extension back.")],
 ) -> None:
@@ -173,7 +173,7 @@ def extend(
     print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
 
 
-def why(student: Student, assignment: Annotated[str, Argument(help="The assignment.")]) -> None:
+def why(student: StudentId, assignment: Annotated[str, Argument(help="The assignment.")]) -> None:
     """Explain a mark in ten lines: what happened when, and what the tests say.
 
     If course and kit are unchanged, it grades the submission again; otherwise it shows the stored report. Exit code: 1
@@ -188,7 +188,7 @@ def why(student: Student, assignment: Annotated[str, Argument(help="The assignme
     raise Exit(0 if same else 1)
 
 
-def forget(student: Student) -> None:
+def forget(student: StudentId) -> None:
     """Delete a student's history: stored marks, submissions and reports.
 
     It then lists where else data about the student remains, such as the gradebook.

@@ -25,10 +25,10 @@ Kind = Annotated[
 CourseFolder = Annotated[
     Path | None, Option("--course", help="The course's folder; by default the one around the current folder.")
 ]
-Student = Annotated[str, Argument(help="The student's id: a folder in submitted/.")]
+StudentId = Annotated[str, Argument(help="The student's id: a folder in submitted/.")]
 Write = Annotated[bool, Option("--write", help="Write the new marks and keep a copy of the old ones.")]
 Note = Annotated[str, Option(help="Reason, for the history.")]
-Marks = Annotated[list[Path], Argument(help="Files that `autograder grade --json` wrote.")]
+MarksFiles = Annotated[list[Path], Argument(help="Files that `autograder grade --json` wrote.")]
 Roster = Annotated[Path | None, Option(help="CSV file (id, name, email), to list students without submissions, too.")]
 
 

@@ -18,7 +18,7 @@ from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading
-from autograder.nbgrader.regrade import Change, Comparison
+from autograder.nbgrader.regrade import MarkChange, MarksComparison
 from autograder.reports.plain_text import by_reason, points
 from autograder.text import printable, shown_name
 from autograder.worker.pool import still_marking
@@ -84,7 +84,7 @@ def undo(course: Course, assignment: Assignment, console: Console) -> None:
     )
 
 
-def _show(compared: Sequence[Comparison], console: Console) -> None:
+def _show(compared: Sequence[MarksComparison], console: Console) -> None:
     """A table of who gains and loses, and where; then the sums, and what a person should look at."""
     changed = sorted((each for each in compared if each.changes), key=lambda each: each.gain)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -106,7 +106,7 @@ def _show(compared: Sequence[Comparison], console: Console) -> None:
     say(console, *map(printable, _sums(compared)))
 
 
-def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
+def _sums(compared: Sequence[MarksComparison]) -> Iterator[str]:
     gains, losses = sum(each.gain > 0 for each in compared), sum(each.gain < 0 for each in compared)
     problems = [each for each in compared if each.problem]
     same = len(compared) - gains - losses - len(problems)
@@ -125,7 +125,7 @@ def _sums(compared: Sequence[Comparison]) -> Iterator[str]:
         yield f"{students} {'keep' if ', ' in students else 'keeps'} the old marks: {problem}"
 
 
-def _where(change: Change, withdrawn: Collection[str]) -> str:
+def _where(change: MarkChange, withdrawn: Collection[str]) -> str:
     text, before, after = change
     counts = "kept" if {text, CHECK + text}.isdisjoint(withdrawn) else "does not count"
     if after.auto is not None:

@@ -15,8 +15,8 @@ from types import ModuleType
 from autograder.course import assert_cells, content
 from autograder.course.assert_cells import AssertCell
 from autograder.course.source_notebook import (
-    Cell,
     ModelPlan,
+    SourceCell,
     data_folder,
     files_beside,
     load_solution,
@@ -86,7 +86,7 @@ class Assignment:
             found.append(Exercise(name, self._points_of(cell), name in self.withdrawn))
         return tuple(found)
 
-    def _points_of(self, cell: Cell) -> float:
+    def _points_of(self, cell: SourceCell) -> float:
         is_out = self.withdrawn.get(cell.grade_id.removeprefix(CHECK)) == OUT_OF_TOTAL
         return 0.0 if is_out else cell.nbgrader.points or 0.0
 
@@ -240,11 +240,11 @@ class Assignment:
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, data_folder(self.notebook))
 
     @property
-    def _test_cells(self) -> list[Cell]:
+    def _test_cells(self) -> list[SourceCell]:
         return [cell for cell in self._cells if cell.nbgrader.is_test and cell.cell_type == "code"]
 
     @property
-    def _cells(self) -> list[Cell]:
+    def _cells(self) -> list[SourceCell]:
         return notebook_at(self.notebook).cells
 
 

@@ -75,7 +75,7 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     example: str = ""
 
 
-class ReadyMade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReadyMadeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`ready_made.toml`: functions that an exercise must not call, see `sandbox.sandboxed.ready_made`."""
 
     functions: list[str]
@@ -266,7 +266,7 @@ def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
 def ready_made(exercise: Path) -> tuple[str, ...]:
     """The functions that an exercise must not call: its own, and those of its course. exercise: its folder"""
     path, course = exercise / "ready_made.toml", exercise.parents[1]
-    own = read_toml(path, ReadyMade).functions if path.is_file() else []
+    own = read_toml(path, ReadyMadeSettings).functions if path.is_file() else []
     of_course = settings_of(course).ready_made if (course / COURSE).is_file() else []
     return tuple(dict.fromkeys((*own, *of_course)))
 

@@ -68,7 +68,7 @@ class _OfCell(msgspec.Struct, frozen=True):
     tags: list[str] = []
 
 
-class Cell(msgspec.Struct, frozen=True):
+class SourceCell(msgspec.Struct, frozen=True):
     """A cell of a source notebook. `source` is a string or, as nbformat saves it, a list of lines."""
 
     cell_type: str
@@ -99,14 +99,14 @@ class _Format(msgspec.Struct):
     nbformat: int
 
 
-class Notebook(msgspec.Struct, frozen=True):
+class SourceNotebook(msgspec.Struct, frozen=True):
     """A notebook of format 4."""
 
-    cells: list[Cell]
+    cells: list[SourceCell]
     metadata: _OfNotebook
 
 
-def notebook_at(path: Path) -> Notebook:
+def notebook_at(path: Path) -> SourceNotebook:
     """One of the course's own notebooks; read once, and again after each edit. Do not modify it.
 
     Raises `CourseError`.
@@ -118,12 +118,12 @@ def notebook_at(path: Path) -> Notebook:
 
 
 @functools.lru_cache
-def _parsed(path: Path, changed: int) -> Notebook:
+def _parsed(path: Path, changed: int) -> SourceNotebook:
     """Does without nbformat, whose import would add a second to every worker's start."""
     data = path.read_bytes()
     if msgspec.json.decode(data, type=_Format).nbformat != 4:
         raise ValueError("not of format 4; open it in JupyterLab and save it")
-    return msgspec.json.decode(data, type=Notebook)
+    return msgspec.json.decode(data, type=SourceNotebook)
 
 
 def settings_in(path: Path) -> Settings:

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Exercise
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.messages import Order
 from autograder.report import CellResult, ExerciseResult, State, TestResult
 from autograder.testing.student import READY_MADE
@@ -61,7 +61,7 @@ def _with_tests(known: Mapping[str, AssertCell], order: Order) -> tuple[list[str
     return cells, tests
 
 
-class _TestedNotebook(Notebook):
+class _TestedNotebook(JudgedNotebook):
     """A notebook with test cells. outputs: what came back from a test cell, by its number"""
 
     def __init__(

@@ -20,17 +20,17 @@ from autograder.course.assignments import Exercise
 from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, Slip, with_cost
 from autograder.judge.exercise_calls import ExerciseCalls, ask_one, ask_together, is_failure
-from autograder.judge.format_errors import Answering, Deductions, Rerun
+from autograder.judge.format_errors import Deductions, Rerun
 from autograder.judge.material import Material
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.hidden_tests import Outcome, Test
 from autograder.testing.local import Here
-from autograder.testing.plan import Place, RecordedCall, Recording
+from autograder.testing.plan import CallPlace, RecordedCall, Recording
 from autograder.testing.redaction import hidden, without_words
-from autograder.testing.student import READY_MADE, Recorded, Student, as_exception, has_chance
+from autograder.testing.student import READY_MADE, Answering, Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import NotStarted, ReadyMade
 from autograder.testing.values.core.comparing import same_answer, same_value
 from cellcage.notebook_calls import Unread, is_measured, read
@@ -39,7 +39,7 @@ from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer
 CLOSELY = 3  # calls of an exercise during which PyTorch's operators are watched, too
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
-Names = Notebook | Here  # whose code is judged: in the sandbox, or in this process
+JudgedNames = JudgedNotebook | Here  # whose code is judged: in the sandbox, or in this process
 
 
 class Beginning(Protocol):
@@ -49,7 +49,7 @@ class Beginning(Protocol):
         """Begin the calls of an exercise."""
 
 
-Planned = Mapping[Place, Unread]  # answers to planned calls
+Planned = Mapping[CallPlace, Unread]  # answers to planned calls
 
 
 @dataclass(frozen=True)
@@ -274,12 +274,12 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
     closely = _some(calls)
     together = enumerate(zip(plan, ask_together(exercise, calls, closely), strict=False))
     # Watching closely can break honest code. A call that fails under it is made again without it.
-    planned: dict[Place, Unread] = {
+    planned: dict[CallPlace, Unread] = {
         one.place: got
         for number, (one, got) in together
         if number not in closely or not is_failure(got) or _is_ready_made(got)
     }
-    skipped = set[Place]()
+    skipped = set[CallPlace]()
     for one in plan:
         if one.place not in planned and one.place not in skipped:
             planned[one.place] = ask_one(exercise, one.call)
@@ -308,9 +308,9 @@ def _ready_made(answers: Sequence[Unread | Answer], listed: Sequence[str]) -> Re
     return None
 
 
-def _after(place: Place, tests: Sequence[Test], recording: Recording) -> set[Place]:
+def _after(place: CallPlace, tests: Sequence[Test], recording: Recording) -> set[CallPlace]:
     """The calls that tests make after this one."""
-    found = set[Place]()
+    found = set[CallPlace]()
     for test in tests:
         places = [recorded.place for recorded in recording.calls.get(test, ())]
         found |= {*places[places.index(place) + 1 :]} if place in places else set()

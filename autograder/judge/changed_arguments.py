@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.judge.format_errors import Answering
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
-from autograder.testing.student import Recorded
+from autograder.testing.student import Answering, Recorded
 from autograder.testing.values.core.comparing import change_of
 from cellcage.protocol.calls import Call, Reply
 

@@ -16,12 +16,11 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from autograder.judge.format_errors import Answering
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
 from autograder.testing.hidden_tests import Outcome
-from autograder.testing.student import Recorded
+from autograder.testing.student import Answering, Recorded
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 
 KEPT = 0.8  # of a test's points

@@ -28,12 +28,11 @@ from msgspec import structs
 
 from autograder.testing.expect import Mismatch
 from autograder.testing.hidden_tests import Outcome
-from autograder.testing.student import Recorded, parts_of
+from autograder.testing.student import Answering, Recorded, parts_of
 from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply
 from cellcage.values.pytorch.tensors import is_tensor
 
-Answering = Callable[[Call], Answer]
 Rerun = Callable[[Answering], tuple[Outcome, Sequence[Recorded]]]  # runs a test once more, on these answers
 Places = list[int | None]  # for each expected array, the index of the returned one
 PYTORCH_ON_VIEWS = "view size is not compatible"

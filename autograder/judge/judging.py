@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.course.assignments import Exercise
-from autograder.judge.attempt import Attempt, Names, attempt
+from autograder.judge.attempt import Attempt, JudgedNames, attempt
 from autograder.judge.exercise_calls import ask_one, is_too_slow
 from autograder.judge.explaining import Explaining, Judged, explain
 from autograder.judge.material import Material
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
 from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
@@ -22,14 +22,14 @@ from cellcage.notebook_calls import read
 
 
 def judge(
-    material: Material, names: Names, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
+    material: Material, names: JudgedNames, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
 ) -> tuple[ExerciseResult, ...]:
     """Mark `exercises` and explain the marks, without a time limit. See `mark`."""
     return explain(material, mark(material, names, exercises, signatures), Explaining(), drawing(material, names))
 
 
 def mark(
-    material: Material, names: Names, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
+    material: Material, names: JudgedNames, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
 ) -> list[Judged]:
     """Mark `exercises` in order, by the answers of `names`.
 
@@ -54,7 +54,7 @@ def mark(
 class _Marking:
     """Attempts at a submission's exercises. A place is a state of the notebook: before its cell of that number."""
 
-    def __init__(self, material: Material, names: Names, signatures: Mapping[str, Any] | None) -> None:
+    def __init__(self, material: Material, names: JudgedNames, signatures: Mapping[str, Any] | None) -> None:
         self._material, self._names = material, names
         known = material.reference if signatures is None else signatures
         self._parameters: ParameterNames = functools.partial(parameter_names, known)
@@ -144,7 +144,7 @@ class _Marking:
                     yield followed
 
 
-def later_cell(notebook: Notebook, judged: Judged) -> int | None:
+def later_cell(notebook: JudgedNotebook, judged: Judged) -> int | None:
     """The number of the first cell after an exercise's check that changes an answer to its tests; None if unknown."""
     final = judged.final.calls if judged.final else ()
     after = {one.call.as_bytes: one for one in final}

@@ -18,7 +18,7 @@ from cellcage.shortage import short_of_something
 LOOPS = "it did not run, because it calls a function that ran out of time"
 
 
-class Notebook(client.Notebook):
+class JudgedNotebook(client.Notebook):
     """One submission. See the base class.
 
     display_cells: cells that only display something, by their text; those that may be deferred run in `show`
@@ -40,7 +40,7 @@ class Notebook(client.Notebook):
         self._deferred: frozenset[int] | None = None  # cells that run last; not known yet
         super().__init__(cells, limits, fresh)
 
-    def __enter__(self) -> Notebook:
+    def __enter__(self) -> JudgedNotebook:
         return self
 
     def _before_cells(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judge.attempt import Names
+from autograder.judge.attempt import JudgedNames
 from autograder.judge.exercise_calls import ExerciseCalls, ask_one
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
@@ -24,7 +24,7 @@ from cellcage.values.pytorch.tensors import is_tensor
 MAX_MATRICES = 8
 
 
-def drawing(material: Material, names: Names) -> Callable[[Judged], Picture | None]:
+def drawing(material: Material, names: JudgedNames) -> Callable[[Judged], Picture | None]:
     """A function that draws an exercise's result on its visible example, in the state that counts."""
     questions = Questions(material.reference, (), material.recording.array_functions)
 

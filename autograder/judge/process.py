@@ -31,7 +31,7 @@ from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.source_notebook import ModelPlan
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.repair.cell import Cell
+from autograder.diagnosis.repair.cell import ParsedCell
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
@@ -39,10 +39,10 @@ from autograder.judge.explaining import Explaining, Judged, bare, explain
 from autograder.judge.judging import later_cell, mark
 from autograder.judge.material import Material
 from autograder.judge.mentions import mentions
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
 from autograder.judge.repair import Repairs
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting, Used
+from autograder.messages import CourseSetting, Ended, FromJudge, Grown, Opened, Order, Preparation, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.testing import cell_errors
 from autograder.testing.catalogue import read_catalogue
@@ -153,7 +153,7 @@ def _sizes(assignment: Assignment, names: Mapping[str, object]) -> Mapping[str, 
     sizes = dict[str, int]()
     for name, one in written.items():
         with contextlib.suppress(OSError):  # made by code that has no text
-            sizes[name] = Cell(inspect.getsource(one)).size
+            sizes[name] = ParsedCell(inspect.getsource(one)).size
     return sizes
 
 
@@ -216,7 +216,7 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
 
 
 def _with_words_on_cells(
-    results: Sequence[ExerciseResult], judged: Sequence[Judged], notebook: Notebook, explaining: Explaining
+    results: Sequence[ExerciseResult], judged: Sequence[Judged], notebook: JudgedNotebook, explaining: Explaining
 ) -> Iterator[ExerciseResult]:
     """The results with words on the notebook's cells: why one did not run, or which of several counts."""
     for result, one in zip(results, judged, strict=True):
@@ -241,7 +241,7 @@ def _with_locations(
             yield structs.replace(result, location=location, not_produced=not_produced)
 
 
-def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: Notebook) -> str:
+def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNotebook) -> str:
     name = result.name
     if not result.started:
         return cell_errors.of_names([name], notebook.cells, notebook.results).get(name, result.evidence)
@@ -266,7 +266,7 @@ class Judge:
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
         """Remember the course."""
-        given = msgspec.convert(setting, Setting)
+        given = msgspec.convert(setting, CourseSetting)
         self._course = Course(Path(given.root), Path(given.folder))
         frames.make_readers(Order, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
 
@@ -321,7 +321,9 @@ class Judge:
             return _verdict(order, results, cells, material.ready_made)
         exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
         shows = order.for_page and loaded.is_classic
-        with Notebook(order.cells, order.limits, fresh, loaded.display_cells, dict(order.checks), shows) as notebook:
+        with JudgedNotebook(
+            order.cells, order.limits, fresh, loaded.display_cells, dict(order.checks), shows
+        ) as notebook:
             judged = mark(material, notebook, exercises)
             if notebook.machine_failed:
                 raise notebook.machine_failed

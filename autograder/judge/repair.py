@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.repair.cell import Cell, Edit
+from autograder.diagnosis.repair.cell import Edit, ParsedCell
 from autograder.diagnosis.repair.edits import edits
 from autograder.diagnosis.repair.questions import ONLY_THE_LINE, QUESTIONS, shortened
 from autograder.judge.attempt import Attempt, attempt
 from autograder.judge.exercise_calls import ask_one
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.report import Location
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines
@@ -28,7 +28,7 @@ from autograder.testing.local import answering
 from autograder.testing.plan import RecordedCall
 from autograder.testing.student import Recorded
 from autograder.testing.values.core.comparing import same_answer
-from cellcage.notebook_calls import NotebookCalls, Trial, read
+from cellcage.notebook_calls import FirstCell, NotebookCalls, read
 from cellcage.protocol.calls import Call, NoAnswer, answer_of
 
 CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
@@ -49,17 +49,17 @@ SMALL = 3  # whole numbers up to here are in every formula; a larger one may be 
 class _Edited:
     """The notebook with an edited cell, as far as an attempt asks it for anything."""
 
-    notebook: Notebook
-    trial: Trial
+    notebook: JudgedNotebook
+    first_cell: FirstCell
 
     def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> NotebookCalls:
-        return self.notebook.begin(questions, name, ready_made, self.trial)
+        return self.notebook.begin(questions, name, ready_made, self.first_cell)
 
 
 class Repairs:
     """Searches through a submission's exercises, within time limits for each one and for all together."""
 
-    def __init__(self, material: Material, notebook: Notebook) -> None:
+    def __init__(self, material: Material, notebook: JudgedNotebook) -> None:
         self._material, self._notebook = material, notebook
         self._left = SUBMISSION_SECONDS
 
@@ -84,12 +84,12 @@ class Repairs:
             return None
         return _as_location(cell, edit, text)
 
-    def _cell(self, judged: Judged) -> Cell | None:
+    def _cell(self, judged: Judged) -> ParsedCell | None:
         """The cell that defines the exercise in the state that counts."""
         sources = self._notebook.cells[: judged.place]
         source = next((one for one in reversed(sources) if defines(judged.exercise.name, one)), "")
         try:
-            return Cell(source) if source else None
+            return ParsedCell(source) if source else None
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -97,7 +97,7 @@ class Repairs:
 class _Search:
     """A search for the edits that repair one exercise."""
 
-    def __init__(self, material: Material, notebook: Notebook, judged: Judged, seconds: float) -> None:
+    def __init__(self, material: Material, notebook: JudgedNotebook, judged: Judged, seconds: float) -> None:
         self._material, self._notebook, self._judged = material, notebook, judged
         notebook.at(judged.place)
         self._ends_at = time.monotonic() + CLOCK_FACTOR * seconds
@@ -116,7 +116,7 @@ class _Search:
         out_of_time = self.spent > self._seconds or time.monotonic() > self._ends_at
         return out_of_time or self._lost >= MOST_LOST
 
-    def repairs(self, cell: Cell) -> Iterator[tuple[Edit, str]]:
+    def repairs(self, cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
         """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
         kind = ""
         for number, (edit, text) in enumerate(edits(cell)):
@@ -129,7 +129,7 @@ class _Search:
     def _passes(self, text: str) -> bool:
         """Whether all tests pass with this text in place of the cell. The cheapest failing call comes first."""
         exercise, substituted = self._judged.exercise, self._judged.best.substituted
-        edited = _Edited(self._notebook, Trial(text, self._call_seconds, MEMORY))
+        edited = _Edited(self._notebook, FirstCell(text, self._call_seconds, MEMORY))
         if self._probe is not None:
             questions = Questions(self._material.reference, substituted, self._material.recording.array_functions)
             with contextlib.closing(edited.begin(questions, exercise.name)) as calls:
@@ -185,7 +185,7 @@ def _sizes(call: Call) -> Iterator[int]:
             yield value
 
 
-def _as_location(cell: Cell, edit: Edit, text: str) -> Location:
+def _as_location(cell: ParsedCell, edit: Edit, text: str) -> Location:
     """The place of an edit. The part is left out where it would be the whole answer."""
     tells = edit.kind in ONLY_THE_LINE or sum(1 for _ in cell.statements) <= 1
     part = "" if tells else shortened(edit.part)

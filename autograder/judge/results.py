@@ -12,7 +12,7 @@ from msgspec import structs
 from autograder.course.assignments import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
-from autograder.report import ExerciseResult, Message, State, TestResult
+from autograder.report import ExerciseResult, State, TestMessage, TestResult
 from autograder.testing.hidden_tests import ORDER, Outcome
 from autograder.testing.student_errors import BY_HAND, Stopped
 
@@ -49,7 +49,7 @@ def _counted(exercise: Exercise, best: Attempt) -> Sequence[Outcome]:
 
 
 def _result(
-    exercise: Exercise, best: Attempt, messages: Sequence[str | Message], known: Diagnosis | None
+    exercise: Exercise, best: Attempt, messages: Sequence[str | TestMessage], known: Diagnosis | None
 ) -> ExerciseResult:
     outcomes = _counted(exercise, best)
     points = shares([outcome.test.weight for outcome in outcomes], exercise.points)
@@ -65,11 +65,11 @@ def _result(
     )
 
 
-def _as_test_result(outcome: Outcome, points: float, message: str | Message) -> TestResult:
+def _as_test_result(outcome: Outcome, points: float, message: str | TestMessage) -> TestResult:
     state: State = "not known" if outcome.untouched else "passed" if outcome.error is None else "failed"
     score = points if state == "passed" else round(points * outcome.kept, 4)
     stopped, test = isinstance(outcome.error, Stopped), outcome.test
-    parts = message if isinstance(message, Message) else None
+    parts = message if isinstance(message, TestMessage) else None
     return TestResult(test.name, test.sentence, state, score, points, str(message), stopped, parts)
 
 
@@ -98,16 +98,16 @@ def once_each(causes: Sequence[str], messages: Sequence[str], endings: Sequence[
     return found
 
 
-def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[Message]:
+def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessage]:
     """Messages of visible tests, each cause once. If the order of values is wrong, no other question is asked."""
     met, found = set[str](), []
     has_order = any(outcome.cause == ORDER for outcome in outcomes)
     for outcome in outcomes:
         message, cause = outcome.parts, outcome.cause
         if cause in met:
-            message = Message(NOT_TRIED if cause == BY_HAND else SAME)
+            message = TestMessage(NOT_TRIED if cause == BY_HAND else SAME)
         elif cause == ORDER:
-            message = Message(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
+            message = TestMessage(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
         elif has_order or not asks:
             message = structs.replace(message, question="")
         met |= {cause} - {""}

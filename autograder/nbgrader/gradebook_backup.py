@@ -34,7 +34,7 @@ class SavedCells(msgspec.Struct):
     sources: dict[str, tuple[str | None, str | None]]
 
 
-class SavedNotebook(msgspec.Struct):
+class SavedGrades(msgspec.Struct):
     """One student's notebook: grades by cell (automatic, manual, waits for a person) and automatic comments."""
 
     penalty: float | None
@@ -47,7 +47,7 @@ class SavedSubmission(msgspec.Struct):
     """What a regrade changes of one student's work."""
 
     timestamp: datetime | None
-    notebooks: dict[str, SavedNotebook]
+    notebooks: dict[str, SavedGrades]
 
 
 class Saved(msgspec.Struct):
@@ -179,7 +179,7 @@ def _submission(submission: Any) -> SavedSubmission:
     return SavedSubmission(
         submission.timestamp,
         {
-            notebook.name: SavedNotebook(
+            notebook.name: SavedGrades(
                 notebook.late_submission_penalty,
                 {
                     grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)

@@ -36,8 +36,8 @@ SHORT = 16  # letters of a digest in a file's name
 DIGESTS = ("suite", "submission")
 
 
-Points = Mapping[str, tuple[float, float]]  # by exercise or written question the score and the maximum
-Marks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
+ExercisePoints = Mapping[str, tuple[float, float]]  # by exercise or written question the score and the maximum
+GradebookMarks = tuple[dict[str, tuple[float, float]], float, tuple[str, ...]]
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -138,7 +138,7 @@ def record(
     return True
 
 
-def _is_by_hand(last: Entry, points: Points, by_hand: Collection[str]) -> bool:
+def _is_by_hand(last: Entry, points: ExercisePoints, by_hand: Collection[str]) -> bool:
     """True if what differs from the last entry is what a person graded, or no longer grades."""
     changed = {name for name in points.keys() | last.points.keys() if points.get(name) != last.points.get(name)}
     return not changed or not changed.isdisjoint({*by_hand, *last.by_hand})
@@ -152,7 +152,7 @@ def submission_of(coursedir: Any, assignment: str, student: str) -> str:
     return found.submission if found else ""
 
 
-def _made_of(known: Sequence[Entry], points: Points, by_hand: Collection[str]) -> Entry | None:
+def _made_of(known: Sequence[Entry], points: ExercisePoints, by_hand: Collection[str]) -> Entry | None:
     """The last entry with these points, whatever a person gave; else the last one, or None if there is none."""
     for entry in reversed(known):
         own = {*by_hand, *entry.by_hand}
@@ -161,7 +161,7 @@ def _made_of(known: Sequence[Entry], points: Points, by_hand: Collection[str]) -
     return known[-1] if known else None
 
 
-def _marks(coursedir: Any, assignment: str, student: str) -> Marks | None:
+def _marks(coursedir: Any, assignment: str, student: str) -> GradebookMarks | None:
     """Points, penalty, and what a person graded, from the gradebook; None if the student has no submission."""
     penalty, scores = SubmittedNotebook.late_submission_penalty, (Grade.score, Grade.max_score)
     by_hand = (Grade.manual_score, Grade.extra_credit)

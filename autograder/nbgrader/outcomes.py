@@ -33,7 +33,7 @@ REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds th
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
 
-Marks = Mapping[str, tuple[float | None, float | None]]  # by graded cell: automatic and manual score
+CellScores = Mapping[str, tuple[float | None, float | None]]  # by graded cell: automatic and manual score
 SetAside = tuple[float | None, float | None]  # before a withdrawal: automatic score, extra credit
 
 
@@ -187,7 +187,7 @@ def answer_in(cell: Mapping[str, Any]) -> object:
     return "".join(cell["source"]), cell.get("attachments", {})
 
 
-def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:
+def marks_now(coursedir: Any, assignment: str) -> dict[str, CellScores]:
     """The gradebook's marks by student. A score is None if the tests, or a person, gave none."""
     found: dict[str, dict[str, tuple[float | None, float | None]]] = defaultdict(dict)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
@@ -197,7 +197,7 @@ def marks_now(coursedir: Any, assignment: str) -> dict[str, Marks]:
     return dict(found)
 
 
-def agrees(marks: Marks | None, stored: Mapping[str, Any]) -> bool:
+def agrees(marks: CellScores | None, stored: Mapping[str, Any]) -> bool:
     """True if the gradebook has the automatic scores that are stored beside an autograded notebook.
 
     It does not if it is new, or was restored from an older copy.
@@ -208,7 +208,7 @@ def agrees(marks: Marks | None, stored: Mapping[str, Any]) -> bool:
     return all(name in marks and marks[name][0] == score for name, score in scores.items())
 
 
-def moves(before: Marks, report: Report) -> tuple[Move, ...]:
+def moves(before: CellScores, report: Report) -> tuple[Move, ...]:
     """The marks that a report would change. A mark that a person has given stays."""
     found = []
     for exercise in report.exercises:

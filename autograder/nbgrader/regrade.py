@@ -45,12 +45,12 @@ class CellMark:
         return (self.manual if self.manual is not None else self.auto or 0.0) + self.extra
 
 
-Marks = Mapping[str, CellMark]  # of one student, by cell
-Change = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its mark after
+CellMarks = Mapping[str, CellMark]  # of one student, by cell
+MarkChange = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its mark after
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MarksComparison:
     """The marks of one student before and after, and the penalties for late work.
 
     problem: why they could not be graded again
@@ -58,8 +58,8 @@ class Comparison:
     """
 
     student: str
-    before: Marks
-    after: Marks
+    before: CellMarks
+    after: CellMarks
     problem: str | None = None
     penalties: tuple[float, float] = (0.0, 0.0)
     withdrawn: Collection[str] = ()
@@ -89,7 +89,7 @@ class Comparison:
         return sum(max(0.0, points) for points in moved), -sum(min(0.0, points) for points in moved)
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[MarkChange]:
         """The marks whose automatic score or maximum has changed, even if a manual grade hides it."""
         return [
             (name.removeprefix(CHECK), self.before[name], mark)
@@ -103,13 +103,13 @@ class Comparison:
         return any(before.max_score != after.max_score for _, before, after in self.changes)
 
 
-def _sum(marks: Marks) -> float:
+def _sum(marks: CellMarks) -> float:
     return sum(mark.score for mark in marks.values())
 
 
 def compare(
     course: Course, assignment: Assignment, nbgrader: Any, jobs: int, kind: str, only: str, on_wait: OnWait
-) -> list[Comparison]:
+) -> list[MarksComparison]:
     """The marks of each graded student, or of `only`, in the gradebook and as grading gives them now.
 
     Raises `AutograderError` if there are none.
@@ -145,7 +145,7 @@ def compare(
     return compared
 
 
-def _marks(submission: Any) -> Marks:
+def _marks(submission: Any) -> CellMarks:
     return {
         grade.name: CellMark(grade.auto_score, grade.manual_score, grade.extra_credit or 0.0, grade.cell.max_score)
         for notebook in submission.notebooks
@@ -154,11 +154,11 @@ def _marks(submission: Any) -> Marks:
 
 
 def _comparison(
-    student: str, before: Marks, report: Report, assignment: Assignment, set_aside: Mapping[str, SetAside]
-) -> Comparison:
+    student: str, before: CellMarks, report: Report, assignment: Assignment, set_aside: Mapping[str, SetAside]
+) -> MarksComparison:
     """set_aside: the earlier marks of exercises that are now withdrawn"""
     if report.reason:
-        return Comparison(student, before, before, report.reason)
+        return MarksComparison(student, before, before, report.reason)
     cells = assignment.graded_cells  # also those that a person grades
     withdrawn = {check_cell(name, cells) for name in assignment.withdrawn}
     new = {check_cell(exercise.name, cells): exercise for exercise in report.exercises}
@@ -172,14 +172,14 @@ def _comparison(
             after[name] = CellMark(new[name].score, mark.manual, extra, points)
         else:
             after[name] = replace(mark, max_score=cells.get(name, mark.max_score))
-    return Comparison(student, before, after, withdrawn=withdrawn)
+    return MarksComparison(student, before, after, withdrawn=withdrawn)
 
 
 def write(
     course: Course,
     nbgrader: Any,
     assignment: Assignment,
-    compared: Sequence[Comparison],
+    compared: Sequence[MarksComparison],
     kind: str,
     settings: Mapping[str, object],
     on_wait: OnWait,

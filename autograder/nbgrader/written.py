@@ -14,17 +14,17 @@ from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import autograded_folder
 from autograder.nbgrader.pages import OwnRenderer
 from autograder.reports.plain_text import points
-from autograder.reports.written import Answer, Decision, Question
+from autograder.reports.written import Decision, WrittenAnswer, WrittenQuestion
 from autograder.submission import NotebookCell, read_notebook
 from autograder.text import printable
 
 
-def questions(coursedir: Any, assignment: Assignment) -> list[Question]:
+def questions(coursedir: Any, assignment: Assignment) -> list[WrittenQuestion]:
     """Each written question with all answers. Raises `AutograderError` if there is none to grade."""
     written = assignment.written
     if not written:
         raise AutograderError(f"{assignment.name} has no written question")
-    found: dict[str, list[Answer]] = {name: [] for name in written}
+    found: dict[str, list[WrittenAnswer]] = {name: [] for name in written}
     untouched = dict.fromkeys(written, 0)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for student, grades, comments in _graded(book, assignment):
@@ -61,15 +61,17 @@ def _text_cells(coursedir: Any, student: str, assignment: Assignment) -> dict[st
     return {cell.grade_id: cell for cell in cells if cell.cell_type == "markdown"}
 
 
-def _answer(student: str, cell: NotebookCell, grade: Any, comment: Any) -> Answer:
+def _answer(student: str, cell: NotebookCell, grade: Any, comment: Any) -> WrittenAnswer:
     text = (comment.manual_comment or "") if comment is not None else ""
     waits = bool(grade.needs_manual_grade)
-    return Answer(student, cell.source, grade.manual_score, text, waits, bool(cell.attachments))
+    return WrittenAnswer(student, cell.source, grade.manual_score, text, waits, bool(cell.attachments))
 
 
-def _question(name: str, maximum: float, written: Written, answers: Sequence[Answer], untouched: int) -> Question:
+def _question(
+    name: str, maximum: float, written: Written, answers: Sequence[WrittenAnswer], untouched: int
+) -> WrittenQuestion:
     lines = tuple((points, _html(text), text) for points, text in written.rubric)
-    return Question(name, maximum, _html(written.answer), lines, tuple(answers), untouched)
+    return WrittenQuestion(name, maximum, _html(written.answer), lines, tuple(answers), untouched)
 
 
 def _html(text: str) -> str:
@@ -113,7 +115,7 @@ def _enter(book: Gradebook, coursedir: Any, assignment: Assignment, decision: De
     except MissingEntry:
         return "the gradebook has no such answer"
     cell = _text_cells(coursedir, decision.student, assignment).get(decision.question)
-    if cell is None or Answer(decision.student, cell.source).digest != decision.answer:
+    if cell is None or WrittenAnswer(decision.student, cell.source).digest != decision.answer:
         return "the answer has changed; make the page again"
     if grade.manual_score not in (decision.before, decision.score):
         return "somebody has graded it since; it is left as it is"

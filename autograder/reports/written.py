@@ -36,7 +36,7 @@ _WORD = re.compile(r"(\w+)")
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """One student's answer.
 
     score, comment: given by a person
@@ -65,7 +65,7 @@ class Wording:
     lacks: words of the first wording that it does not have
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[WrittenAnswer, ...]
     parts: tuple[tuple[str, bool], ...]
     lacks: tuple[str, ...] = ()
 
@@ -100,7 +100,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Question:
+class WrittenQuestion:
     """One written question.
 
     model: the model answer, as trusted HTML
@@ -112,11 +112,11 @@ class Question:
     max_score: float
     model: str
     lines: tuple[tuple[float, str, str], ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[WrittenAnswer, ...]
     untouched: int = 0
 
 
-def as_html(assignment: str, questions: Sequence[Question]) -> str:
+def as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:
     """The page: groups that wait first, largest on top."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
@@ -130,12 +130,12 @@ def as_html(assignment: str, questions: Sequence[Question]) -> str:
 # ---------------------------------------------------------------- answers that are alike
 
 
-def grouped(answers: Iterable[Answer]) -> list[Group]:
+def grouped(answers: Iterable[WrittenAnswer]) -> list[Group]:
     """Groups of equal and similar answers: those that wait first, then by size."""
-    same: dict[object, list[Answer]] = {}
+    same: dict[object, list[WrittenAnswer]] = {}
     for answer in answers:
         same.setdefault(_sameness(answer), []).append(answer)
-    together: list[tuple[set[Any], list[list[Answer]]]] = []
+    together: list[tuple[set[Any], list[list[WrittenAnswer]]]] = []
     for found in sorted(same.values(), key=len, reverse=True):
         pairs = _pairs(found[0])
         group = next((members for first, members in together if _alike(first, pairs)), None)
@@ -152,7 +152,7 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text[:MAX_TEXT]).casefold())
 
 
-def _sameness(answer: Answer) -> object:
+def _sameness(answer: WrittenAnswer) -> object:
     """A key that is equal for answers that differ only in case and white space.
 
     Pictures cannot be compared. A text that the page cuts is equal only to the very same text.
@@ -164,7 +164,7 @@ def _sameness(answer: Answer) -> object:
     return " ".join(unicodedata.normalize("NFKC", answer.text[:MAX_TEXT]).casefold().split())
 
 
-def _pairs(answer: Answer) -> set[Any]:
+def _pairs(answer: WrittenAnswer) -> set[Any]:
     words = words_of(answer.text)
     if answer.pictures or not words or len(words) > MANY:
         return {(answer.student, answer.digest)}  # similar to no other answer
@@ -178,7 +178,7 @@ def _alike(first: set[Any], second: set[Any]) -> bool:
     return len(first & second) >= ALIKE * len(first | second)
 
 
-def _group(wordings: list[list[Answer]]) -> Group:
+def _group(wordings: list[list[WrittenAnswer]]) -> Group:
     """A decision applies to all answers that wait, or to all if none waits."""
     every = [answer for found in wordings for answer in found]
     done = not any(answer.waits for answer in every)
@@ -188,7 +188,7 @@ def _group(wordings: list[list[Answer]]) -> Group:
     return Group(tuple(_wording(found, first) for found in kept), done, tuple(sorted(scores)))
 
 
-def _wording(answers: list[Answer], first: list[str]) -> Wording:
+def _wording(answers: list[WrittenAnswer], first: list[str]) -> Wording:
     text, known = shown(answers[0].text), set(first)
     words = set(words_of(text))
     parts = tuple((part, bool(words_of(part)) and not known.issuperset(words_of(part))) for part in _WORD.split(text))

@@ -15,7 +15,7 @@ from autograder.course.assignments import Exercise
 from autograder.course.content import Visible, course_relations, ready_made, visible_around
 from autograder.diagnosis import visible_fingerprints
 from autograder.errors import MachineError
-from autograder.judge.attempt import Names
+from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.report import ExerciseResult
@@ -85,7 +85,7 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
 
 
 def judged(
-    name: str, names: Names, first_step: str, visible: Visible, definitions: Mapping[str, object]
+    name: str, names: JudgedNames, first_step: str, visible: Visible, definitions: Mapping[str, object]
 ) -> CheckResult:
     """Judge the exercise `name` by its visible tests, with the answers of `names`.
 
@@ -112,7 +112,7 @@ def _not_judged(name: str, reason: str, visible: Visible) -> CheckResult:
     return CheckResult(ExerciseResult(name, (), 1.0, started=False), reason, visible)
 
 
-def _result(name: str, names: Names, visible: Visible, definitions: Mapping[str, object]) -> ExerciseResult:
+def _result(name: str, names: JudgedNames, visible: Visible, definitions: Mapping[str, object]) -> ExerciseResult:
     example = example_in(visible.picture_of(name))
     material = visible_material(name, visible)
     material = replace(material, examples={name: example} if example else {})

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import structs
 
 from autograder.course.content import Visible, visible_around
-from autograder.report import WENT_IN, ExerciseResult, Message, TestResult
+from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import plain_text, rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
 from autograder.reports.html import block, paragraph, with_code
@@ -214,9 +214,9 @@ class CheckResult:
         return beside(drawn, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
 
 
-def parts_of(test: TestResult) -> Message:
+def parts_of(test: TestResult) -> TestMessage:
     """The parts of a test's message. If the message has no parts, it is what happened."""
-    return test.parts or Message(test.message)
+    return test.parts or TestMessage(test.message)
 
 
 def _message_html(test: TestResult, is_open: bool) -> str:
@@ -225,7 +225,7 @@ def _message_html(test: TestResult, is_open: bool) -> str:
     return with_code(message.happened) + asked + (_inputs_html(message, is_open) if message.went_in else "")
 
 
-def _inputs_html(message: Message, is_open: bool) -> str:
+def _inputs_html(message: TestMessage, is_open: bool) -> str:
     """The inputs, one on a line, and a matrix with one row on a line. Folded away unless `is_open`, or if long."""
     rows = "\n".join(
         text.replace("], [", "],\n" + " " * (text.index("[") + 1) + "[") if "[" in text else text

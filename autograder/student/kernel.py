@@ -19,7 +19,7 @@ from cellcage.protocol.calls import Call, Failure, Reply
 PRINTED = 20_000  # characters of an exercise's output that are shown
 
 
-class Printed(io.StringIO):
+class PrintedText(io.StringIO):
     """What an exercise prints, cut after `PRINTED` characters."""
 
     def write(self, text: str) -> int:
@@ -34,12 +34,12 @@ class InKernel(Here):
     The stop button ends the whole check, not only the call that it interrupts.
     """
 
-    printed: Printed = Printed()
+    printed: PrintedText = PrintedText()
 
     def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> CallsHere:
         """Calls of one exercise. ready_made: functions that its code must not call"""
         calls = _CallsInKernel(self, questions, ready_made)
-        calls.printed = Printed()
+        calls.printed = PrintedText()
         if name:  # a picture's call shows nothing that the tests' calls did not
             self.printed = calls.printed
         return calls

@@ -31,7 +31,7 @@ SIGNS = {"done": "#", "begun": "+", "open": "-"}
 COLOURS = {"done": DONE, "begun": "#f9a825", "open": NOT_DONE}
 
 
-class Record(Struct, omit_defaults=True):
+class CheckRecord(Struct, omit_defaults=True):
     """One exercise: whether it passed its last check, and the known mistakes that the student has met, in order."""
 
     passed: bool = False
@@ -44,10 +44,10 @@ def path_of(folder: Path, assignments: Mapping[str, object]) -> Path:
     return (folder.parent if folder.name in assignments else folder) / FILE
 
 
-def recorded(path: Path) -> dict[str, Record]:
+def recorded(path: Path) -> dict[str, CheckRecord]:
     """The records by exercise; empty if there is no file, or none that can be read."""
     with contextlib.suppress(SubmissionError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_bytes(path, MOST, "Delete it to start again."), type=dict[str, Record])
+        return msgspec.json.decode(read_bytes(path, MOST, "Delete it to start again."), type=dict[str, CheckRecord])
     return {}
 
 
@@ -61,9 +61,9 @@ def remember(checked: CheckResult, folder: Path) -> None:
         return
     path = path_of(folder, checked.visible.assignments())
     records = recorded(path)
-    before = records.get(result.name, Record())
+    before = records.get(result.name, CheckRecord())
     met = [] if checked.culprit else [mistake_in(result)]
-    records[result.name] = Record(checked.passed, list(dict.fromkeys(filter(None, (*before.mistakes, *met)))))
+    records[result.name] = CheckRecord(checked.passed, list(dict.fromkeys(filter(None, (*before.mistakes, *met)))))
     if records[result.name] != before or not path.exists():
         new = path.with_name(f"{FILE}.{os.getpid()}")
         try:
@@ -75,12 +75,12 @@ def remember(checked: CheckResult, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Page:
+class ProgressPage:
     """All assignments, and how far each is. path: the file that holds the records"""
 
     visible: Visible
     assignments: Mapping[str, Sequence[str]]
-    records: Mapping[str, Record]
+    records: Mapping[str, CheckRecord]
     path: Path
 
     def __repr__(self) -> str:
@@ -163,12 +163,12 @@ def _title(assignment: str) -> str:
     return f"{name}  {rest.replace('_', ' ')}"
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ProgressPage:
     """The page for a student who works in `folder`."""
     visible = visible_around(folder, "")
     assignments = visible.assignments()
     path = path_of(folder, assignments)
-    return Page(visible, assignments, recorded(path), path)
+    return ProgressPage(visible, assignments, recorded(path), path)
 
 
 def progress() -> None:

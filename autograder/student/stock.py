@@ -20,7 +20,7 @@ from autograder.reports.html import name_of
 from autograder.testing.local import Here
 
 
-class Points(float):
+class PartialCredit(float):
     """The points of an exercise. If this is the result of a cell, nbgrader takes it as partial credit."""
 
     result: ExerciseResult
@@ -35,7 +35,7 @@ class Points(float):
 _material = functools.cache(material_of)
 
 
-def check(exercise: Any) -> Points:
+def check(exercise: Any) -> PartialCredit:
     """Judge an exercise with the hidden tests, as the caller's names define it.
 
     exercise: its name, or the function itself
@@ -50,6 +50,6 @@ def check(exercise: Any) -> Points:
     exercises = assignment.by_suite[: index + 1]
     material = _material(assignment)
     results = judge(material, Here(names), exercises)
-    points = Points(results[-1].score)
+    points = PartialCredit(results[-1].score)
     points.result = results[-1]
     return points

@@ -82,7 +82,7 @@ class Owner:
         return (self.student, *self.others) if self.group else (self.student,)
 
 
-Files = Sequence[tuple[Path, Owner]]
+OwnedFiles = Sequence[tuple[Path, Owner]]
 Handed = dict[str, Owner]  # by student
 
 
@@ -214,7 +214,7 @@ class Collector(FileNameCollectorPlugin):
                 return replace(owner, problem=f"'{shown_name(student)}' of {GROUPS} cannot be a folder's name")
         return replace(owner, student=members[0], others=tuple(members[1:]), group=owner.student)
 
-    def _taken_of(self, files: Files, older: list[str]) -> dict[Path, Owner]:
+    def _taken_of(self, files: OwnedFiles, older: list[str]) -> dict[Path, Owner]:
         """What is collected of one student's files. Raises `SubmissionError` with a whole sentence if nothing is."""
         owner = files[0][1]
         files = [(path, each) for path, each in files if not each.problem]
@@ -235,7 +235,7 @@ class Collector(FileNameCollectorPlugin):
             raise SubmissionError(_no_notebook(student, [each.rest for _, each in files]))
         return taken
 
-    def _newest(self, same: Files, name: str, older: list[str]) -> tuple[Path, Owner]:
+    def _newest(self, same: OwnedFiles, name: str, older: list[str]) -> tuple[Path, Owner]:
         """Of a student's files that would have one name, the newest among the outermost, if it is not as released.
 
         Raises `SubmissionError` if two are equally new.

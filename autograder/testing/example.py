@@ -23,7 +23,7 @@ from autograder.errors import CourseError
 from autograder.reading import read_toml
 
 SHARED = "shared_picture.toml"  # in the assignment's folder: values by name
-Numbers = list[Any]  # nested as deep as an array has axes; numpy looks at what is in them
+NestedNumbers = list[Any]  # nested as deep as an array has axes; numpy looks at what is in them
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Example:
 class PictureFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`picture.toml` as it is written, with names for values."""
 
-    args: list[bool | int | float | str | Numbers]
-    wanted: str | Numbers
+    args: list[bool | int | float | str | NestedNumbers]
+    wanted: str | NestedNumbers
     rows: str | list[str]
     columns: str | list[str]
     part: int | None = None
     tensors: bool = False
-    parameters: dict[str, str | Numbers] | None = None
-    forward: list[bool | int | float | str | Numbers] = []
-    values: dict[str, Numbers] = {}
+    parameters: dict[str, str | NestedNumbers] | None = None
+    forward: list[bool | int | float | str | NestedNumbers] = []
+    values: dict[str, NestedNumbers] = {}
 
 
 def example_in(path: Path) -> Example | None:
@@ -70,7 +70,7 @@ def example_in(path: Path) -> Example | None:
     if not path.is_file():
         return None
     file = read_toml(path, PictureFile)
-    values = read_toml(path.parents[1] / SHARED, dict[str, Numbers]) | file.values
+    values = read_toml(path.parents[1] / SHARED, dict[str, NestedNumbers]) | file.values
 
     def given(key: str, value: Any, kinds: str = "bif") -> Any:
         """A number unchanged, a list as an array of one of NumPy's `kinds`; a text names one of the values."""

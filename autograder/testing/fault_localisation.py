@@ -7,18 +7,15 @@ gives the wrong answer; if it cannot be told which one that is, it says that the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from autograder.testing.mismatch import ArrayDifference, Mismatch, number_of, place_of
-from autograder.testing.student import Calls, parts_of
+from autograder.testing.student import Answering, RecordedCalls, parts_of
 from autograder.testing.values.core.comparing import numbers, same_answer
-from cellcage.protocol.calls import Answer, Call, Reply
-
-Answering = Callable[[Call], Answer]
+from cellcage.protocol.calls import Call, Reply
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class _Place:
         return numbers(self.parts[self.part])[self.index]
 
 
-def locate_fault(error: Mismatch, calls: Calls, reference: Answering) -> Mismatch:
+def locate_fault(error: Mismatch, calls: RecordedCalls, reference: Answering) -> Mismatch:
     """`error` if the answer in its message is wrong; else an error about the one that is, or about their disagreement.
 
     calls: the student's calls and answers; reference: gives the right answers
@@ -71,7 +68,7 @@ def _disagreement(error: Mismatch, difference: ArrayDifference, second: _Place |
     return Mismatch(text, error.hint, error.cause, error.got)
 
 
-def _find(calls: Calls, array: np.ndarray, index: tuple[int, ...]) -> _Place | None:
+def _find(calls: RecordedCalls, array: np.ndarray, index: tuple[int, ...]) -> _Place | None:
     """The place of a number of `array` in the replies to `calls`; None if the array is a copy."""
     number = array[tuple(slice(i, i + 1) for i in index)]
     for recorded in reversed(calls):

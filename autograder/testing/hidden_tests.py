@@ -25,7 +25,7 @@ import pytest
 
 from autograder.course import content
 from autograder.errors import CourseError, MachineError
-from autograder.report import Message
+from autograder.report import TestMessage
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
@@ -89,13 +89,13 @@ class Outcome:
         return f"this test could not judge what came back ({what}). Please tell your instructor."
 
     @property
-    def parts(self) -> Message:
+    def parts(self) -> TestMessage:
         """The message of a visible test, in parts."""
         parts = self.error.parts if isinstance(self.error, StudentError | Mismatch) else None
         if parts is None:
-            return Message(self.message())
+            return TestMessage(self.message())
         happened = self._after_call(parts.happened)[:MAX_MESSAGE]
-        return Message(one_line(happened), one_line(parts.question), tuple(map(one_line, parts.went_in)))
+        return TestMessage(one_line(happened), one_line(parts.question), tuple(map(one_line, parts.went_in)))
 
     def _after_call(self, text: str) -> str:
         return f"{self.call}: {text}" if self.call else text

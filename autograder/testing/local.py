@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.testing.callbacks import Questions
+from autograder.testing.student import Answering
 from cellcage.calling.lookups import names_used
 from cellcage.calling.perform import perform
 from cellcage.calling.ready_made import Watch
@@ -132,7 +133,7 @@ def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
             yield
 
 
-def answering(names: Mapping[str, Any]) -> Callable[[Call], Answer]:
+def answering(names: Mapping[str, Any]) -> Answering:
     """A function that answers calls with `names` of this process, which are the course's own."""
     exercise = Here(dict(names), of_course=True).begin(Questions({}))
 

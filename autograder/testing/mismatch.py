@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.report import Message
+from autograder.report import TestMessage
 from autograder.testing.values.comparisons import described
 from autograder.testing.values.core.comparing import in_four_digits
 from cellcage.values.core.objects import Form, Other, Record
@@ -56,7 +56,7 @@ class Mismatch(AssertionError):
     parts: the message in parts, if a visible test raised it
     """
 
-    parts: Message | None = None
+    parts: TestMessage | None = None
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,11 +17,10 @@ from typing import Any
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.hidden_tests import Suite, Test
 from autograder.testing.local import answering
-from autograder.testing.student import Recorded, Student
+from autograder.testing.student import Answering, Recorded, Student
 from cellcage.protocol.calls import Answer, Call, NoAnswer, answer_bytes, answer_of
 
-Answering = Callable[[Call], Answer]
-Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
+CallPlace = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class RecordedCall:
     """One call of a test's, its place, and the reference's answer as bytes."""
 
     call: Call = field(compare=False)
-    place: Place
+    place: CallPlace
     answer: bytes
 
 
@@ -48,7 +47,7 @@ class Recording:
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
         """All calls of each exercise's tests, each place once, in order."""
-        found: dict[str, dict[Place, RecordedCall]] = {}
+        found: dict[str, dict[CallPlace, RecordedCall]] = {}
         for test, calls in self.calls.items():
             found.setdefault(test.exercise, {}).update({recorded.place: recorded for recorded in calls})
         return {exercise: tuple(places.values()) for exercise, places in found.items()}

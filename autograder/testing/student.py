@@ -105,7 +105,10 @@ def has_chance(call: Call, answer: Answer) -> bool:
     )
 
 
-class Calls(list[Recorded]):
+Answering = Callable[[Call], Answer]
+
+
+class RecordedCalls(list[Recorded]):
     """A test's answered calls, and the last one made; for messages and for the diagnosis."""
 
     last: Call | None = None
@@ -135,9 +138,9 @@ class Calls(list[Recorded]):
 class Student:
     """Somebody's names, called through `answer`. Every public attribute except `calls` and `value` is one of them."""
 
-    def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
+    def __init__(self, answer: Answering, parameter_names: ParameterNames) -> None:
         self._answer, self._parameter_names = answer, parameter_names
-        self.calls = Calls()
+        self.calls = RecordedCalls()
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.report import Message
+from autograder.report import TestMessage
 
 BY_HAND = "stopped by hand"  # a cause
 
@@ -15,7 +15,7 @@ class StudentError(Exception):
     """
 
     cause = ""
-    parts: Message | None = None
+    parts: TestMessage | None = None
 
 
 class NotStarted(StudentError):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.report import Message
+from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
@@ -51,7 +51,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         yield
     except Mismatch as error:
         asked = question if not error.symptom or error.symptom in fits else QUESTIONS[error.symptom]
-        parts = Message(str(error), asked, went_in)
+        parts = TestMessage(str(error), asked, went_in)
         # The shape is not passed on as the expected value: another part of the answer may have it by chance.
         wanted = None if isinstance(error.wanted, tuple) else error.wanted
         mismatch = Mismatch(str(parts), "", error.cause, error.got, wanted, error.symptom)
@@ -60,7 +60,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
     except Raised as error:
         text = reworded(str(error))
         asked = QUESTIONS["error about shapes"] if any(word in text for word in ABOUT_SHAPES) else ""
-        parts = Message(text, question if "exception" in fits else asked, went_in)
+        parts = TestMessage(text, question if "exception" in fits else asked, went_in)
         raised = type(error)(str(parts), cause=error.cause)
         raised.parts = parts
         raise raised from None

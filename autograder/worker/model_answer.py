@@ -27,7 +27,7 @@ MACHINE_FAILURES = 3
 
 
 @dataclass
-class _Trial:
+class _Check:
     """One model answer. Only one thread grades it; others wait for the lock. why_not: None until it was graded"""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -39,7 +39,7 @@ class ModelAnswers:
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._trials: dict[tuple[str, str, str], _Trial] = {}
+        self._checks: dict[tuple[str, str, str], _Check] = {}
         self._failures = 0  # of the machine, in a row
 
     def why_refused(self, worker: Worker, task: Task, run: str) -> str:
@@ -47,12 +47,12 @@ class ModelAnswers:
 
         It is graded once in each run. Raises `CourseError`.
         """
-        trial = self._trials.setdefault((run, task.assignment, task.version), _Trial())
-        with trial.lock:
-            if trial.why_not is None:
+        check = self._checks.setdefault((run, task.assignment, task.version), _Check())
+        with check.lock:
+            if check.why_not is None:
                 why = _loss(worker, self._course.assignment(task.assignment), task)
-                trial.why_not = REFUSED.format(name=task.assignment, machine=platform.node(), why=why) if why else ""
-            return trial.why_not
+                check.why_not = REFUSED.format(name=task.assignment, machine=platform.node(), why=why) if why else ""
+            return check.why_not
 
     def note(self, marked: Marked) -> None:
         """Count the machine's failures. After some in a row, all model answers have to be graded once more.
@@ -61,7 +61,7 @@ class ModelAnswers:
         """
         self._failures = self._failures + 1 if marked.machine_failed else 0
         if self._failures >= MACHINE_FAILURES:
-            self._trials, self._failures = {}, 0
+            self._checks, self._failures = {}, 0
 
 
 def model_answer(assignment: Assignment, version: str) -> Task:

@@ -26,10 +26,10 @@ MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
 MAX_RICH, LARGEST_RICH = 4, 300_000  # pictures and tables of a cell, and bytes of one
 PNG = b"\x89PNG\r\n\x1a\n"
 MAX_LINES = 8  # of the student's code, with an exception or where an edit repairs it
-Points = Annotated[float, Meta(ge=0)]
+NonNegative = Annotated[float, Meta(ge=0)]
 Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
-Row = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
-Matrix = Annotated[tuple[Row, ...], Meta(max_length=MAX_SIDE)]
+NumberRow = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
+Matrix = Annotated[tuple[NumberRow, ...], Meta(max_length=MAX_SIDE)]
 
 
 class BadVerdict(Exception):
@@ -37,8 +37,8 @@ class BadVerdict(Exception):
 
 
 class _Test(TestResult, frozen=True, kw_only=True):
-    score: Points
-    max_score: Points
+    score: NonNegative
+    max_score: NonNegative
     stopped: bool
 
 

@@ -18,7 +18,7 @@ from msgspec import structs
 from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Preparation, Setting
+from autograder.messages import CourseSetting, Ended, FromJudge, Grown, Opened, Order, Preparation
 from autograder.report import ExerciseResult, Report, Verdict
 from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
@@ -50,7 +50,7 @@ class Judges:
         folders = (ENGINE, root / "source", root / "solutions", package, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
         self.zygote = Zygote(backend, content.imported_once(package), places, path=[ENGINE.parent])
-        setting = Setting(str(root), str(package))
+        setting = CourseSetting(str(root), str(package))
         self._server = ForkServer(self.zygote, JUDGE, structs.asdict(setting), trusted=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course.assignments import Course
-from autograder.diagnosis.repair.cell import Cell
+from autograder.diagnosis.repair.cell import ParsedCell
 from autograder.diagnosis.repair.edits import edits
 from autograder.diagnosis.repair.questions import QUESTIONS
 from autograder.report import Location, Report
@@ -62,12 +62,12 @@ EDITS = {
 @pytest.mark.parametrize("what", EDITS)
 def test_cell_has_an_edit_of_each_kind(what):
     written, wanted = EDITS[what]
-    assert any(wanted in text for _, text in edits(Cell(written)))
+    assert any(wanted in text for _, text in edits(ParsedCell(written)))
 
 
 def test_edits_leave_the_rest_as_it_was_written_and_come_once():
     written = "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = 0 )   # why?\n"
-    found = [text for _, text in edits(Cell(written))]
+    found = [text for _, text in edits(ParsedCell(written))]
     assert len(found) == len(set(found))
     assert written not in found
     assert all(text.startswith("# mine: ä\ndef f(x") and text.endswith("# why?\n") for text in found)
@@ -75,7 +75,7 @@ def test_edits_leave_the_rest_as_it_was_written_and_come_once():
 
 
 def test_what_can_be_left_out_comes_first():
-    kinds = [edit.kind for edit, _ in edits(Cell("def f(x, y):\n    x = abs(x)\n    return x.sum(axis=0) + y"))]
+    kinds = [edit.kind for edit, _ in edits(ParsedCell("def f(x, y):\n    x = abs(x)\n    return x.sum(axis=0) + y"))]
     assert kinds.index("statement") < kinds.index("operand") < kinds.index("axis") < kinds.index("name")
     assert set(kinds) <= QUESTIONS.keys()
 
@@ -84,7 +84,7 @@ def test_what_can_be_left_out_comes_first():
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_edited_or_refused(text):
     try:
-        cell = Cell(f"def f(x):\n    return {text}")
+        cell = ParsedCell(f"def f(x):\n    return {text}")
     except (SyntaxError, ValueError):
         return
     for number, (edit, changed) in enumerate(edits(cell)):

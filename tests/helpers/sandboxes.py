@@ -10,7 +10,7 @@ from typing import Any
 from autograder.course.assignments import Assignment, Course
 from autograder.course.content import sandbox_setting
 from autograder.judge.display_cells import DisplayCell
-from autograder.judge.notebook import Notebook
+from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, Report
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
@@ -55,10 +55,10 @@ class Sandbox:
         limits: Limits | None = None,
         showing: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
-    ) -> Iterator[Notebook]:
+    ) -> Iterator[JudgedNotebook]:
         """A notebook of these cells; `shows` runs those in `showing` last."""
         limits = limits or self.limits
-        with FreshChildren(self.students, limits) as fresh, Notebook(cells, limits, fresh, showing) as notebook:
+        with FreshChildren(self.students, limits) as fresh, JudgedNotebook(cells, limits, fresh, showing) as notebook:
             if shows:
                 notebook.show()
             yield notebook

@@ -12,7 +12,7 @@ import pytest
 from autograder.authoring.notebook_checks import rubrics
 from autograder.course.assignments import Course
 from autograder.nbgrader.pages import Page
-from autograder.reports.written import MAX_TEXT, Answer, grouped
+from autograder.reports.written import MAX_TEXT, WrittenAnswer, grouped
 from tests.helpers.small_course import (
     NAME,
     NOTEBOOK,
@@ -78,7 +78,7 @@ LONG = "Each row has a mean of its own, and what is left of a row sums to zero o
 
 def told(texts):
     """How answers of students 0, 1, 2, ... are grouped: one list of lists of students for each group."""
-    answers = [Answer(str(number), text) for number, text in enumerate(texts)]
+    answers = [WrittenAnswer(str(number), text) for number, text in enumerate(texts)]
     return [[[a.student for a in wording.answers] for wording in group.wordings] for group in grouped(answers)]
 
 
@@ -148,7 +148,7 @@ def comment_on(course, student):
 
 def decided(course, **changes):
     """What the page saves for ann, changed; the path of the file."""
-    digest = Answer("ann", LONG).digest
+    digest = WrittenAnswer("ann", LONG).digest
     entry = {"question": "written-why", "student": "ann", "answer": digest, "before": None, "score": 3, "comment": "!"}
     path = course.root / "decisions.json"
     path.write_text(json.dumps({"assignment": NAME, "decisions": [entry | changes]}))

@@ -55,7 +55,7 @@ Node = TypeVar("Node", bound=ast.AST, covariant=True)
 
 
 @dataclass(frozen=True)
-class Place(Generic[Node]):
+class NodePlace(Generic[Node]):
     """A node with where it stands: its parent, the parent's field, and the function around it, if there is one."""
 
     node: Node
@@ -64,7 +64,7 @@ class Place(Generic[Node]):
     scope: Scope | None
 
 
-class Cell:
+class ParsedCell:
     """A cell and its places. Raises `SyntaxError` or `RecursionError` if it cannot be parsed."""
 
     def __init__(self, source: str) -> None:
@@ -75,7 +75,7 @@ class Cell:
         self.lines = source.splitlines()
 
     @cached_property
-    def places(self) -> Sequence[Place[ast.AST]]:
+    def places(self) -> Sequence[NodePlace[ast.AST]]:
         """All nodes below the module, each before its children."""
         return list(_places(self.tree, None))
 
@@ -102,7 +102,7 @@ class Cell:
         """Whether the cell computes with tensors, as far as its words show."""
         return any(word in self.source for word in ("torch", "nn.", "F.", ".masked_fill", ".unsqueeze", "dim="))
 
-    def of(self, *kinds: type[Node]) -> Iterator[Place[Node]]:
+    def of(self, *kinds: type[Node]) -> Iterator[NodePlace[Node]]:
         """The places of nodes of these kinds."""
         return (place for place in self.places if isinstance(place.node, kinds))  # type: ignore[misc]
 
@@ -179,11 +179,11 @@ def everywhere(edits: Sequence[Edit]) -> Iterator[Edit]:
 MAX_TOGETHER = 8  # places of one step; more of them are no longer one slip
 
 
-def _places(parent: ast.AST, scope: Scope | None) -> Iterator[Place[ast.AST]]:
+def _places(parent: ast.AST, scope: Scope | None) -> Iterator[NodePlace[ast.AST]]:
     for field, value in ast.iter_fields(parent):
         for node in value if isinstance(value, list) else [value]:
             if isinstance(node, ast.AST) and not isinstance(node, ast.expr_context | ast.operator | ast.cmpop):
-                yield Place(node, parent, field, scope)
+                yield NodePlace(node, parent, field, scope)
                 yield from _places(node, _scope(node, scope) if isinstance(node, FUNCTIONS) else scope)
 
 
@@ -195,7 +195,7 @@ def _scope(function: ast.FunctionDef | ast.Lambda, outer: Scope | None) -> Scope
     return Scope(tuple(parameters), tuple(names))
 
 
-def is_docstring(place: Place[ast.AST]) -> bool:
+def is_docstring(place: NodePlace[ast.AST]) -> bool:
     """Whether it is a text that stands as a statement."""
     return isinstance(place.node, ast.Constant) and isinstance(place.parent, ast.Expr)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from autograder.diagnosis.repair import inserting, leaving_out, varying
-from autograder.diagnosis.repair.cell import Cell, Edit, everywhere
+from autograder.diagnosis.repair.cell import Edit, ParsedCell, everywhere
 
-KINDS: tuple[Callable[[Cell], Iterator[Edit]], ...] = (
+KINDS: tuple[Callable[[ParsedCell], Iterator[Edit]], ...] = (
     leaving_out.statements,
     leaving_out.conditions,
     leaving_out.calls,
@@ -38,7 +38,7 @@ KINDS: tuple[Callable[[Cell], Iterator[Edit]], ...] = (
 )
 
 
-def edits(cell: Cell) -> Iterator[tuple[Edit, str]]:
+def edits(cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
     """Each edit with the text that it makes, each text once. After those of a kind, the same step in all its places."""
     met = {cell.source}
     for kind in KINDS:

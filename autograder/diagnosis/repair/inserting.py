@@ -8,10 +8,10 @@ from itertools import combinations, pairwise
 
 from autograder.diagnosis.repair.cell import (
     MODULES,
-    Cell,
     Change,
     Edit,
-    Place,
+    NodePlace,
+    ParsedCell,
     called,
     is_method,
     is_own_attribute,
@@ -40,7 +40,7 @@ VALUES = ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute
 HOLDERS = ast.Assign | ast.Return | ast.AugAssign | ast.BinOp | ast.Call | ast.Tuple | ast.keyword | ast.IfExp
 
 
-def copies(cell: Cell) -> Iterator[Edit]:
+def copies(cell: ParsedCell) -> Iterator[Edit]:
     """A copy of an argument before the function's first statement."""
     method = "clone" if cell.is_torch else "copy"
     for function in cell.nodes(ast.FunctionDef):
@@ -52,7 +52,7 @@ def copies(cell: Cell) -> Iterator[Edit]:
                 yield cell.insert("copy", cell.span(body[0])[0], text, one)
 
 
-def in_place(cell: Cell) -> Iterator[Edit]:
+def in_place(cell: ParsedCell) -> Iterator[Edit]:
     """A new value in place of a changed one, or the other way round; and the result of a call that nobody keeps."""
     for changed in cell.nodes(ast.AugAssign):
         target, sign = cell.text(changed.target), _sign(changed.op)
@@ -79,7 +79,7 @@ def _sign(op: ast.operator) -> str:
     return ast.unparse(ast.BinOp(name, op, name))[2:-2]
 
 
-def moves(cell: Cell) -> Iterator[Edit]:
+def moves(cell: ParsedCell) -> Iterator[Edit]:
     """A statement one place earlier or later, also out of a block or into it."""
     for body in _bodies(cell):
         for first, second in pairwise(body):
@@ -102,12 +102,12 @@ def moves(cell: Cell) -> Iterator[Edit]:
             yield cell.change("move", changes, following, "into the block")
 
 
-def _bodies(cell: Cell) -> Iterator[list[ast.stmt]]:
+def _bodies(cell: ParsedCell) -> Iterator[list[ast.stmt]]:
     for function in cell.nodes(ast.FunctionDef, ast.For, ast.While, ast.If, ast.With):
         yield function.body  # type: ignore[attr-defined]
 
 
-def dtypes(cell: Cell) -> Iterator[Edit]:
+def dtypes(cell: ParsedCell) -> Iterator[Edit]:
     """Another dtype."""
     for call in cell.of(ast.Call):
         if called(call.node) in CREATORS and call.scope:
@@ -126,16 +126,16 @@ def dtypes(cell: Cell) -> Iterator[Edit]:
                 yield cell.put("dtype", value.node, f"{cell.atom(value.node)}.{method}({dtype})")
 
 
-def _dtypes_of(place: Place[ast.AST]) -> list[str]:
+def _dtypes_of(place: NodePlace[ast.AST]) -> list[str]:
     return [f"{one}.dtype" for one in place.scope.parameters[:4]] if place.scope else []
 
 
-def _with_keyword(cell: Cell, kind: str, node: ast.Call, text: str) -> Edit:
+def _with_keyword(cell: ParsedCell, kind: str, node: ast.Call, text: str) -> Edit:
     end = cell.span(node)[1] - 1
     return cell.insert(kind, end, f", {text}" if node.args or node.keywords else text, node)
 
 
-def groupings(cell: Cell) -> Iterator[Edit]:
+def groupings(cell: ParsedCell) -> Iterator[Edit]:
     """Parentheses at other places of a chain of operators."""
     for formula in cell.of(ast.BinOp):
         if not isinstance(formula.parent, ast.BinOp):
@@ -152,7 +152,7 @@ def groupings(cell: Cell) -> Iterator[Edit]:
                 yield cell.put("parentheses", formula.node, new)
 
 
-def _into_calls(cell: Cell, formula: ast.BinOp, operands: list[ast.expr], signs: list[str]) -> Iterator[Edit]:
+def _into_calls(cell: ParsedCell, formula: ast.BinOp, operands: list[ast.expr], signs: list[str]) -> Iterator[Edit]:
     """The operand after a call as part of its argument: `sqrt(x + eps)` for `sqrt(x) + eps`."""
     for call, following, sign in zip(operands, operands[1:], signs, strict=False):
         if isinstance(call, ast.Call) and len(call.args) == 1:
@@ -170,7 +170,7 @@ def _chain(node: ast.expr) -> tuple[list[ast.expr], list[str]]:
     return [*left, *right], [*before, _sign(node.op), *after]
 
 
-def keywords(cell: Cell) -> Iterator[Edit]:
+def keywords(cell: ParsedCell) -> Iterator[Edit]:
     """A keyword or an argument that is missing."""
     axis, keep = ("dim", "keepdim") if cell.is_torch else ("axis", "keepdims")
     for call in cell.of(ast.Call):
@@ -197,7 +197,7 @@ def keywords(cell: Cell) -> Iterator[Edit]:
             yield from (_with_keyword(cell, "keyword", call.node, one) for one in call.scope.parameters[:6])
 
 
-def missing_calls(cell: Cell) -> Iterator[Edit]:
+def missing_calls(cell: ParsedCell) -> Iterator[Edit]:
     """A step around a value that may be missing."""
     turned = "{}.transpose(-2, -1)" if cell.is_torch else "{}.swapaxes(-2, -1)"
     for value in cell.of(ast.expr):
@@ -214,7 +214,7 @@ def missing_calls(cell: Cell) -> Iterator[Edit]:
             yield cell.put("step", value.node, f"({step.replace('{}', text)})", step if step == turned else "")
 
 
-def missing_operands(cell: Cell) -> Iterator[Edit]:
+def missing_operands(cell: ParsedCell) -> Iterator[Edit]:
     """One more operand of a value that is kept or passed on."""
     for value in cell.of(ast.expr):
         if value.scope and (_is_kept(value) or isinstance(value.parent, ast.Slice | ast.Call)) and _is_value(value):
@@ -224,7 +224,7 @@ def missing_operands(cell: Cell) -> Iterator[Edit]:
                     yield from (cell.put("operand missing", value.node, f"({text} {sign} {name})") for sign in JOINED)
 
 
-def _is_value(place: Place[ast.AST]) -> bool:
+def _is_value(place: NodePlace[ast.AST]) -> bool:
     """Whether a step may be missing around it."""
     node, parent = place.node, place.parent
     if not isinstance(node, VALUES) or is_stored(node) or number(node) is not None or place.scope is None:
@@ -234,6 +234,6 @@ def _is_value(place: Place[ast.AST]) -> bool:
     return isinstance(parent, HOLDERS | ast.Slice) and place.field not in ("func", "targets", "target")
 
 
-def _is_kept(place: Place[ast.AST]) -> bool:
+def _is_kept(place: NodePlace[ast.AST]) -> bool:
     """Whether it is assigned, returned, or one of several values that are."""
     return isinstance(place.parent, ast.Assign | ast.Return | ast.Tuple) and _is_value(place)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autograder.diagnosis.repair.cell import Cell, Edit, called, is_method, is_stored, number
+from autograder.diagnosis.repair.cell import Edit, ParsedCell, called, is_method, is_stored, number
 
 MAX_ELEMENTS = 6  # of a list that is written out; longer ones are tables
 KEPT = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Pass
 
 
-def statements(cell: Cell) -> Iterator[Edit]:
+def statements(cell: ParsedCell) -> Iterator[Edit]:
     """Without one statement."""
     for one in cell.of(ast.stmt):
         body = getattr(one.parent, one.field)
@@ -22,7 +22,7 @@ def statements(cell: Cell) -> Iterator[Edit]:
             yield cell.put("statement", one.node, "pass")
 
 
-def conditions(cell: Cell) -> Iterator[Edit]:
+def conditions(cell: ParsedCell) -> Iterator[Edit]:
     """A condition that is always or never true; one branch of an expression."""
     for branch in cell.nodes(ast.If, ast.comprehension):
         tests = [branch.test] if isinstance(branch, ast.If) else branch.ifs  # type: ignore[attr-defined]
@@ -34,7 +34,7 @@ def conditions(cell: Cell) -> Iterator[Edit]:
         yield cell.put("condition", choice, cell.atom(choice.orelse), part=choice.test)
 
 
-def calls(cell: Cell) -> Iterator[Edit]:
+def calls(cell: ParsedCell) -> Iterator[Edit]:
     """The value that a method is called on, or a call's first argument, in place of the call. Also without a sign."""
     for made in cell.nodes(ast.Call):
         if is_method(made) and isinstance(made.func, ast.Attribute):
@@ -49,7 +49,7 @@ def calls(cell: Cell) -> Iterator[Edit]:
             yield cell.put("sign", signed, cell.atom(signed.operand))
 
 
-def operands(cell: Cell) -> Iterator[Edit]:
+def operands(cell: ParsedCell) -> Iterator[Edit]:
     """One side of an operator in place of both."""
     for formula in cell.nodes(ast.BinOp):
         yield cell.put(
@@ -71,14 +71,14 @@ def operands(cell: Cell) -> Iterator[Edit]:
             yield cell.put("operand", joined, f"({rest})", part=left_out)
 
 
-def subscripts(cell: Cell) -> Iterator[Edit]:
+def subscripts(cell: ParsedCell) -> Iterator[Edit]:
     """A value without the brackets behind it."""
     for subscript in cell.nodes(ast.Subscript):
         if not is_stored(subscript):
             yield cell.put("subscript", subscript, cell.atom(subscript.value))
 
 
-def elements(cell: Cell) -> Iterator[Edit]:
+def elements(cell: ParsedCell) -> Iterator[Edit]:
     """Without one element, argument or keyword."""
     for listed in cell.nodes(ast.Tuple, ast.List):
         among = listed.elts  # type: ignore[attr-defined]

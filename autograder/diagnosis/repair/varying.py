@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 
 from autograder.diagnosis.repair.cell import (
-    Cell,
     Change,
     Edit,
-    Place,
+    NodePlace,
+    ParsedCell,
     called,
     is_method,
     is_own_attribute,
@@ -53,7 +53,7 @@ BUILT_IN = {"max", "min", "sum", "any", "all"}
 MAX_NAMES = 12  # of a function's names that are tried in one place
 
 
-def axes(cell: Cell) -> Iterator[Edit]:
+def axes(cell: ParsedCell) -> Iterator[Edit]:
     """Another axis."""
     for constant in cell.of(ast.Constant, ast.UnaryOp):
         if not _is_axis(cell, constant) or isinstance(constant.parent, ast.UnaryOp):
@@ -74,7 +74,7 @@ def axes(cell: Cell) -> Iterator[Edit]:
                 yield cell.change("axis", changes, call, f"{called(call)} {pair}")
 
 
-def _is_axis(cell: Cell, place: Place[ast.AST]) -> bool:
+def _is_axis(cell: ParsedCell, place: NodePlace[ast.AST]) -> bool:
     """Whether a whole number, or None, says which axis is meant."""
     if not (isinstance(number(place.node), int) or (isinstance(place.node, ast.Constant) and place.node.value is None)):
         return False
@@ -83,7 +83,7 @@ def _is_axis(cell: Cell, place: Place[ast.AST]) -> bool:
     return place.field == "args" and called(place.parent) in AXIS_CALLS
 
 
-def numbers(cell: Cell) -> Iterator[Edit]:
+def numbers(cell: ParsedCell) -> Iterator[Edit]:
     """Another number, and True for False."""
     for constant in cell.of(ast.Constant, ast.UnaryOp):
         written = number(constant.node)
@@ -101,13 +101,13 @@ def numbers(cell: Cell) -> Iterator[Edit]:
                 yield cell.put("number", constant.node, text)
 
 
-def _kind_of_number(place: Place[ast.AST]) -> str:
+def _kind_of_number(place: NodePlace[ast.AST]) -> str:
     if isinstance(place.parent, ast.Slice):
         return "bounds"
     return "index" if isinstance(place.parent, ast.Subscript) and place.field == "slice" else "number"
 
 
-def _other_numbers(place: Place[ast.AST], n: int | float) -> tuple[int | float, ...]:
+def _other_numbers(place: NodePlace[ast.AST], n: int | float) -> tuple[int | float, ...]:
     if isinstance(n, float):
         return (-n, 1 / n if n else 1.0, n * 2, n / 2, 0.0, 1.0, 1e-5, 1e-6, 1e-8, 0.5, 10000.0)
     return {
@@ -117,7 +117,7 @@ def _other_numbers(place: Place[ast.AST], n: int | float) -> tuple[int | float, 
     }[_kind_of_number(place)]
 
 
-def orders(cell: Cell) -> Iterator[Edit]:
+def orders(cell: ParsedCell) -> Iterator[Edit]:
     """Operands, arguments or elements in another order."""
     for formula in cell.nodes(ast.BinOp):
         if isinstance(formula.op, ORDERED):
@@ -134,7 +134,7 @@ def orders(cell: Cell) -> Iterator[Edit]:
                 yield cell.change("order", changes, call, f"order {[cell.text(one) for one in ordered]}")
 
 
-def operators(cell: Cell) -> Iterator[Edit]:
+def operators(cell: ParsedCell) -> Iterator[Edit]:
     """Another operator."""
     for formula in cell.nodes(ast.BinOp):
         for other in OPERATORS.get(type(formula.op), ()):
@@ -144,7 +144,7 @@ def operators(cell: Cell) -> Iterator[Edit]:
         yield cell.put("operator", joined, f"({word.join(map(cell.atom, joined.values))})")
 
 
-def comparisons(cell: Cell) -> Iterator[Edit]:
+def comparisons(cell: ParsedCell) -> Iterator[Edit]:
     """Another comparison, or its opposite."""
     for compare in cell.nodes(ast.Compare):
         if len(compare.ops) == 1:
@@ -161,7 +161,7 @@ def comparisons(cell: Cell) -> Iterator[Edit]:
             yield cell.put("comparison", value.node, f"(not {cell.atom(value.node)})")
 
 
-def inverted(cell: Cell) -> Iterator[Edit]:
+def inverted(cell: ParsedCell) -> Iterator[Edit]:
     """A mask that is True where it should be False."""
     for named in cell.of(ast.Name):
         scope, joined = named.scope, isinstance(getattr(named.parent, "op", None), ast.BitAnd | ast.BitOr)
@@ -169,7 +169,7 @@ def inverted(cell: Cell) -> Iterator[Edit]:
             yield cell.put("mask", named.node, f"~{named.node.id}", "inverted")
 
 
-def bounds(cell: Cell) -> Iterator[Edit]:
+def bounds(cell: ParsedCell) -> Iterator[Edit]:
     """Other bounds of a slice or a range; a size that is one larger or smaller."""
     for part in cell.nodes(ast.Slice):
         low, high = (cell.text(one) if one else "" for one in (part.lower, part.upper))
@@ -195,7 +195,7 @@ def bounds(cell: Cell) -> Iterator[Edit]:
                 yield cell.put("bounds", call, new)
 
 
-def _is_size(place: Place[ast.AST]) -> bool:
+def _is_size(place: NodePlace[ast.AST]) -> bool:
     if isinstance(place.node, ast.Tuple | ast.Slice | ast.Constant | ast.Starred) or is_stored(place.node):
         return False
     if isinstance(place.parent, ast.Slice | ast.Compare):
@@ -205,7 +205,7 @@ def _is_size(place: Place[ast.AST]) -> bool:
     return place.field == "args" and called(place.parent) in COUNTING
 
 
-def indices(cell: Cell) -> Iterator[Edit]:
+def indices(cell: ParsedCell) -> Iterator[Edit]:
     """Dots, colons and new axes in the brackets behind a value."""
     for subscript in cell.nodes(ast.Subscript):
         if isinstance(subscript.value, ast.Attribute) and subscript.value.attr == "shape":
@@ -235,7 +235,7 @@ def _other_indices(written: list[str], many: bool) -> Iterator[list[str]]:
         yield from ([*written[:i], "None", *written[i:]] for i in range(len(written) + 1))
 
 
-def siblings(cell: Cell) -> Iterator[Edit]:
+def siblings(cell: ParsedCell) -> Iterator[Edit]:
     """Another function of the same family."""
     others: dict[str, list[str]] = {}
     for family in map(str.split, FAMILIES):
@@ -260,11 +260,11 @@ def siblings(cell: Cell) -> Iterator[Edit]:
                 yield cell.put("function", named.node, other, part=named.parent)
 
 
-def _turned(cell: Cell) -> str:
+def _turned(cell: ParsedCell) -> str:
     return "transpose(-2, -1)" if cell.is_torch else "swapaxes(-2, -1)"
 
 
-def reshapes(cell: Cell) -> Iterator[Edit]:
+def reshapes(cell: ParsedCell) -> Iterator[Edit]:
     """A transpose in place of a reshape, or before it."""
     for call in cell.nodes(ast.Call):
         if called(call) not in ("reshape", "view") or not is_method(call) or not isinstance(call.func, ast.Attribute):
@@ -277,7 +277,7 @@ def reshapes(cell: Cell) -> Iterator[Edit]:
             yield cell.put("reshape", call.func.value, turned, f"{pair} before reshape", part=call)
 
 
-def einsums(cell: Cell) -> Iterator[Edit]:
+def einsums(cell: ParsedCell) -> Iterator[Edit]:
     """Other letters of an einsum."""
     for constant in cell.nodes(ast.Constant):
         text = getattr(constant, "value", None)
@@ -306,7 +306,7 @@ def _swapped(term: str, i: int, j: int) -> str:
     return term[:i] + term[j] + term[i + 1 : j] + term[i] + term[j + 1 :]
 
 
-def names(cell: Cell) -> Iterator[Edit]:
+def names(cell: ParsedCell) -> Iterator[Edit]:
     """Another name in scope, another attribute of `self`, or an axis's length."""
     for named in cell.of(ast.Name):
         scope = named.scope
@@ -329,7 +329,7 @@ def names(cell: Cell) -> Iterator[Edit]:
             yield from (cell.put("dtype", attribute.node, f"{one}.dtype") for one in attribute.scope.parameters[:4])
 
 
-def expressions(cell: Cell) -> Iterator[Edit]:
+def expressions(cell: ParsedCell) -> Iterator[Edit]:
     """A name in scope in place of an expression, and another target of an assignment."""
     for formula in cell.of(ast.BinOp, ast.Call, ast.Subscript):
         if formula.scope and not is_stored(formula.node) and formula.field not in ("func", "value", "target"):

@@ -17,7 +17,16 @@ from cellcage.cell_result import CellResult
 from cellcage.clock import CpuClock, CpuSpent, TimeLimit
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
-from cellcage.notebook_calls import ATTEMPTS, Gone, NoQuestions, NotebookCalls, ProcessLost, Questions, Trial, read
+from cellcage.notebook_calls import (
+    ATTEMPTS,
+    AnswersQuestions,
+    FirstCell,
+    Gone,
+    NoQuestions,
+    NotebookCalls,
+    ProcessLost,
+    read,
+)
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_of
 from cellcage.protocol.ending import END_SECONDS, Ending
@@ -198,10 +207,10 @@ class Notebook:
 
     def begin(
         self,
-        questions: Questions | None = None,
+        questions: AnswersQuestions | None = None,
         group: str = "",
         ready_made: Sequence[str] = (),
-        trial: Trial | None = None,
+        first_cell: FirstCell | None = None,
     ) -> NotebookCalls:
         """Begin calls in a call process: a fork of the notebook process, which has the present state.
 
@@ -209,15 +218,17 @@ class Notebook:
         group: what the calls belong to. If one of a group was stopped for its time, the others get less. Calls of no
             group get as little
         ready_made: functions that the code must not call, see `ready_made.Watch`
-        trial: a cell that runs there first
+        first_cell: a cell that runs there first
         """
-        return NotebookCalls(self, questions or NoQuestions(), group, ready_made, trial)
+        return NotebookCalls(self, questions or NoQuestions(), group, ready_made, first_cell)
 
     @short_of_something()
-    def fork(self, questions: Questions, ready_made: Sequence[str], trial: Trial | None = None) -> socket.socket:
+    def fork(
+        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cell: FirstCell | None = None
+    ) -> socket.socket:
         """The socket of a new call process. Raises `Gone`, or `MachineError` if there is no room for one."""
         self._got_answers = self._got_answers or bool(questions.substituted)
-        return self._ask_twice(lambda: self._fork(questions, ready_made, trial))
+        return self._ask_twice(lambda: self._fork(questions, ready_made, first_cell))
 
     def _ask_twice(self, ask: Callable[[], Result]) -> Result:
         """The notebook process's answer. If the process is lost, run the cells once more.
@@ -262,12 +273,14 @@ class Notebook:
             return ending
         return msgspec.structs.replace(ending, out_of_memory=self.fresh.ending(ends=False).out_of_memory)
 
-    def _fork(self, questions: Questions, ready_made: Sequence[str], trial: Trial | None) -> socket.socket:
+    def _fork(
+        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cell: FirstCell | None
+    ) -> socket.socket:
         assert self._sock is not None
         outer, inner = frames.pair()
         message = messages.BeginCalls(tuple(questions.substituted), tuple(ready_made))
-        if trial:
-            message = msgspec.structs.replace(message, cell=trial.cell, memory=trial.memory)
+        if first_cell:
+            message = msgspec.structs.replace(message, cell=first_cell.cell, memory=first_cell.memory)
         until = time.monotonic() + FORK_SECONDS
         try:
             with inner:

@@ -55,7 +55,7 @@ class Waited(Exception):
     """A call was stopped without having used up its CPU time: it was idle for as long, or the clock ran out."""
 
 
-class Questions(Protocol):
+class AnswersQuestions(Protocol):
     """The questions untrusted code may ask during a call. It gets proxies in place of functions among the arguments.
 
     substituted: names of the notebook that this side answers for
@@ -96,7 +96,7 @@ class NoQuestions:
 
 
 @dataclass(frozen=True)
-class Trial:
+class FirstCell:
     """A cell that runs first in a call process, and limits of its own for that process.
 
     seconds: of CPU time for each call. A call that is stopped is not made again, and does not count against the others
@@ -114,19 +114,19 @@ class NotebookCalls:
     def __init__(
         self,
         notebook: Notebook,
-        questions: Questions,
+        questions: AnswersQuestions,
         group: str = "",
         ready_made: Sequence[str] = (),
-        trial: Trial | None = None,
+        first_cell: FirstCell | None = None,
     ) -> None:
-        self.questions, self._trial = questions, trial
+        self.questions, self._first_cell = questions, first_cell
         self.cells: Sequence[str] | None = notebook.cells
         self._notebook, self._group, self._ready_made = notebook, group, tuple(ready_made)
         self._sock: socket.socket | None = None
         # Calls that were stopped for their time.
         self._stopped = 1 if not group or group in notebook.looping else 0
         limits = notebook.limits
-        self._allowance = frames.Allowance(limits.reply, limits.reply) if trial else notebook.allowance
+        self._allowance = frames.Allowance(limits.reply, limits.reply) if first_cell else notebook.allowance
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class NotebookCalls:
                         return
             except Waited as error:
                 self.close()
-                if waited or self._waits or self._trial or not self._notebook.has_time:
+                if waited or self._waits or self._first_cell or not self._notebook.has_time:
                     self._waits = True
                     self._loops()
                     yield self._lost(Why.WAITED, str(error))
@@ -185,7 +185,7 @@ class NotebookCalls:
         closely = tuple(number for number, (_, _, close) in enumerate(calls) if close)
         try:
             if self._sock is None:
-                self._sock = notebook.fork(self.questions, self._ready_made, self._trial)
+                self._sock = notebook.fork(self.questions, self._ready_made, self._first_cell)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
                 notebook.fresh.grown(begins=True)
@@ -200,7 +200,7 @@ class NotebookCalls:
                     computed += self._answer(got, limit)
                     if computed > seconds:
                         raise CpuSpent
-                if self._trial is None:
+                if self._first_cell is None:
                     notebook.slowest = max(notebook.slowest, time.monotonic() - began)
                 yield (self._too_much_memory(call) if measured else None) or got
                 seconds, began = self._patience(), time.monotonic()
@@ -221,7 +221,7 @@ class NotebookCalls:
 
     def _loops(self) -> None:
         self._stopped += 1
-        if self._group and self._trial is None:
+        if self._group and self._first_cell is None:
             self._notebook.looping.add(self._group)
 
     def _patience(self) -> float:
@@ -231,8 +231,8 @@ class NotebookCalls:
         next process has to do again.
         """
         limits = self._notebook.limits
-        if self._trial:
-            return self._trial.seconds
+        if self._first_cell:
+            return self._first_cell.seconds
         if not self._stopped:
             return limits.call_seconds
         less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again

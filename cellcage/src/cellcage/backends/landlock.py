@@ -57,7 +57,7 @@ class _UntrustedUnderLandlock(UntrustedInAFolder):
         isolation.adopt_orphans()
         _drop_root(self.policy)
         landlock_rules.restrict(own, self.policy.abi)
-        self._watch = scratch_watch.Watch(self.policy.scratch)
+        self._watch = scratch_watch.ScratchWatch(self.policy.scratch)
 
     def tasks_of_user(self) -> int:
         """Without a user namespace, the limit on processes counts what the user runs already."""

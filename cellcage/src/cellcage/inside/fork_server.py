@@ -78,7 +78,7 @@ class _ForkServer:
             self._meters.pop(message.number, None)
             if child := self._children.pop(message.number, None):
                 self._sandbox.end(child)
-            frames.send(self._control, messages.Closed(message.number))
+            frames.send(self._control, messages.NotebookClosed(message.number))
         else:
             with contextlib.suppress(Exception):  # it is raised again, and reported, when a child needs it
                 self._prepared.prepare(message.needed)

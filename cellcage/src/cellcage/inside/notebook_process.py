@@ -59,7 +59,7 @@ class Notebooks:
         """Import once what every notebook needs, and make the shell."""
         self.setting = msgspec.convert(setting, messages.Setting)
         self.shell = prepared_shell(self.setting)
-        frames.make_readers(messages.ToNotebook, messages.Calls, messages.Answer)
+        frames.make_readers(messages.ToNotebook, messages.Calls, messages.AnswerMessage)
         by_tag()
         # So is what reads calls, watches them and writes answers: it is made when there is a first one.
         first = call_of(Call("first", [np.zeros(1)]).as_bytes)
@@ -284,4 +284,4 @@ class _CallProcess:
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
     """Send a question from untrusted code to the other side. Returns the answer."""
     frames.send(sock, messages.Question(question.as_bytes))
-    return answer_of(frames.receive(sock, form=messages.Answer).answer)
+    return answer_of(frames.receive(sock, form=messages.AnswerMessage).answer)

@@ -18,7 +18,7 @@ CPU_FIELDS = slice(11, 15)  # after the name: time in user mode and in the kerne
 
 
 @dataclass(frozen=True)
-class Process:
+class ProcStatus:
     """A process in /proc: its resident bytes now and at their peak, and its number in each pid namespace."""
 
     parent: int
@@ -27,24 +27,24 @@ class Process:
     numbers: tuple[int, ...]
 
 
-def processes() -> dict[int, Process]:
+def processes() -> dict[int, ProcStatus]:
     """All processes that can be seen, by their numbers in /proc. Raises `OSError` if it cannot be read."""
     numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return {number: found for number in numbers if (found := process(number))}
 
 
-def process(number: int) -> Process | None:
+def process(number: int) -> ProcStatus | None:
     """None if it has ended."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError, KeyError):
         with open(f"/proc/{number}/status") as file:
             fields = dict(line.split(":", 1) for line in file)
         # A process that has ended and was not reaped has no memory.
         held, peak = (int(fields.get(name, "0 kB").split()[0]) * KIB for name in ("VmRSS", "VmHWM"))
-        return Process(int(fields["PPid"]), held, peak, tuple(map(int, fields["NSpid"].split())))
+        return ProcStatus(int(fields["PPid"]), held, peak, tuple(map(int, fields["NSpid"].split())))
     return None
 
 
-def below(first: int, known: dict[int, Process]) -> Iterator[int]:
+def below(first: int, known: dict[int, ProcStatus]) -> Iterator[int]:
     """The numbers of a process and of its descendants, parents first."""
     waiting = [first]
     while waiting:
@@ -54,7 +54,7 @@ def below(first: int, known: dict[int, Process]) -> Iterator[int]:
         waiting += [child for child, process in known.items() if process.parent == number]
 
 
-def number_in_proc(pid: int, known: dict[int, Process]) -> int:
+def number_in_proc(pid: int, known: dict[int, ProcStatus]) -> int:
     """A child's number in /proc, which may be mounted for an outer pid namespace. Raises `ProcessLookupError`."""
     this = int(os.readlink("/proc/self"))
     level = len(known[this].numbers) - 1

@@ -38,7 +38,7 @@ READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
 DEVICES = {f"/dev/{name}": READ_FILE | WRITE_FILE for name in ("null", "zero", "full", "random", "urandom")}
 
-Rule = tuple[str, int]
+PathRule = tuple[str, int]
 # What is missing before a version, in words.
 LOST = (
     (
@@ -63,7 +63,7 @@ def no_new_privileges() -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def restrict(rules: Iterable[Rule], version: int) -> None:
+def restrict(rules: Iterable[PathRule], version: int) -> None:
     """From now on this thread and all that it starts have the rights in these rules, and no others.
 
     rules: places, and rights on what is beneath them; a place that does not exist, or is not for this user, is left out
@@ -122,7 +122,7 @@ def _call(number: int, *arguments: object) -> int:
     return checked(libc.syscall(number, *arguments), "landlock")
 
 
-def reading(places: Iterable[str]) -> Iterator[Rule]:
+def reading(places: Iterable[str]) -> Iterator[PathRule]:
     """Rules for reading what is beneath some places, and for the usual devices."""
     yield from DEVICES.items()
     for place in sorted({os.path.realpath(place) for place in places}):

@@ -31,7 +31,7 @@ MOST_FILES = 4096  # as in the mounts of the other backend
 BLOCK = 512  # bytes, the unit of st_blocks
 
 
-class Watch:
+class ScratchWatch:
     """The scratch folders of one fork server. folder: holds a folder for each notebook's first process."""
 
     def __init__(self, folder: str) -> None:

@@ -31,15 +31,15 @@ PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 REFUSE = ERRNO | errno.EPERM
 LOAD, JUMP_EQUAL, JUMP_ABOVE, JUMP_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # classic BPF
-Line = tuple[int, int, int, int]
-Numbers = tuple[int | None, int | None]  # of a call: on x86_64, on aarch64 (None: no such call)
+FilterLine = tuple[int, int, int, int]
+CallNumbers = tuple[int | None, int | None]  # of a call: on x86_64, on aarch64 (None: no such call)
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data, little endian
 X32 = 0x40000000  # the second numbering of calls on x86_64
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
 AF_UNIX = 1
 FAMILIES = (AF_UNIX, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: inside a network namespace with no interface
 
-REFUSED: dict[str, Numbers] = {
+REFUSED: dict[str, CallNumbers] = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "process_madvise": (440, 440), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
     "pidfd_send_signal": (424, 424), "keyctl": (250, 219), "add_key": (248, 217), "request_key": (249, 218),
@@ -60,30 +60,30 @@ REFUSED: dict[str, Numbers] = {
     "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "mq_unlink": (241, 181),
 }  # fmt: skip
 # A trusted process sends a socket to the notebook's process; untrusted code sends no descriptors.
-SENDING: dict[str, Numbers] = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
+SENDING: dict[str, CallNumbers] = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
 # If Landlock cannot restrict signals, none may be sent. A call process is ended by a descriptor.
-SIGNALS: dict[str, Numbers] = {
+SIGNALS: dict[str, CallNumbers] = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
-SCHEDULING: dict[str, Numbers] = {
+SCHEDULING: dict[str, CallNumbers] = {
     "sched_setaffinity": (203, 122), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
     "sched_setattr": (314, 274),
 }  # fmt: skip
 # Refused to trusted processes, and without namespaces to all.
-REACHING_OUT: dict[str, Numbers] = {
+REACHING_OUT: dict[str, CallNumbers] = {
     "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "truncate": (76, 45),
     "setpgid": (109, 154), "setpriority": (141, 140), "ioprio_set": (251, 30),
 }  # fmt: skip
 # A process that only computes and talks on the sockets it has needs none of these.
-ALONE: dict[str, Numbers] = {
+ALONE: dict[str, CallNumbers] = {
     "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281),
     "mkdir": (83, None), "mkdirat": (258, 34), "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None),
     "renameat": (264, 38), "renameat2": (316, 276), "symlinkat": (266, 36), "linkat": (265, 37), "ftruncate": (77, 46),
     **SIGNALS, **SCHEDULING, **REACHING_OUT,
 }  # fmt: skip
 # Without namespaces these would reach the rest of the machine, and Landlock does not cover them.
-UNCONTAINED: dict[str, Numbers] = {
+UNCONTAINED: dict[str, CallNumbers] = {
     "accept": (43, 202), "accept4": (288, 242), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
     "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54),
     "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5),
@@ -127,9 +127,9 @@ class Filter:
     without_namespaces: also every socket but a pair, and hiding from the fork server that watches
     """
 
-    refused: Mapping[str, Numbers]
+    refused: Mapping[str, CallNumbers]
     others: bool = False
-    ioctls: tuple[Line, ...] = ()
+    ioctls: tuple[FilterLine, ...] = ()
     without_namespaces: bool = False
 
 
@@ -174,7 +174,7 @@ def keep_from_ending_itself() -> None:
     _install(_packed([*lines, (RETURN, 0, 0, ALLOW)]))
 
 
-def _unless_it_ends() -> list[Line]:
+def _unless_it_ends() -> list[FilterLine]:
     """Allow all signals but the two that end a process from outside; for those the next lines decide."""
     return [(JUMP_EQUAL, 2, 0, signal.SIGKILL), (JUMP_EQUAL, 1, 0, signal.SIGTERM), (RETURN, 0, 0, ALLOW)]
 
@@ -212,7 +212,7 @@ def program(column: int, architecture: int, filter_: Filter) -> bytes:
     return _packed([*lines, (RETURN, 0, 0, ALLOW)])
 
 
-def _beginning(architecture: int) -> list[Line]:
+def _beginning(architecture: int) -> list[FilterLine]:
     """Lines that kill a process that uses another processor's call numbers, and load the call's number."""
     return [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -222,28 +222,28 @@ def _beginning(architecture: int) -> list[Line]:
     ]
 
 
-def _packed(lines: list[Line]) -> bytes:
+def _packed(lines: list[FilterLine]) -> bytes:
     return b"".join(struct.pack("HBBI", *line) for line in lines)
 
 
-def _each(values: Iterable[int], then: int) -> list[Line]:
+def _each(values: Iterable[int], then: int) -> list[FilterLine]:
     return [line for value in values for line in _if(JUMP_EQUAL, value, then)]
 
 
-def _for_prctl(filter_: Filter) -> list[Line]:
+def _for_prctl(filter_: Filter) -> list[FilterLine]:
     """As the signal for its parent's end a process may set SIGKILL only; and it may not hide from the fork server."""
     killed = [(LOAD, 0, 0, SECOND_ARGUMENT), *_if(JUMP_EQUAL, signal.SIGKILL, ALLOW), (RETURN, 0, 0, REFUSE)]
     hides = _if(JUMP_EQUAL, PR_SET_DUMPABLE, REFUSE) if filter_.without_namespaces else []
     return [*hides, (JUMP_EQUAL, 1, 0, PR_SET_PDEATHSIG), (RETURN, 0, 0, ALLOW), *killed]
 
 
-def _only_for(number: int | None, argument: int, then: list[Line]) -> list[Line]:
+def _only_for(number: int | None, argument: int, then: list[FilterLine]) -> list[FilterLine]:
     """Lines that decide about one call by one of its arguments."""
     assert number is not None
     return [(JUMP_EQUAL, 0, 1 + len(then), number), (LOAD, 0, 0, argument), *then]
 
 
-def _if(jump: int, value: int, then: int) -> list[Line]:
+def _if(jump: int, value: int, then: int) -> list[FilterLine]:
     return [(jump, 0, 1, value), (RETURN, 0, 0, then)]
 
 

@@ -29,7 +29,7 @@ ATTEMPTS = 2  # a fork server that was lost is started again once
 
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
 LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then it is ended, and another started
-Answer = TypeVar("Answer", messages.Ended, messages.Grown, messages.Used)
+ServerAnswer = TypeVar("ServerAnswer", messages.Ended, messages.Grown, messages.Used)
 
 NOTEBOOKS = "cellcage.inside.notebook_process:Notebooks"
 
@@ -157,8 +157,8 @@ class ForkServer(AbstractContextManager["ForkServer"]):
             return self._group.killed_for_memory() if self._group else 0
 
     def ask(
-        self, question: messages.HowEnded | messages.Measure | messages.CpuTime, form: type[Answer]
-    ) -> Answer | None:
+        self, question: messages.HowEnded | messages.Measure | messages.CpuTime, form: type[ServerAnswer]
+    ) -> ServerAnswer | None:
         """The answer to a question about a child; None if the fork server is lost."""
         with self._lock:
             try:
@@ -177,7 +177,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
         # A lot may have to be loaded for another child before there is an answer.
         ends_at = time.monotonic() + PREPARE_SECONDS
         message: messages.FromServer = frames.receive(self._control, ends_at, form=messages.FromServer)
-        if isinstance(message, messages.Closed):
+        if isinstance(message, messages.NotebookClosed):
             self._ending.discard(message.number)
         return message
 

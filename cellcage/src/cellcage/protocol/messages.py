@@ -3,11 +3,11 @@
     from             to               what it says
     outside          zygote           StartServer, EndServer
     outside          fork server      Prepare, Open, HowEnded, Measure, CpuTime, Close
-    fork server      outside          Ready, Ended, Grown, Used, Closed
+    fork server      outside          Ready, Ended, Grown, Used, NotebookClosed
     any child        who opened it    Ready or Broken, once, on its own socket
     notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginFork, EndFork, BeginCalls, HowEnded
     notebook process notebook client  Names, Uses, CellOutput, Begun, Ended
-    notebook client  call process     Calls with the calls, Answer
+    notebook client  call process     Calls with the calls, AnswerMessage
     call process     notebook client  Begun, Question, the answers, Printed
 
 Everything that comes from a notebook process or a call process may be forged. The calls that both sides make to each
@@ -151,7 +151,7 @@ class Used(Message, frozen=True, tag="used"):
     delayed: float | None = None
 
 
-class Closed(Message, frozen=True, tag="closed"):
+class NotebookClosed(Message, frozen=True, tag="closed"):
     """A child has ended, and all processes that it had started."""
 
     number: int
@@ -159,7 +159,7 @@ class Closed(Message, frozen=True, tag="closed"):
 
 ToZygote = StartServer | EndServer
 ToServer = Prepare | Open | HowEnded | Measure | CpuTime | Close
-FromServer = Ready | Ended | Grown | Used | Closed
+FromServer = Ready | Ended | Grown | Used | NotebookClosed
 FirstOfChild = Ready | Broken
 
 
@@ -304,7 +304,7 @@ class Printed(Message, frozen=True):
     printed: str = ""
 
 
-class Answer(Message, frozen=True):
+class AnswerMessage(Message, frozen=True):
     """The answer to a question, as bytes."""
 
     answer: bytes
