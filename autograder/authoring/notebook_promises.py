@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.findings import Finding
-from autograder.authoring.visible_page import not_shown
 from autograder.course.assignments import Assignment
 from autograder.course.content import Visible
 from autograder.diagnosis import visible_fingerprints
 from autograder.judge.material import Material
+from autograder.reading import read_toml
 from autograder.student.check import judged
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.hidden_tests import Suite
@@ -70,6 +70,11 @@ def promises(assignment: Assignment) -> Promises:
         return Promises(tuple(findings))
     counts = tuple((exercise, named[exercise], number) for exercise, number in all_of.items())
     return Promises((*findings, *_too_few(assignment, counts)), counts)
+
+
+def not_shown(assignment: Assignment) -> dict[str, dict[str, str]]:
+    """Why visible tests do not show some mistakes: the reason by exercise and mistake. The file is optional."""
+    return read_toml(assignment.content / "not_shown.toml", dict[str, dict[str, str]])
 
 
 def _too_few(assignment: Assignment, counts: tuple[tuple[str, int, int], ...]) -> Iterator[Finding]:

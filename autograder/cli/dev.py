@@ -159,12 +159,12 @@ def sync() -> None:
 def catalogue(
     pages: Annotated[
         Path | None,
-        Option(help="Write two pages into this folder instead: how hidden and visible tests judge each known mistake."),
+        Option(help="Write a page into this folder instead: how the hidden tests judge each known mistake."),
     ] = None,
     everything: Annotated[bool, Option("--all", help="Include assignments that have not changed.")] = False,
 ) -> None:
     """Store the answers of all known mistakes after an edit of suites or mistakes, so that grading can look them up."""
-    from autograder.authoring import catalogue_page, visible_page
+    from autograder.authoring import catalogue_page
 
     course = _course()
     if pages is None:
@@ -172,6 +172,6 @@ def catalogue(
             print("nothing has changed since then; --all does it again")
         return
     pages.mkdir(parents=True, exist_ok=True)
-    for name, page in (("known-mistakes.md", catalogue_page), ("visible-tests.md", visible_page)):
-        (pages / name).write_text(page.page(page.rows(course)), encoding="utf-8")
-        print(f"wrote {pages / name}")
+    path = pages / "known-mistakes.md"
+    path.write_text(catalogue_page.page(catalogue_page.rows(course)), encoding="utf-8")
+    print(f"wrote {path}")

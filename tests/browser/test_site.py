@@ -17,7 +17,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from autograder.authoring import catalogue_page, visible_page
+from autograder.authoring import catalogue_page
 from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.accessible import VIEWS, violations_of
@@ -44,7 +44,6 @@ def site(tmp_path_factory):
     some = read_catalogue(HEADS.mistakes).of("split_heads")
     heads = [(HEADS, mistake, judged_mistake(HEADS, mistake)) for mistake in some]
     (made / "known-mistakes.md").write_text(catalogue_page.page(heads))
-    (made / "visible-tests.md").write_text(visible_page.page(visible_page.rows_of(HEADS)))
     command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder / "site")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -56,7 +55,7 @@ def test_every_page_is_built_and_in_the_navigation(site):
     for page in (ROOT / "docs").glob("*.md"):
         assert (site / f"{page.stem}.html").is_file()
         assert f'href="{page.stem}.html"' in start, page.name
-    for page in ("contributing", "cellcage", "releasing", "changelog", "known-mistakes", "visible-tests"):
+    for page in ("contributing", "cellcage", "releasing", "changelog", "known-mistakes"):
         assert f'href="{page}.html"' in start
 
 

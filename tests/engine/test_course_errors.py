@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from autograder.authoring.visible_page import not_shown
+from autograder.authoring.notebook_promises import not_shown
 from autograder.course import content
 from autograder.course.assignments import Course, course_at, rubrics_in
 from autograder.errors import CourseError
