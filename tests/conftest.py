@@ -1,4 +1,4 @@
-"""Shared by the kit's own tests."""
+"""Fixtures that all tests share, and the order in which tests run."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ from tests.helpers.sandboxes import Sandbox
 BUBBLEWRAP = backend("bubblewrap")
 
 ROOT = Path(__file__).resolve().parents[1]
-# Commands are called by name.
+# Tests call commands by name.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-# Matrices here are tiny. Where several processes share the cores, PyTorch's threads take ten times as long to find one
-# another as to compute. Before anything imports PyTorch, and for every process that a test starts.
+# The matrices in tests are tiny. When several processes share the cores, PyTorch's threads take ten times as long to
+# synchronise as to compute. Set before anything imports PyTorch; child processes inherit it.
 os.environ["OMP_NUM_THREADS"] = "1"
-# A tenth of what these processes compute went into looking for garbage among what they have imported.
+# With Python's default thresholds, garbage collection took a tenth of the processor time.
 gc.set_threshold(20_000, 10, 10)
-# A shell makes what it starts in the background ignore Ctrl-C, and so would all that a test starts and interrupts.
+# Background jobs ignore SIGINT, and child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Fixtures that take seconds before the first test that asks for them begins.
-DEAR = {"marks", "chromium", "jupyterlab"}
-SHARING = {"course", "browser"}  # shelves
-# Files that share a fixture of the session.
-TOGETHER = {
+# Session fixtures that take seconds to set up.
+SLOW_FIXTURES = {"marks", "chromium", "jupyterlab"}
+# Folders whose tests share loaded assignments or a browser.
+SHARED_FOLDERS = {"course", "browser"}
+# Files that share a session fixture.
+FILE_GROUPS = {
     "tests/engine/test_export.py": "marks",
     "tests/engine/test_report.py": "marks",
     "tests/project/test_release.py": "packages",
@@ -49,13 +50,13 @@ TOGETHER = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups with slow tests come first, then the larger ones, so that no worker is left alone with a long one."""
+    """Run groups with slow tests first, then larger groups, so that no worker ends with one long group."""
     for item in items:
-        # Behind Landlock `make test` tries what is quick, and the red team.
+        # With Landlock, `make test` runs only the quick tests and the red team.
         if item.get_closest_marker("slow") and "[landlock" in item.name and item.path.name != "test_red_team.py":
             item.add_marker("catalogue")
-        # What `make catalogue` runs is slow, too: `-m "not slow"` takes the place of the `-m` of addopts.
-        if item.get_closest_marker("catalogue") or not DEAR.isdisjoint(getattr(item, "fixturenames", ())):
+        # Catalogue tests are slow as well, because `-m "not slow"` replaces the `-m` of addopts.
+        if item.get_closest_marker("catalogue") or not SLOW_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     slow = {group_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
     tests = Counter(group_of(item.nodeid) for item in items)
@@ -63,14 +64,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def group_of(nodeid: str) -> str:
-    """The tests that one worker runs: a shelf that shares loaded assignments or a browser, files, or a file."""
+    """The group of a test, which one worker runs as a whole: a folder, several files, or one file."""
     file = nodeid.partition("::")[0]
-    return TOGETHER.get(file) or next((shelf for shelf in SHARING if file.startswith(f"tests/{shelf}/")), file)
+    return FILE_GROUPS.get(file) or next((one for one in SHARED_FOLDERS if file.startswith(f"tests/{one}/")), file)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """For `--dist loadfile`: by `group_of` in place of files."""
+    """Make `--dist loadfile` distribute the groups of `group_of` instead of files."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -84,7 +85,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
-    """Each IPython shell that a test opened looks for garbage once more when Python ends, a third of a second each."""
+    """Freezing saves a third of a second at exit for each IPython shell that a test opened."""
     gc.collect()
     gc.freeze()
 
@@ -96,21 +97,21 @@ def course() -> Course:
 
 @pytest.fixture(scope="session")
 def sandbox_of() -> Iterator[Callable[[str], Sandbox]]:
-    """The real thing by its sandbox's name; one zygote of each for the whole run.
+    """A function that opens the real sandbox with a backend's name; one zygote per backend for the whole session.
 
-    Missing bubblewrap is an error in CI, a skip elsewhere. Landlock is skipped where the kernel has none, alone.
+    Without bubblewrap, tests fail in CI and are skipped elsewhere. Without Landlock in the kernel, they are skipped.
     """
     with contextlib.ExitStack() as opened:
 
         @functools.cache
-        def wall(kind: str) -> Sandbox:
+        def open_sandbox(kind: str) -> Sandbox:
             if kind == "bubblewrap" and (reason := BUBBLEWRAP.why_not()) and not os.environ.get("CI"):
                 pytest.skip(reason)
             if kind == "landlock" and not landlock_rules.abi():
                 pytest.skip("this kernel has no Landlock")
             return opened.enter_context(Sandbox(kind=kind))
 
-        yield wall
+        yield open_sandbox
 
 
 @pytest.fixture(scope="session")
@@ -119,12 +120,18 @@ def sandbox(sandbox_of: Callable[[str], Sandbox]) -> Sandbox:
 
 
 def copy_course(folder: Path) -> Course:
-    """The course's sources in `folder`, without any release, submission or gradebook."""
+    """Copy the course's sources into `folder`, without releases, submissions and gradebook."""
     for name in ("source", "solutions"):
         ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     shutil.copy(ROOT / CONFIG, folder / CONFIG)
     return Course(folder)
+
+
+@pytest.fixture
+def shared_sandbox(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`autograder check` runs in the session's sandbox."""
+    monkeypatch.setattr("autograder.cli.check_notebook.open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
 
 
 @pytest.fixture
@@ -134,8 +141,8 @@ def own_course(tmp_path: Path) -> Course:
 
 @pytest.fixture(scope="session")
 def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `autograder grade --json` wrote of a small class; see `tests.helpers.classes`."""
-    from tests.helpers.classes import report_of_a_class  # imported late: most tests' workers need not
+    """The file that `autograder grade --json` wrote for a small class; see `tests.helpers.classes`."""
+    from tests.helpers.classes import report_of_a_class  # imported here because most workers do not need it
 
     return report_of_a_class(tmp_path_factory.mktemp("report") / "course")
 
@@ -148,7 +155,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Course, str]]:
-    """One JupyterLab for all tests in the browser, on a course of their own: the course, and its address."""
+    """One JupyterLab for all browser tests, on a copy of the course: the course and the server's address."""
     course = copy_course(tmp_path_factory.mktemp("jupyterlab") / "course")
     with browser.lab(course.root) as address:
         yield course, address

@@ -45,7 +45,7 @@ AS_GOOD_IN = {
     "matrix": ("per_head_weights", "concat_heads"),
     "negative bit": ("torch_split_heads",),
     "subclass of Tensor": ("torch_masked_attention",),
-    "number of NumPy's": ("next_token", "projection_shapes"),
+    "NumPy number": ("next_token", "projection_shapes"),
 }
 
 

@@ -1,4 +1,4 @@
-"""A course about something else begins with the guide's commands, with nothing of attention there to import."""
+"""The commands in `docs/your-own-course.md` create a course, in a copy of the kit without the attention course."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.helpers.terminal import autograder_here
 
 @pytest.fixture
 def kit(tmp_path):
-    """The kit without its course."""
+    """A copy of the engine without its exercises on attention."""
     folder, left_out = tmp_path / "kit", shutil.ignore_patterns("attention")
     shutil.copytree(ROOT / "autograder", folder / "autograder", ignore=left_out)
     return folder
 
 
-def with_kit(kit, words, cwd):
-    """A command with nothing but that kit to import."""
+def run_with(kit, command, cwd):
+    """Run a command that imports the kit from this copy."""
     return subprocess.run(
-        words, cwd=cwd, env=os.environ | {"PYTHONPATH": str(kit)}, capture_output=True, text=True, check=False
+        command, cwd=cwd, env=os.environ | {"PYTHONPATH": str(kit)}, capture_output=True, text=True, check=False
     )
 
 
@@ -34,36 +34,35 @@ GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_path):
-    """Every command of the page, in one terminal, with that kit."""
+def test_guide_commands_create_a_course_that_grades(kit, tmp_path):
+    """All commands of the page run in one shell."""
     lines = [line for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL) for line in block.splitlines()]
     assert sum(line.startswith("autograder grade") for line in lines) == 2
     script = f'set -e\nautograder() {{ {sys.executable} -P -m autograder "$@"; }}\n' + "\n".join(lines)
-    done = with_kit(kit, ["bash", "-c", script], tmp_path)
+    done = run_with(kit, ["bash", "-c", script], tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("in order:") == 3
     assert "source, a1_first: 3 / 3" in done.stdout
     assert "assignments, a1_first: 0 / 3" in done.stdout
     assert "a2_chance: in order: 2 exercises, 6 points by tests" in done.stdout
     course = tmp_path / "statistics"
-    again = [sys.executable, "-P", "-m", "autograder", "dev"]
-    done = with_kit(kit, [*again, "sync"], course)
+    done = run_with(kit, [sys.executable, "-P", "-m", "autograder", "dev", "sync"], course)
     assert "up to date with source/" in done.stdout
     code = "from autograder import check, hint\ndef spread(X): return X\ncheck('spread'); hint('spread')"
-    done = with_kit(kit, [sys.executable, "-P", "-c", code], course / "source" / "a2_chance")
+    done = run_with(kit, [sys.executable, "-P", "-c", code], course / "source" / "a2_chance")
     assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
     assert "spread: hint 1 of 3" in done.stdout
-    # What was handed in is not looked into.
+    # Course files inside a submission are ignored.
     handed_in = course / "submitted" / "mallory"
     shutil.copytree(course / "statistics_course", handed_in / "statistics_course")
     checks = handed_in / "statistics_course" / "a2_chance" / "spread" / "visible_tests.py"
     checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")
-    done = with_kit(kit, [sys.executable, "-P", "-c", code], handed_in)
+    done = run_with(kit, [sys.executable, "-P", "-c", code], handed_in)
     assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["full"], "is there already; name an empty or new folder"),
         (["submitted/course"], "is among submissions"),
@@ -71,10 +70,10 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
         (["fresh", "a1_first", "lambda"], "'lambda' is not a Python name"),
     ],
 )
-def test_where_a_course_cannot_begin_a_line_says_why_and_nothing_is_written(tmp_path, words, said):
+def test_new_course_refuses_used_folders_and_bad_names(tmp_path, words, message):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
     done = autograder_here("dev", "new-course", *words, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "thesis.tex"]

@@ -1,7 +1,7 @@
-"""A course of one's own, bundled for Gradescope and for Classroom 50, unpacked, and run as they run it.
+"""Bundles of a new course for Gradescope and Classroom 50, unpacked and run as these services run them.
 
-https://gradescope-autograders.readthedocs.io/en/latest/specs/ says what lies where in Gradescope's container, and
-https://github.com/foundation50/classroom50/wiki/Advanced-Autograding what Classroom 50's runner does in a checkout.
+- Gradescope's container: https://gradescope-autograders.readthedocs.io/en/latest/specs/
+- Classroom 50's runner: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """As `autograder dev new-course` begins it, in a folder that holds nothing of the kit; its mistakes have names."""
+    """A course as `autograder dev new-course` creates it, outside the repository, with fingerprints of its mistakes."""
     made = small_course(tmp_path_factory.mktemp("own") / "statistics")
     said_by(made, "dev", "catalogue")
     return made
@@ -39,9 +39,9 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheels(course, tmp_path_factory):
-    """The course's wheel and the kit, in a folder as pip would install them."""
+    """A folder that holds the course's wheel and the kit as pip installs them."""
     folder = tmp_path_factory.mktemp("site")
-    copy_of_the_kit(folder)
+    copy_kit(folder)
     words = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, course.root / "statistics_course")
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -51,7 +51,7 @@ def wheels(course, tmp_path_factory):
     return folder
 
 
-def test_a_courses_wheel_holds_what_students_may_have_and_check_names_mistakes_from_it(course, wheels):
+def test_course_wheel_holds_only_visible_files_and_check_uses_it(course, wheels):
     package = wheels / "statistics_course"
     held = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
     files = {f"{NAME}/visible_fingerprints.npz", f"{NAME}/{EXERCISE}/visible_tests.py", f"{NAME}/{EXERCISE}/hint.toml"}
@@ -61,14 +61,14 @@ def test_a_courses_wheel_holds_what_students_may_have_and_check_names_mistakes_f
     assert examine(EXERCISE, names, Visible(package)).result.diagnosis == "one-mean-for-all"
 
 
-def copy_of_the_kit(site):
-    """Only the packages, with no repository around them."""
+def copy_kit(site):
+    """Copy only the packages, without the repository around them."""
     for package in (ROOT / "autograder", ROOT / "cellcage" / "src" / "cellcage"):
-        shutil.copytree(package, site / package.name)  # with what is compiled: a sandbox cannot write it
+        shutil.copytree(package, site / package.name)  # with bytecode, which a sandbox cannot write
 
 
 def unpacked(path, root):
-    """As Gradescope lays it out; this interpreter's environment in place of the one that setup.sh makes."""
+    """Unpack a bundle as Gradescope does. This interpreter's environment replaces the one that setup.sh creates."""
     with zipfile.ZipFile(path) as bundle:
         modes = {info.filename: stat.S_IMODE(info.external_attr >> 16) for info in bundle.infolist()}
         bundle.extractall(root / "source")
@@ -78,14 +78,14 @@ def unpacked(path, root):
     return root
 
 
-def as_gradescope_runs_it(root, notebook=None):
-    """results.json of a submission."""
+def run_on_gradescope(root, notebook=None):
+    """Grade a submission as Gradescope does; returns the contents of results.json."""
     shutil.rmtree(root / "submission", ignore_errors=True)
     (root / "submission").mkdir()
     if notebook is not None:
         nbformat.write(notebook, root / "submission" / "my copy (1).ipynb")
     environment = os.environ | {
-        "PYTHONPATH": f"{root}/source:{root}/source/cellcage/src"  # an editable install of what was unpacked
+        "PYTHONPATH": f"{root}/source:{root}/source/cellcage/src"  # an editable install of the unpacked files
     }
     done = subprocess.run(
         ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
@@ -95,16 +95,16 @@ def as_gradescope_runs_it(root, notebook=None):
     return json.loads((root / "results" / "results.json").read_text())
 
 
-def test_gradescope_grades_it_with_a_kit_that_was_installed_as_a_wheel(course, tmp_path):
+def test_gradescope_bundle_of_an_installed_kit_grades(course, tmp_path):
     site, path = tmp_path / "site-packages", tmp_path / "a1.zip"
-    copy_of_the_kit(site)
+    copy_kit(site)
     done = subprocess.run(
         [sys.executable, "-m", "autograder", "bundle", NAME, "--gradescope", path],
         cwd=course.root, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(site)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     root = unpacked(path, tmp_path / "autograder")
-    results = as_gradescope_runs_it(root, fill(released(course), {EXERCISE: WRONG}))
+    results = run_on_gradescope(root, fill(released(course), {EXERCISE: WRONG}))
     assert results["score"] == 0.3
     assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
     names = zipfile.ZipFile(path).namelist()
@@ -116,7 +116,7 @@ def test_gradescope_grades_it_with_a_kit_that_was_installed_as_a_wheel(course, t
         "--editable '.[course]' --editable cellcage --editable statistics_course" in (source / "setup.sh").read_text()
     )
     made, ours = (tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (source, ROOT))
-    assert plain(made["dependencies"]) == plain(ours["dependencies"])
+    assert normalised(made["dependencies"]) == normalised(ours["dependencies"])
 
 
 SPY = f"""
@@ -126,10 +126,11 @@ def {EXERCISE}(X):
 """
 
 
-def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(course, tmp_path):
+def test_gradescope_grades_without_a_sandbox_only_if_configured(course, tmp_path):
+    """Reports then show no text of the student's code, and students see them only after the due date."""
     assert command(course, "bundle", NAME, "--gradescope", tmp_path / "a1.zip")[0] == 0
     root = unpacked(tmp_path / "a1.zip", tmp_path / "autograder")
-    nothing = as_gradescope_runs_it(root)
+    nothing = run_on_gradescope(root)
     assert nothing["score"] == 0
     assert f"no {NOTEBOOK}" in nothing["output"]
     spying, script = fill(released(course), {EXERCISE: SPY}), root / "run_autograder"
@@ -138,16 +139,16 @@ def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_
     assert no_sandbox != kept
     script.write_text(no_sandbox)
     with pytest.raises(AssertionError, match="nothing was graded"):
-        as_gradescope_runs_it(root, spying)
+        run_on_gradescope(root, spying)
     script.write_text(no_sandbox.replace('"needed" = needed', '"wished for" = needed'))
-    results = as_gradescope_runs_it(root, spying)
+    results = run_on_gradescope(root, spying)
     assert (results["score"], {test["output"] for test in results["tests"]}) == (0, {""})
     assert "I have read" not in json.dumps(results)
     assert results["visibility"] == "after_due_date"
 
 
-def plain(requirements):
-    """Without the order in which a wheel's metadata names versions."""
+def normalised(requirements):
+    """Requirements in a form that does not depend on the order of version specifiers."""
     return sorted("".join(sorted(one.replace(" ", ""))) for one in requirements)
 
 
@@ -159,11 +160,13 @@ raise SystemExit
 """
 
 
-def test_nothing_in_a_students_repository_runs_in_place_of_the_kit(course, wheels, tmp_path):
-    """Modules that the script or the kit imports, a course with easier tests, and a result that was committed."""
+def test_classroom50_runs_nothing_from_a_students_repository(course, wheels, tmp_path):
+    """A repository that shadows imported modules, replaces the course's tests and holds a forged result."""
     folder, checkout = tmp_path / "bundle", tmp_path / "checkout"
     assert command(course, "bundle", NAME, "--classroom50", folder, "--requirement", "numpy")[0] == 0
-    assert not [path for path in folder.iterdir() if path.suffix != ".py"], "what is public holds no hidden test"
+    assert not [path for path in folder.iterdir() if path.suffix != ".py"], (
+        "the public repository must not hold hidden tests"
+    )
     shutil.copytree(course.root, checkout)
     for tests in checkout.glob("*_course/*/*/visible_tests.py"):
         tests.write_text(TAKES_OVER)

@@ -1,4 +1,4 @@
-"""`autograder check NOTEBOOK`: the visible tests from a terminal, in the sandbox, with the notebook's words."""
+"""`autograder check NOTEBOOK` runs the visible tests in the sandbox and prints the same messages as the notebook."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ A1 = COURSE.assignment("a1_scaled_dot_product")
 
 @pytest.fixture
 def notebook(tmp_path):
-    """A function that saves the released notebook with some answers, and gives its path."""
+    """A function that saves the released notebook with these answers and returns its path."""
     path = tmp_path / A1.notebook.name
 
     def save(answers):
@@ -40,8 +40,7 @@ def notebook(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook, sandbox, monkeypatch):
-    monkeypatch.setattr(check_notebook, "open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
+def test_command_prints_the_same_messages_as_the_notebook(notebook, shared_sandbox):
     wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
     done = autograder_here("check", notebook(wrong), cwd="/")
     assert done.returncode == 1, done.stderr
@@ -49,22 +48,21 @@ def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook, sandbox, m
     names = dict(vars(A1.reference()))
     exec(mistake(A1, "no-scaling", "attention_scores")["attention_scores"], names)
     for exercise in ("softmax", "attention_scores"):
-        said = repr(examine(exercise, names))
-        assert said in done.stdout
+        assert repr(examine(exercise, names)) in done.stdout
 
 
-def test_a_wrong_call_is_one_line(tmp_path):
+def test_wrong_paths_are_reported_in_one_line(tmp_path):
     odd = tmp_path / "odd.ipynb"
     nbformat.write(nbformat.v4.new_notebook(), odd)
-    for path, words in ((tmp_path / "no.ipynb", "no.ipynb cannot be read"), (odd, "no check cell of ours in it")):
+    for path, message in ((tmp_path / "no.ipynb", "no.ipynb cannot be read"), (odd, "no check cell of ours in it")):
         done = autograder_here("check", path)
         assert done.returncode == 2
-        assert words in " ".join(done.stderr.split())
+        assert message in " ".join(done.stderr.split())
 
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_watch_checks_again_after_each_save_until_interrupted(notebook):
+def test_watch_checks_after_each_save_until_interrupted(notebook):
     path = notebook({})
     leader, follower = pty.openpty()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100", "TERM": "xterm"}
@@ -93,7 +91,7 @@ def test_watch_checks_again_after_each_save_until_interrupted(notebook):
 
 
 def read_until(descriptor, words, seconds):
-    """What a terminal shows until `words` come."""
+    """Read a terminal's output until it shows `words`."""
     text, deadline = "", time.monotonic() + seconds
     while words not in text:
         assert time.monotonic() < deadline, text
@@ -103,34 +101,30 @@ def read_until(descriptor, words, seconds):
     return text
 
 
-# A window's title, a link, a cleared screen, a line written over, words turned around, a colour, Unicode's line ends.
-ORDERS = (
+# Window title, link, cleared screen, overwritten line, reversed text, colour, Unicode line ends.
+CONTROLS = (
     "\x1b]0;title\x07 \x1b]8;;https://example.org\x1b\\here \x1b[2Jgone \rover \u202edetaerc\u2066 \x9b31m\x85\u2028"
 )
 
 
-def is_sanitised(text):
-    return all(line.isprintable() for line in text.split("\n"))
-
-
-def test_a_terminal_obeys_nothing_that_a_notebook_says(notebook, sandbox, capsys):
+def test_control_characters_of_a_notebook_are_not_printed(notebook, sandbox, capsys):
     page = check_notebook._page(
-        notebook({"softmax": f"raise RuntimeError({ORDERS!r})  # \x1b[31m \u202e"}), sandbox.students
+        notebook({"softmax": f"raise RuntimeError({CONTROLS!r})  # \x1b[31m \u202e"}), sandbox.students
     )
     assert "raised RuntimeError" in page
     Console(width=100).print(check_notebook._coloured(f"{page} ✓ passed [bold]x[/bold]"))
     shown = capsys.readouterr().out
-    assert is_sanitised(shown) and "[bold]x[/bold]" in shown
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "[bold]x[/bold]" in shown
 
 
-def test_all_done_says_so(notebook, sandbox, monkeypatch):
-    monkeypatch.setattr(check_notebook, "open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
+def test_all_passed_is_reported(notebook, shared_sandbox):
     done = autograder_here("check", notebook(model_answers(A1)))
     assert (done.returncode, "4 of 4 exercises" in done.stdout) == (0, True)
     assert "pass their checks. Well done!" in done.stdout
 
 
-def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
+def test_without_a_sandbox_the_error_names_the_alternative(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(MachineError, match=r"only on Linux, .* in JupyterLab, check\(...\) works here"):
         check_notebook.open_sandbox().__enter__()

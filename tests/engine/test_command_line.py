@@ -1,16 +1,11 @@
-"""`autograder grade` as a person or a script calls it."""
+"""`autograder grade` as a person or a script runs it."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 from typer.testing import CliRunner
 
@@ -21,14 +16,14 @@ from autograder.worker.pool import grade_many
 from autograder.worker.worker import Worker
 from tests.conftest import ROOT
 from tests.helpers.small_course import BUILT, EXERCISE, NAME, SOLVED, WRONG, small_course, submit
-from tests.helpers.terminal import autograder, autograder_here
+from tests.helpers.terminal import autograder, autograder_here, children_of, grade, is_alive, until
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A small class: everything right, one mistake, untouched, and one that cannot be read.
+    """A small class: one submission is right, one has a mistake, one is untouched and one cannot be read.
 
-    The solution imports the course's package; a judge may read its folder, and not list the one around it.
+    The solution imports the course's package: judges may read its folder, but not list the folder around it.
     """
     course = small_course(tmp_path_factory.mktemp("class") / "course", students=["right"], second=True)
     (course.folder / "drawing.py").write_text("plot = print\n")
@@ -42,13 +37,13 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def graded(course, tmp_path_factory):
-    """All of them graded by two at once: what the command said, and the file that it wrote."""
+    """The class graded by two workers: the finished command, and the file that it wrote."""
     out = tmp_path_factory.mktemp("graded") / "marks.json"
     return autograder("grade", "submitted", "--json", out, "--jobs", 2, cwd=course.root), out
 
 
 @pytest.mark.slow
-def test_a_class_as_json_and_table(graded):
+def test_grade_writes_json_and_a_table(graded):
     done, out = graded
     assert done.returncode == 1, done.stderr  # one could not be graded
     reports = {report["student"]: report for report in json.loads(out.read_text())}
@@ -75,7 +70,7 @@ def test_a_class_as_json_and_table(graded):
 
 
 @pytest.mark.slow
-def test_json_on_the_terminal_is_nothing_but_json_and_without_a_sandbox_there_is_a_warning(course):
+def test_json_on_stdout_is_pure_and_missing_sandbox_warns_on_stderr(course):
     words = ("grade", f"submitted/right/{NAME}", "--json", "-", "--jobs", 1, "--sandbox", "process")
     done = autograder(*words, cwd=course.root)
     assert done.returncode == 0
@@ -84,17 +79,17 @@ def test_json_on_the_terminal_is_nothing_but_json_and_without_a_sandbox_there_is
 
 
 @pytest.mark.slow
-def test_the_same_submissions_give_the_same_report(course, graded, tmp_path):
-    """By one at a time, too."""
+def test_report_does_not_depend_on_the_number_of_workers(course, graded, tmp_path):
     autograder_here("grade", "submitted", "--json", tmp_path / "marks.json", "--jobs", 1, cwd=course.root)
     assert (tmp_path / "marks.json").read_bytes() == graded[1].read_bytes()
 
 
-def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
+def test_wrong_arguments_are_explained_with_exit_code_2(tmp_path):
     for words, expected in (
         (["grade"], "nothing to grade"),
         (["grade", tmp_path / "none"], "no such file or folder"),
         (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
+        (["dev", "check", "a9"], "there are a1_scaled_dot_product"),
         (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
         (["grade", ROOT / "source" / "a3_heads", "--json", tmp_path / "no" / "where"], "cannot be written"),
         (["demo", ROOT / "tests"], "not an earlier demo"),
@@ -106,7 +101,7 @@ def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
         assert expected in " ".join(done.stderr.split())
 
 
-def test_help_is_one_screen_with_a_line_for_each_command(monkeypatch):
+def test_help_fits_one_screen_and_groups_commands(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     done = CliRunner().invoke(app, ["--help"])
     assert len(done.output.splitlines()) <= 40
@@ -125,7 +120,7 @@ def test_help_shows_a_command_to_paste(words, example):
 
 
 @pytest.mark.slow
-def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(course, monkeypatch):
+def test_grader_fault_in_one_submission_does_not_stop_the_run(course, monkeypatch):
     judge = Worker._judge
     faults = {"wrong": MachineError("no memory"), "untouched": RuntimeError("oops")}
 
@@ -147,53 +142,27 @@ SHADOWS = ("__future__", "typing", "typer", "rich", "msgspec", "safetensors", "n
 
 @pytest.mark.slow
 def test_nothing_is_imported_from_the_current_folder(course, tmp_path):
-    """Files named like what the kit imports, in somebody else's folder; two workers, which are children."""
+    """In a folder with files named like imported modules, neither the command nor its two workers import them."""
     folder = tmp_path / "mallory"
     folder.mkdir()
     for name in SHADOWS:
         (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'a').write({name!r})\n")
-    words = ["grade", course.root / "submitted", "--course", course.root, "--jobs", "2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "autograder", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = autograder("grade", course.root / "submitted", "--course", course.root, "--jobs", 2, cwd=folder)
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
     assert "6 / 6" in done.stdout, done.stderr
 
 
 @pytest.mark.slow
-def test_ended_from_outside_it_leaves_nothing_behind(course, tmp_path):
-    """No process, no control group, no folder of its own."""
-    words = [
-        sys.executable,
-        "-P",
-        "-m",
-        "autograder",
-        "grade",
-        str(course.root / "submitted"),
-        "--jobs",
-        "2",
-        "--json",
-        "marks.json",
-    ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "tmp")}
+def test_terminated_run_leaves_nothing_behind(course, tmp_path, monkeypatch):
+    """No process, control group or temporary folder remains."""
     (tmp_path / "tmp").mkdir()
-    process = subprocess.Popen(
-        [*words, "--course", str(course.root), "--sandbox", "process"], cwd=tmp_path, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    below = []
-    for _ in range(300):
-        below = psutil.Process(process.pid).children(recursive=True)
-        if len(below) >= 2:
-            break
-        time.sleep(0.1)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    options = ("--json", str(tmp_path / "marks.json"), "--jobs", "2", "--sandbox", "process")
+    process = grade(course, "submitted", *options, wait=False)
+    until(lambda: len(children_of(process)) >= 2)
+    children = children_of(process)
     process.terminate()
-    process.wait(timeout=30)
-    until = time.monotonic() + 10
-    while any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below):
-        assert time.monotonic() < until, below
-        time.sleep(0.1)
-    assert below
+    process.communicate(timeout=30)
+    until(lambda: not any(map(is_alive, children)))
     assert not list((tmp_path / "tmp").glob("cellcage-*"))
     assert not list(Path("/sys/fs/cgroup").glob(f"**/cellcage-{process.pid}-*"))

@@ -1,4 +1,4 @@
-"""Answers in other containers: what moves into the right one without changing a value, and what stays."""
+"""Answers in another container: which are converted without changing a value, and which stay as they are."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 MORE = np.ones((4, 5))
 TENSOR = torch.from_numpy(ROWS)
 PAIR = (ROWS, MORE)
-ITSELF = [
+UNCHANGED = [
     (ROWS, ROWS.astype(int)),
     (ROWS, 2.5),
     (ROWS, Other("matrix")),
     (ROWS, [[1.0, 2.0], [3.0]]),
     (ROWS, (ROWS, ROWS + 1)),  # two answers
-    (PAIR, (MORE, ROWS)),  # the order is not a matter of containers
+    (PAIR, (MORE, ROWS)),  # another order is not another container
     ({"a": ROWS}, {"b": ROWS}),
 ]
-MOVED = [
+CONVERTED = [
     (ROWS, TENSOR, ROWS),
     (TENSOR, ROWS, TENSOR),
     (ROWS, ROWS.tolist(), ROWS),  # a list has no dtype of its own
@@ -38,19 +38,19 @@ MOVED = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "actual"), ITSELF)
-def test_right_containers_and_unclear_ones_stay_as_they_are(expected, actual):
+@pytest.mark.parametrize(("expected", "actual"), UNCHANGED)
+def test_right_and_ambiguous_containers_are_not_converted(expected, actual):
     assert in_containers_of(expected, actual) is actual
     assert slip_in(actual, expected) == ""
 
 
-@pytest.mark.parametrize(("expected", "actual", "moved"), MOVED)
-def test_values_are_moved_and_not_changed(expected, actual, moved):
-    assert same_value(in_containers_of(expected, actual), moved)
+@pytest.mark.parametrize(("expected", "actual", "converted"), CONVERTED)
+def test_other_containers_are_converted_without_changing_values(expected, actual, converted):
+    assert same_value(in_containers_of(expected, actual), converted)
     assert slip_in(actual, expected)
 
 
-def test_a_slip_is_told_where_it_is():
+def test_message_names_the_wrong_container():
     assert slip_in((TENSOR, MORE), PAIR) == "a tensor of shape (2, 3), where a NumPy array belongs"
     assert slip_in({"a": [1, 2]}, {"a": (1, 2)}) == "a list of 2 values, where a tuple of 2 belongs"
     assert slip_in(np.array(True), True) == "an array of shape (), where True or False belongs"

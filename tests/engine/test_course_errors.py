@@ -1,4 +1,4 @@
-"""What a course that is not in order is told: each sentence names the file and what is wrong with it."""
+"""Errors in a course's files: each message names the file and the fault."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(path, cells, version=4, **metadata):
 
 @pytest.fixture
 def assignment(tmp_path):
-    """One assignment with one exercise, as small as it can be."""
+    """A minimal course: one assignment with one exercise."""
     (tmp_path / "nbgrader_config.py").write_text("")
     for name in ("source", "solutions", "content"):
         (tmp_path / name / "b1").mkdir(parents=True)
@@ -38,7 +38,7 @@ def assignment(tmp_path):
     return Course(tmp_path).assignment("b1")
 
 
-def test_it_is_in_order(assignment):
+def test_minimal_course_loads(assignment):
     course = course_at(assignment.root)
     assert [(e.name, e.points) for e in assignment.exercises] == [("mean", 2.0)]
     assert assignment.reference().mean([1, 3]) == 2
@@ -47,7 +47,7 @@ def test_it_is_in_order(assignment):
 
 
 @pytest.mark.parametrize(
-    ("cells", "version", "said"),
+    ("cells", "version", "message"),
     [
         ([graded("mean", 2)], 4, "cell 'mean': a graded code cell is named test-<exercise>"),
         ([graded("test-mean", None)], 4, "cell 'test-mean': no points"),
@@ -55,15 +55,15 @@ def test_it_is_in_order(assignment):
         ([{"source": ""}], 4, "not a notebook (Object missing required field `cell_type` - at `$.cells[0]`)"),
     ],
 )
-def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
+def test_invalid_notebook_is_reported(assignment, cells, version, message):
     write(assignment.notebook, cells, version)
     with pytest.raises(CourseError, match=r"b\.ipynb: ") as error:
         _ = assignment.exercises
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("settings", "ask", "said"),
+    ("settings", "attribute", "message"),
     [
         ({"limits": [1]}, "limits", "limits: expected object, got array"),
         ({"limits": {"memory": "1 GB"}}, "limits", "limits.memory: expected float, got str"),
@@ -72,16 +72,16 @@ def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
         ({"limit": {}}, "limits", "there is no 'limit'; it may have limits, saved_model"),
     ],
 )
-def test_a_notebooks_settings_that_have_not_their_form(assignment, settings, ask, said):
+def test_invalid_notebook_settings_are_reported(assignment, settings, attribute, message):
     write(assignment.notebook, [], autograder=settings)
     with pytest.raises(CourseError) as error:
-        getattr(assignment, ask)
+        getattr(assignment, attribute)
     assert "b.ipynb: the metadata's autograder: " in str(error.value)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def tables(assignment):
-    """What reads each of a course's TOML files, by its name."""
+def readers(assignment):
+    """For each TOML file of a course, a function that reads it."""
     exercise = assignment.content / "mean"
     return {
         "course.toml": lambda: content.sandbox_setting(assignment.course_folder),
@@ -98,7 +98,7 @@ PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "message"),
     [
         ("course.toml", "names = {", "it is not TOML (Invalid"),
         ("course.toml", "ready_made = 'conv1d'", "ready_made: expected array, got str"),
@@ -124,18 +124,18 @@ PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
         ("b1/shared_picture.toml", "Y = []\nX = 3.0", "X: expected array, got float"),
     ],
 )
-def test_a_toml_file_that_has_not_its_form(assignment, file, text, said):
+def test_invalid_toml_file_is_reported(assignment, file, text, message):
     (assignment.content / "mean").mkdir()
     (assignment.content / "mean" / "visible_tests.py").touch()
     (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
     path = assignment.course_folder / file
     path.write_text(text)
     with pytest.raises(CourseError) as error:
-        tables(assignment)[file]()
-    assert str(error.value).startswith(f"{path}: {said}")
+        readers(assignment)[file]()
+    assert str(error.value).startswith(f"{path}: {message}")
 
 
-def test_toml_files_that_are_in_order(assignment):
+def test_valid_toml_files_are_read(assignment):
     (assignment.content / "mean").mkdir()
     (assignment.content / "rubric.toml").write_text("why = [[1, 'names it']]")
     (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
@@ -147,7 +147,7 @@ def test_toml_files_that_are_in_order(assignment):
     assert example.shape == (1, 1)
 
 
-def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):
+def test_missing_courses_and_extra_notebooks_are_reported(assignment, tmp_path):
     with pytest.raises(CourseError, match=r"no course here: .* holds no nbgrader_config\.py beside a source/ folder"):
         course_at(tmp_path / "source")
     with pytest.raises(CourseError, match="no exercise 'median' in "):
@@ -163,7 +163,7 @@ def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):
     assert Course(tmp_path).names() == ["b1"]
 
 
-def test_a_solution_that_is_not_there_or_does_not_run(assignment):
+def test_missing_or_failing_solution_is_reported(assignment):
     assignment.solution.write_text("def half(n):\n    return n / 0\n\n\nhalf(1)\n")
     with pytest.raises(
         CourseError, match=r"b\.py: the solution does not run at `half\(1\)` \(ZeroDivisionError: division"
@@ -175,7 +175,7 @@ def test_a_solution_that_is_not_there_or_does_not_run(assignment):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('class TestMean:\n    def test_a(self, student):\n        """One."""\n', 'no @pytest.mark.exercise("...")'),
         (
@@ -186,11 +186,11 @@ def test_a_solution_that_is_not_there_or_does_not_run(assignment):
         ('@pytest.mark.exercise("mean")\nclass TestMean:\n    pass\n', "pytest found no test in it"),
     ],
 )
-def test_a_suite_that_cannot_be_used(assignment, text, said):
+def test_unusable_hidden_tests_are_reported(assignment, text, message):
     with pytest.raises(CourseError, match=r"hidden_tests\.py: no such suite"):
         Suite(assignment.suites)
     assignment.suites[0].parent.mkdir()
     assignment.suites[0].write_text(HEAD + text)
     with pytest.raises(CourseError, match=r"b1(/mean/hidden_tests\.py)?: ") as error:
         Suite(assignment.suites)
-    assert said in str(error.value)
+    assert message in str(error.value)

@@ -1,4 +1,4 @@
-"""`autograder dev check` as an instructor runs it after an edit."""
+"""`autograder dev check` as an instructor runs it after editing a course."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ A1 = "a1_scaled_dot_product"
 
 @pytest.fixture
 def a1(tmp_path):
-    """The first assignment in a course of its own, with its suite, checks and release in reach of an editor."""
+    """The first assignment in a copy of the course that tests may edit, with its content and release."""
     course = copy_course(tmp_path / "course")
     for folder in (course.root / "source").iterdir():
         if folder.name != A1:
@@ -58,7 +58,7 @@ ONE, ALL = COURSE.names()[:1], COURSE.names()
 @pytest.mark.slow
 @pytest.mark.parametrize("names", one_in(2, [ONE, ALL]), ids=len)
 def test_this_course_is_in_order(monkeypatch, names):
-    """All but whether hidden tests accept a known mistake: `tests/course/test_known_mistakes.py` asks that of each."""
+    """`tests/course/test_known_mistakes.py` tests the rest: hidden tests reject each known mistake."""
     monkeypatch.setattr(course_check, "_tried", lambda *_: [])
     monkeypatch.setattr(course_check, "promises", lambda _: course_check.Promises())
     found = list(course_check.check_course(COURSE, names))
@@ -71,8 +71,8 @@ def test_this_course_is_in_order(monkeypatch, names):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
-    def leave_a_way_out(cell):
+def test_each_fault_is_reported_with_file_cell_and_remedy(a1):
+    def catch_not_implemented(cell):
         cell.source = cell.source.replace("### BEGIN SOLUTION", "try:\n        ### BEGIN SOLUTION").replace(
             "    ### END SOLUTION", "        ### END SOLUTION\n    except NotImplementedError:\n        return x"
         )
@@ -80,12 +80,12 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
             "\n    return exps", "\n        return exps"
         )
 
-    def tell(cell):
+    def give_away(cell):
         cell.source += "\n\nIn code:\n\n    return weights @ V, weights  # (..., L, S) @ (..., S, d_v) -> (..., L, d_v)"
 
     softmax, scores = a1.content / "softmax", a1.content / "attention_scores"
-    edit(a1, "softmax", leave_a_way_out)
-    edit(a1, "scaled-dot-product-attention-2", tell)
+    edit(a1, "softmax", catch_not_implemented)
+    edit(a1, "scaled-dot-product-attention-2", give_away)
     replace(
         scores / "hidden_tests.py",
         "TestAttentionScores:",
@@ -111,20 +111,9 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         (a1.notebook.name, "cell '", "students would read 'return weights @ V", "Keep it between"),
         (a1.solution, "is not what", "Run `autograder dev sync`."),
         (a1.root / "assignments", "is not what", "Run `autograder dev sync`."),
-        (
-            scores,
-            "hidden_tests.py: 'attention_scores, test_odd'",
-            "fails this hidden test (",
-            "this is unfair",
-            "Fix",
-        ),
+        (scores, "hidden_tests.py: 'attention_scores, test_odd'", "fails this hidden test (", "this is unfair", "Fix"),
         (scores, "visible_tests.py: 'attention_scores'", "no visible test", "Write a class marked @pytest.mark"),
-        (
-            scores,
-            "visible_tests.py",
-            "a class is marked attention_score, and its folder is attention_scores",
-            "Give both",
-        ),
+        (scores, "a class is marked attention_score, and its folder is attention_scores", "Give both"),
         (a1.content / "old", "the notebook has no exercise of that name", "typo?"),
         (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
         (catalogue, "'harmless'", "the hidden tests of softmax accept it", "Add a test"),
@@ -135,8 +124,8 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
 
 
 @pytest.mark.slow
-def test_mutants_that_make_no_code_are_found_before_a_class_meets_them(a1):
-    """A hypothesis's code is made when it is in question, which may be in the midst of a run."""
+def test_mutants_that_cannot_be_built_are_reported(a1):
+    """A mutant is built only when the diagnosis needs it, which would otherwise fail while a class is graded."""
     catalogue = a1.content / "softmax" / "mistakes.py"
     with catalogue.open("a") as file:
         file.write(
@@ -148,7 +137,7 @@ def test_mutants_that_make_no_code_are_found_before_a_class_meets_them(a1):
     assert "the set of mutants of softmax makes no code of it (TypeError: " in found.what and "evenn" in found.what
 
 
-def test_a_notebook_without_markers_points_or_cells_is_found(a1):
+def test_missing_markers_points_and_cells_are_reported(a1):
     def plain(cell):
         cell.source = cell.source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
 
@@ -168,7 +157,7 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
     assert len(found) == 5
 
 
-def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
+def test_few_known_mistakes_and_unknown_exercises_are_reported(a1):
     (a1.content / "attention_scores" / "mistakes.py").unlink()
     (a1.content / "softmax" / "mistakes.py").write_text(
         "from autograder.testing.catalogue import Catalogue\nmistake = Catalogue()\n"
@@ -181,7 +170,7 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
     assert any("'typo': it belongs to sofmax, not to softmax" in line for line in found)
 
 
-RECIPE = """\
+MUTANTS = """\
 import numpy as np
 
 from autograder.testing.catalogue import Catalogue
@@ -204,10 +193,10 @@ def softmax(factor=1):
 
 
 @pytest.mark.slow
-def test_a_catalogued_mutant_is_a_known_mistake_and_the_others_are_hypotheses(a1):
+def test_only_catalogued_mutants_are_known_mistakes(a1):
     for path in a1.mistakes:
         path.unlink()
-    a1.mistakes[0].write_text(RECIPE)
+    a1.mistakes[0].write_text(MUTANTS)
     found = list(catalogue_page.rows(Course(a1.root)))
     assert [mistake.name for _, mistake, _ in found] == ["times-two"]
     assert "| times-two |" in catalogue_page.page(found)
@@ -219,14 +208,14 @@ def test_a_catalogued_mutant_is_a_known_mistake_and_the_others_are_hypotheses(a1
         known_mistake(a1, "times-two")
 
 
-def test_a_catalogued_name_that_is_no_mutant_is_an_error_that_says_where(a1):
-    a1.mistakes[0].write_text(RECIPE.replace('catalogued=("times-two",)', 'catalogued=("times-tow",)'))
+def test_catalogued_name_without_a_mutant_is_an_error(a1):
+    a1.mistakes[0].write_text(MUTANTS.replace('catalogued=("times-two",)', 'catalogued=("times-tow",)'))
     with pytest.raises(CourseError, match=r"mistakes\.py: softmax: 'times-tow' is catalogued, and no such mutant"):
         read_catalogue(a1.mistakes)
 
 
 @pytest.mark.slow
-def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
+def test_hidden_tests_that_do_not_match_the_notebook_are_reported(a1):
     replace(a1.content / "softmax" / "hidden_tests.py", 'exercise("softmax")', 'exercise("soft_max")')
     found = [str(finding) for finding in course_check.suite_covers(a1)]
     assert any("'softmax': the exercise has no hidden tests" in line for line in found)
@@ -236,7 +225,7 @@ def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
     assert "attention_scores/hidden_tests.py: no such suite. Fix this first." in str(checked.findings[-1])
 
 
-def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
+def test_missing_wrong_and_revealing_hints_are_reported(a1):
     softmax, scores, attention, torch = a1.files("hint.toml")
     source = nbformat.read(a1.notebook, as_version=4)
     softmax.unlink()
@@ -258,49 +247,36 @@ def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
     assert f"{torch}: it is not TOML" in found
 
 
-def test_a_private_file_beside_the_notebook_is_found(a1):
+def test_private_file_next_to_the_notebook_is_reported(a1):
     (a1.notebook.parent / "answers.py").write_text("SECRET = 1\n")
     release = nbformat.read(ROOT / "assignments" / A1 / a1.notebook.name, as_version=4)
     (found,) = notebook_checks.no_secret(a1, nbformat.read(a1.notebook, as_version=4), release)
     assert "hands every file in this folder to students" in str(found)
 
 
-def test_a_notebook_that_cannot_be_read_is_one_finding_and_an_unknown_one_an_error(a1):
-    a1.notebook.write_text("{")
-    code, said = command(Course(a1.root), "dev", "check")
-    assert code == 1
-    assert "the rest could not be checked" in said
-    assert str(a1.notebook.relative_to(a1.root)) in said
-    code, said = command(COURSE, "dev", "check", "a9")
-    assert code == 2
-    assert "there are a1_scaled_dot_product" in said
-
-
-def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
-    """formgrader's server lives for weeks."""
-    before = Suite(a1.suites)
-    count = len(before.tests)
+def test_edited_hidden_tests_are_reloaded(a1):
+    """The formgrader server runs for weeks."""
+    count = len(Suite(a1.suites).tests)
     replace(a1.suites[0], "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
-    after = Suite(a1.suites)
-    assert len(after.tests) == count + 1
+    assert len(Suite(a1.suites).tests) == count + 1
 
 
 @pytest.mark.slow
-def test_a_catalogue_is_asked_again_only_where_something_has_changed(tmp_path):
+def test_dev_catalogue_runs_again_only_after_changes(tmp_path):
     course = small_course(tmp_path / "course")
     kept = [course.assignment(NAME).content / name for name in ("visible_fingerprints.npz", "fingerprints.npz")]
     wrote = "".join(f"wrote {path}\n" for path in kept)
 
-    def said(*words):
-        return command(course, "dev", "catalogue", *words)[1].replace("\n/", "/")
+    def run(*options):
+        return command(course, "dev", "catalogue", *options)[1].replace("\n/", "/")
 
-    assert said() == wrote
-    assert said() == "nothing has changed since then; --all does it again\n"
-    assert said("--all") == wrote
+    assert run() == wrote
+    assert run() == "nothing has changed since then; --all does it again\n"
+    assert run("--all") == wrote
     for file in (f"{EXERCISE}/hidden_tests.py", f"{EXERCISE}/visible_tests.py", f"{EXERCISE}/mistakes.py"):
         with (course.assignment(NAME).content / file).open("a") as changed:
             changed.write("\n# another one\n")
-        assert said() == wrote, file
+        assert run() == wrote, file
     kept[0].unlink()
-    assert said() == wrote
-    assert said() != wrote
+    assert run() == wrote
+    assert run() != wrote

@@ -1,4 +1,4 @@
-"""Known mistakes are named by behaviour, in any style; what is not known is not guessed at."""
+"""Known mistakes are recognised by behaviour, in any style of code; unknown ones get no name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def scores_right_but_two_axes_only(Q, K):
     return Q @ K.T / math.sqrt(Q.shape[-1])
 
 
-def scores_wrong_in_a_way_of_its_own(Q, K):
+def scores_wrong_in_an_unknown_way(Q, K):
     return np.sin(Q @ K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
 
 
@@ -55,15 +55,15 @@ def scores_wrong_in_a_way_of_its_own(Q, K):
         (scores_scaled_twice_by_einsum, "scale-by-d_k"),
         (scores_unscaled_and_two_axes_only, "no-scaling"),
         (scores_right_but_two_axes_only, "one-batch-layout"),
-        (scores_wrong_in_a_way_of_its_own, None),
+        (scores_wrong_in_an_unknown_way, None),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
-def test_named_by_behaviour_alone(code, name):
+def test_mistakes_are_named_by_behaviour(code, name):
     assert judged(A1, {"attention_scores": code})["attention_scores"].diagnosis == name
 
 
-def test_an_early_mistake_is_named_where_it_is_and_not_again_later():
+def test_early_mistake_is_named_once_and_costs_marks_once():
     results = judged(A1, {"attention_scores": lambda Q, K: Q @ np.swapaxes(K, -1, -2)})
     assert results["attention_scores"].diagnosis == "no-scaling"
     later = results["scaled_dot_product_attention"]
@@ -71,8 +71,8 @@ def test_an_early_mistake_is_named_where_it_is_and_not_again_later():
     assert later.with_reference == ("attention_scores",)
 
 
-def test_two_mistakes_that_make_up_for_each_other_are_paid_for_once():
-    """Scores without the scale, and an attention that divides by it: only the scores are wrong."""
+def test_mistakes_that_cancel_out_cost_marks_once():
+    """Scores without the scale, and attention that divides by it: only the scores lose marks."""
     names = {"attention_scores": lambda Q, K: Q @ np.swapaxes(K, -1, -2)}
 
     def scaled_dot_product_attention(Q, K, V):
@@ -106,7 +106,7 @@ def layer_norm_in_place(x, gamma, beta, eps=1e-5):
         (layer_norm_in_place, "in-place", "The answer is right, but the call changes an argument"),
     ],
 )
-def test_a_mistake_in_some_calls_is_told_as_such_and_evidence_says_what_is_wrong(code, name, words):
+def test_evidence_says_which_calls_are_wrong(code, name, words):
     found = judged(COURSE.assignment("a5_transformer_decoder"), {"layer_norm": code})["layer_norm"]
     assert found.diagnosis == name
     assert words in found.evidence
@@ -114,13 +114,13 @@ def test_a_mistake_in_some_calls_is_told_as_such_and_evidence_says_what_is_wrong
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-def test_what_hypotheses_answer_is_kept(assignment):
-    """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""
+def test_fingerprints_are_up_to_date(assignment):
+    """Otherwise grading a class starts by running five thousand wrong functions."""
     kept = fingerprints.read(assignment.content)
     assert list(kept) == [exercise.name for exercise in assignment.exercises], "run `autograder dev catalogue`"
 
 
-def test_two_names_that_fit_are_told_as_the_one_or_the_other():
+def test_two_matching_mistakes_are_both_named_and_three_are_not():
     assignment = COURSE.assignment("a3_heads")
     ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
     (first,) = [one for one in catalogue.of("split_heads") if one.name == "split-without-transpose"]
@@ -130,17 +130,17 @@ def test_two_names_that_fit_are_told_as_the_one_or_the_other():
     names = Here({**ready.reference, "split_heads": first.code})
 
     def found(*known):
-        asked = Hypotheses(Catalogue(list(known)), ready.reference, ready.recording.plans)
-        return judge(replace(ready, hypotheses=asked), names, exercises)[0]
+        hypotheses = Hypotheses(Catalogue(list(known)), ready.reference, ready.recording.plans)
+        return judge(replace(ready, hypotheses=hypotheses), names, exercises)[0]
 
     two = found(first, second)
     assert two.diagnosis == "split-without-transpose-or-heads-from-a-reshape"
     assert two.hint == f"{first.hint} Or: {second.hint}"
     assert "there are two such mistakes, and your answers do not tell which one it is." in two.evidence
-    assert found(first, second, third).diagnosis is None, "what fits three names tells nothing"
+    assert found(first, second, third).diagnosis is None
 
 
-def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
+def test_outdated_or_broken_fingerprints_are_not_used(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(COURSE.folder / "hidden", tmp_path / "content" / "hidden")
     assert len(fingerprints.read(folder)) == 5

@@ -1,4 +1,4 @@
-"""What comes after the mark may fail in any way: the mark stands, and the report says what is missing."""
+"""If the diagnosis fails after marking, the marks stand and the report says what is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.judge import explaining
 from autograder.judge.explaining import Explaining
 from tests.helpers.small_course import EXERCISE, command, graded, small_course, submit
 
-# A relation of the course that goes wrong in the way that the student's answer asks for.
+# A relation that fails in the way that the student's answer selects.
 RELATIONS = """
 import os
 from autograder.testing import OfAnswer
@@ -34,7 +34,7 @@ def misbehaves(one):
 
 RELATIONS = (OfAnswer("misbehaving", misbehaves, "Does it?"),)
 """
-SAID = {
+CAUSES = {
     "raises": "TypeError: numpy boolean subtract, relations.py, line 8",
     "loops": "it took too long",
     "exits": "ended before it was done",
@@ -51,23 +51,23 @@ def answer(what: int) -> dict[str, str]:
 def course(tmp_path_factory):
     course = small_course(tmp_path_factory.mktemp("explaining") / "course", students=["ada"])
     (course.folder / "relations.py").write_text(RELATIONS)
-    for number, student in enumerate(SAID, start=1):
+    for number, student in enumerate(CAUSES, start=1):
         submit(course, student.replace(" ", "-"), answer(number))
     submit(course, "wrong", answer(6))
     return course
 
 
 @pytest.mark.slow
-def test_a_diagnosis_that_fails_costs_no_mark(course):
-    code, said = command(course, "grade", "submitted", "--json", "marks.json")
+def test_failing_diagnosis_does_not_change_marks(course):
+    code, output = command(course, "grade", "submitted", "--json", "marks.json")
     reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
-    assert code == 0, said
+    assert code == 0, output
     assert {one["status"] for one in reports.values()} == {"graded"}
     wrong = reports.pop("wrong")
     assert reports.pop("ada")["score"] == wrong["max_score"]
     assert {one["score"] for one in reports.values()} == {wrong["score"]}
     assert "not_produced" not in wrong["exercises"][0]
-    for student, why in SAID.items():
+    for student, why in CAUSES.items():
         (exercise,) = reports[student.replace(" ", "-")]["exercises"]
         assert why in exercise["not_produced"][0], student
         points = [test["score"] for test in exercise["tests"]]
@@ -76,7 +76,7 @@ def test_a_diagnosis_that_fails_costs_no_mark(course):
 
 
 @pytest.mark.slow
-def test_it_is_on_the_feedback_page_and_in_the_log(course, caplog):
+def test_failure_is_on_the_feedback_page_and_in_the_log(course, caplog):
     for path in (course.root / "submitted").iterdir():
         if path.name != "raises":
             shutil.rmtree(path)
@@ -87,10 +87,10 @@ def test_it_is_on_the_feedback_page_and_in_the_log(course, caplog):
     assert "raises, a1_first, row_centred: the grader could not produce the diagnosis (TypeError" in caplog.text
 
 
-def test_a_step_is_interrupted_when_the_exercise_or_the_submission_has_used_up_its_time(monkeypatch):
+def test_steps_end_at_the_time_limits_of_exercise_and_submission(monkeypatch):
     monkeypatch.setattr(explaining, "EXERCISE_SECONDS", 0.1)
     monkeypatch.setattr(explaining, "SUBMISSION_SECONDS", 0.15)
-    steps, began = Explaining(limited=True), time.process_time()
+    steps, started = Explaining(limited=True), time.process_time()
 
     def loops():
         while True:
@@ -100,6 +100,6 @@ def test_a_step_is_interrupted_when_the_exercise_or_the_submission_has_used_up_i
         steps.begin()
         assert steps.attempt("the diagnosis", loops, "nothing") == "nothing"
         assert steps.not_produced == ["the diagnosis (it took too long)"]
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - started < 0.5
     steps.begin()
-    assert steps.attempt("messages", lambda: "words", "nothing") == "nothing"  # no time is left for anybody
+    assert steps.attempt("messages", lambda: "words", "nothing") == "nothing"  # the submission has no time left

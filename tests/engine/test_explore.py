@@ -1,4 +1,4 @@
-"""`explore`: a slider where there is ipywidgets, the same as a series of pictures everywhere."""
+"""`explore` shows a slider if ipywidgets is installed, and always a series of pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def squares(d_k):
     return heatmap(np.full((1, 2), d_k), title=f"width {d_k}")
 
 
-def test_the_series_shows_a_few_values_with_the_first_and_the_last():
+def test_series_samples_values_and_keeps_first_and_last():
     page = explore(squares, d_k=(1, 4, 16, 64, 256, 1024))._repr_html_()
     assert page.count("<svg") == 4
     assert "d_k = 1<" in page
@@ -22,16 +22,16 @@ def test_the_series_shows_a_few_values_with_the_first_and_the_last():
     assert "d_k = 7\nwidth 7" in repr(explore(squares, d_k=[7]))
 
 
-def test_without_ipywidgets_the_pictures_are_shown_as_they_are(monkeypatch):
+def test_without_ipywidgets_the_pictures_are_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     shown = displayed(monkeypatch)
     explore(squares, num_heads=range(1, 4))._ipython_display_()
-    assert [type(thing) for thing in shown] == [dict]
+    assert [type(one) for one in shown] == [dict]
     assert shown[0]["text/html"].count("<svg") == 3
     assert "num_heads = 2" in shown[0]["text/plain"]
 
 
-def test_moving_the_slider_changes_the_picture_and_a_readable_series_stays(monkeypatch):
+def test_slider_changes_the_picture_and_the_series_stays(monkeypatch):
     shown = displayed(monkeypatch)
     explore(squares, d_k=(1, 4, 16))._ipython_display_()
     box, series = shown
@@ -44,7 +44,7 @@ def test_moving_the_slider_changes_the_picture_and_a_readable_series_stays(monke
     assert series.data.count("<svg") == 3
 
 
-def test_a_wrong_call_and_an_unfinished_function_are_said_at_once():
+def test_wrong_calls_and_unfinished_functions_raise():
     with pytest.raises(ValueError, match="one parameter with its values"):
         explore(squares)
     with pytest.raises(ValueError, match="no values"):
@@ -58,8 +58,8 @@ def test_a_wrong_call_and_an_unfinished_function_are_said_at_once():
 
 
 def displayed(monkeypatch):
-    """What is displayed, in a session that has a kernel."""
+    """A list that collects what is displayed, in a session with a kernel."""
     shown = []
-    monkeypatch.setattr("IPython.display.display", lambda thing, **options: shown.append(thing))
+    monkeypatch.setattr("IPython.display.display", lambda value, **options: shown.append(value))
     monkeypatch.setattr("IPython.get_ipython", lambda: type("Shell", (), {"kernel": object()})())
     return shown

@@ -1,4 +1,4 @@
-"""Marks to anywhere: each form is read back by a reader of its own and gives the same marks."""
+"""`autograder export`: the written files hold the same marks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from autograder.systems.gradescope_results import gradescope_files
 from tests.helpers.terminal import autograder_here
 
 
-def test_a_spreadsheet_reads_every_exercise(marks, tmp_path):
+def test_csv_holds_every_exercise(marks, tmp_path):
     done = autograder_here("export", marks, "--csv", tmp_path / "e.csv")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "e.csv").read_text().splitlines()))
     for report in read_marks([marks]):
-        mine = [
-            r for r in rows if r["student"].removeprefix("'") == report.student and r["assignment"] == report.assignment
-        ]
+        key = report.student, report.assignment
+        mine = [row for row in rows if (row["student"].removeprefix("'"), row["assignment"]) == key]
         if report.reason:
             assert [row["problem"] for row in mine] == [report.reason]
             continue
@@ -28,7 +27,7 @@ def test_a_spreadsheet_reads_every_exercise(marks, tmp_path):
         assert [r["started"] == "yes" for r in mine] == [e.started for e in report.exercises]
 
 
-def test_a_students_name_leads_nowhere_else(tmp_path):
+def test_student_names_cannot_leave_the_output_folder(tmp_path):
     for name in ("../../outside", "..", "/etc", ""):
         ((path, _),) = gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path)
         assert path.resolve().is_relative_to(tmp_path)

@@ -1,4 +1,4 @@
-"""A message never calls a right answer wrong, also where a test compares two of the student's own."""
+"""If a test compares two answers of the student, its message never calls the right one wrong."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def right(x):
     return x.sum(axis=-1), 2 * x
 
 
-def said(code, compare):
-    """What a test says that compares answers of `code`, and the call that it speaks of."""
+def message_of(code, compare):
+    """The message of a test that compares answers of `code`, and the call it is about."""
     student = Student(answering({"f": code}), lambda name: ["x"])
     with pytest.raises(Mismatch) as failed:
         compare(student.f)
@@ -45,35 +45,35 @@ def wrong_together(x):
     return x.sum(axis=-1), (3 if len(x) > 1 else 2) * x
 
 
-def test_the_wrong_one_is_shown_if_it_is_the_one_that_the_test_shows():
-    text, call = said(wrong_alone, rows_first)
+def test_wrong_answer_is_shown_if_the_test_reports_it():
+    text, call = message_of(wrong_alone, rows_first)
     assert text.startswith("the row alone at [0, 0] is 3, which is not right (3 of 3 values differ). Is a row")
     assert call.args[0].shape == (1, 3)
 
 
 @pytest.mark.parametrize(("code", "compare", "rows"), [(wrong_together, rows_first, 2), (wrong_alone, rows_last, 1)])
-def test_the_wrong_one_is_shown_if_it_is_the_other(code, compare, rows):
-    text, call = said(code, compare)
+def test_wrong_answer_is_shown_if_the_test_reports_the_other(code, compare, rows):
+    text, call = message_of(code, compare)
     assert text == (
         "result[1] at [0, 0] is 3, which is not right. It should agree with another answer of yours, which is right."
     )
     assert call.args[0].shape == (rows, 3)
 
 
-def test_of_copies_it_says_that_they_do_not_agree():
+def test_copied_answers_are_reported_as_disagreeing():
     def compare(f):
         whole = f(X)
         expect.close(f(X[:1])[1].copy(), whole[1][:1].copy(), "Why?", "the row alone")
 
-    text, _ = said(wrong_together, compare)
+    text, _ = message_of(wrong_together, compare)
     assert text == "the row alone at [0, 0] is 2, unlike other answers of yours. They should agree. Why?"
 
 
-def test_a_test_that_is_mistaken_itself_calls_nothing_wrong():
-    text, _ = said(right, lambda f: expect.close(f(X)[1], 3 * f(X)[1], "Why?"))
+def test_wrong_hidden_test_calls_no_answer_wrong():
+    text, _ = message_of(right, lambda f: expect.close(f(X)[1], 3 * f(X)[1], "Why?"))
     assert text == "the result at [0, 0] is 2, unlike other answers of yours. They should agree. Why?"
 
 
-def test_what_is_asked_for_is_never_told():
-    text, _ = said(lambda x: (x.sum(axis=-1), 3 * x), lambda f: expect.close(f(X)[1], 2 * X))
+def test_expected_value_is_not_shown():
+    text, _ = message_of(lambda x: (x.sum(axis=-1), 3 * x), lambda f: expect.close(f(X)[1], 2 * X))
     assert text == "the result at [0, 0] is 3, which is not right (6 of 6 values differ)."

@@ -1,4 +1,4 @@
-"""A bad day on a real machine: one sentence with the remedy, everybody else graded, nothing lost, no traceback."""
+"""Faults of the machine: one sentence with the remedy, other students are graded, nothing is lost, no traceback."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_
 from tools import faults
 
 pytestmark = pytest.mark.slow
-SOMEBODY = 1  # a user that is not ours
-# Root reads and writes everything; without these two rights it is a user like any other.
+ANOTHER_USER = 1
+# Without these two capabilities, file permissions apply to root as well.
 PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--"] if not os.getuid() else []
 
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """A small course, and three students' right work."""
+    """A small course with right submissions of three students."""
     return small_course(tmp_path_factory.mktemp("faults") / "course", students=("ann", "bob", "cy")).root
 
 
 @pytest.fixture
 def root(released, tmp_path):
-    """A copy of it that a test may spoil."""
+    """A copy that a test may damage."""
     yield Path(shutil.copytree(released, tmp_path / "course"))
     subprocess.run(["chmod", "-R", "u+rwX", tmp_path], check=True)
 
@@ -50,61 +50,61 @@ def grade(root, *words, python=(sys.executable,), **settings):
 
 
 def close(path, mode=0o000):
-    """Nobody but somebody else may use it."""
+    """Give a path to another user, with these permissions."""
     path.chmod(mode)
     if not os.getuid():
-        os.chown(path, SOMEBODY, SOMEBODY)
+        os.chown(path, ANOTHER_USER, ANOTHER_USER)
 
 
-def test_what_cannot_be_read_has_its_row_and_costs_nobody_else(root):
+def test_unreadable_submissions_are_listed_and_others_graded(root):
     shutil.copytree(root / "submitted" / "ann", root / "submitted" / "dan")
     for place in ("ann", f"bob/{NAME}", f"cy/{NAME}/{NOTEBOOK}"):
         close(root / "submitted" / place)
-    done, said = grade(root, "submitted", "--json", "marks.json")
-    assert f"ann, {NAME}: the folder ann cannot be read: Permission denied" in said
-    assert f"bob, {NAME}: the folder {NAME} cannot be read: Permission denied" in said
-    assert f"cy, {NAME}: {NOTEBOOK} cannot be read: Permission denied" in said
-    assert "1 graded, 3 could not be graded" in said
+    done, output = grade(root, "submitted", "--json", "marks.json")
+    assert f"ann, {NAME}: the folder ann cannot be read: Permission denied" in output
+    assert f"bob, {NAME}: the folder {NAME} cannot be read: Permission denied" in output
+    assert f"cy, {NAME}: {NOTEBOOK} cannot be read: Permission denied" in output
+    assert "1 graded, 3 could not be graded" in output
     assert done.returncode == 1
 
 
 @pytest.mark.parametrize("name", ["submitted", ".autograder.lock"])
-def test_what_a_run_cannot_do_without_ends_it_with_the_remedy(root, name):
+def test_missing_permissions_end_the_run_with_the_remedy(root, name):
     (root / name).touch()
     close(root / name)
-    done, said = grade(root, "--gradebook")
-    assert f"{root}/{name}: Permission denied; give this user the right to it" in said
+    done, output = grade(root, "--gradebook")
+    assert f"{root}/{name}: Permission denied; give this user the right to it" in output
     assert done.returncode == 2
 
 
-def test_a_course_that_cannot_be_written_is_graded_into_a_report(root):
+def test_read_only_course_can_be_graded_into_a_report(root):
     for path in [root, *root.rglob("*")]:
         close(path, 0o555 if path.is_dir() else 0o444)
-    _, said = grade(root, "submitted")
-    assert "3 graded, 0 could not be graded" in said
+    _, output = grade(root, "submitted")
+    assert "3 graded, 0 could not be graded" in output
 
 
 SERVER = 'c.CourseDirectory.db_url = "postgresql+psycopg2://127.0.0.1:9/gradebook"\n'
 GRADEBOOKS = {
-    "no database": ("gradebook.db", "this is no database, and long enough to say so", "not a database"),
-    "a server that is away": ("nbgrader_config.py", f"c = get_config()\n{SERVER}", "connection to server"),
+    "not a database": ("gradebook.db", "this is not a database, and is long enough to show it", "not a database"),
+    "server down": ("nbgrader_config.py", f"c = get_config()\n{SERVER}", "connection to server"),
 }
 
 
 @pytest.mark.parametrize("what", GRADEBOOKS)
-def test_a_gradebook_that_does_not_answer(root, what):
+def test_unusable_gradebook_is_reported(root, what):
     name, text, sentence = GRADEBOOKS[what]
     (root / name).write_text(text)
-    code, said = command(Course(root), "grade", "--gradebook", "--quiet")
+    code, output = command(Course(root), "grade", "--gradebook", "--quiet")
     assert code == 2
-    assert "the gradebook cannot be used" in said and sentence in said
+    assert "the gradebook cannot be used" in output and sentence in output
 
 
-def test_a_gradebook_that_cannot_be_written_loses_nothing(root):
+def test_read_only_gradebook_loses_no_marks(root):
     close(root / "gradebook.db", 0o444)
-    done, said = grade(root, "--gradebook")
-    assert "0 graded, 3 could not be graded" in said
-    assert "the gradebook cannot be used: attempt to write a readonly database" in said
+    done, output = grade(root, "--gradebook")
+    assert "0 graded, 3 could not be graded" in output
+    assert "the gradebook cannot be used: attempt to write a readonly database" in output
     assert done.returncode == 1
     os.chmod(root / "gradebook.db", 0o666)
     assert "3 graded, 0 could not be graded" in command(Course(root), "grade", "--gradebook", "--quiet")[1]
@@ -119,7 +119,7 @@ TOO_LOW = {
 
 
 @pytest.mark.parametrize("low", TOO_LOW)
-def test_each_limit_has_its_remedy(monkeypatch, low):
+def test_low_resource_limits_are_reported_with_the_remedy(monkeypatch, low):
     most, remedy = TOO_LOW[low]
     real = resource.getrlimit
     monkeypatch.setattr(resource, "getrlimit", lambda which: (most, most) if which == low else real(which))
@@ -127,15 +127,15 @@ def test_each_limit_has_its_remedy(monkeypatch, low):
         choose_backend("auto")
 
 
-def test_a_terminal_that_takes_nothing_more(root):
+def test_full_disk_behind_stdout_keeps_the_report(root):
     with open("/dev/full", "w") as full:
-        done, said = grade(root, "submitted", "--json", "marks.json", stdout=full)
-    assert "could not be written: No space left on device" in said
+        done, output = grade(root, "submitted", "--json", "marks.json", stdout=full)
+    assert "could not be written: No space left on device" in output
     assert done.returncode == 2
     assert {report["student"] for report in json.loads((root / "marks.json").read_text())} == {"ann", "bob", "cy"}
 
 
-# To the grader it is a loop, and it takes no processor time from the tests beside it.
+# An endless loop that takes no processor time from other tests.
 LOOPS = "def row_centred(X):\n    import time\n    while True:\n        time.sleep(1)\n"
 
 
@@ -146,29 +146,29 @@ def looping(root, students):
 
 @pytest.fixture
 def left_over():
-    """Processes that whatever this test starts leaves behind: orphans become this process's children."""
+    """A function that finds the processes a test left behind. Orphans become children of this process."""
     prctl, subreaper = ctypes.CDLL(None).prctl, 36
     before = set(psutil.Process().children(recursive=True))
     prctl(subreaper, 1, 0, 0, 0)
 
     def found():
         after = {p for p in psutil.Process().children(recursive=True) if p.status() != "zombie"} - before
-        return {p for p in after if before.isdisjoint(p.parents())}  # a browser that was there starts more by itself
+        return {p for p in after if before.isdisjoint(p.parents())}  # a running browser starts processes by itself
 
     yield found
     prctl(subreaper, 0, 0, 0, 0)
 
 
 @pytest.mark.catalogue
-def test_deadlines_hold_without_a_wall(root, left_over):
+def test_deadlines_hold_without_a_sandbox(root, left_over):
     looping(root, ["loop-1", "loop-2"])
-    _, said = grade(root, "submitted", "--sandbox", "process", "--jobs", "2")
-    assert "5 graded, 0 could not be graded" in said
+    _, output = grade(root, "submitted", "--sandbox", "process", "--jobs", "2")
+    assert "5 graded, 0 could not be graded" in output
     time.sleep(1)
-    assert left_over() == set()  # nothing goes on looping
+    assert left_over() == set()  # no loop goes on
 
 
-def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, left_over):
+def test_ctrl_c_ends_a_run_in_seconds_and_keeps_finished_marks(root, left_over):
     looping(root, [f"loop-{number}" for number in range(8)])  # after ann, bob and cy
     command = [sys.executable, "-m", "autograder", "grade", "submitted", "--json", "marks.json", "--jobs", "2"]
     running = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -176,11 +176,11 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, left_over)
     while not run_log.is_file() or len(run_log.read_text().splitlines()) < 3:
         assert running.poll() is None
         time.sleep(0.05)
-    asked = time.monotonic()
+    interrupted = time.monotonic()
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=60)
-    assert time.monotonic() - asked < 20  # a machine under load; an idle one takes less than one second
-    assert "Traceback" not in said
+    output, _ = running.communicate(timeout=60)
+    assert time.monotonic() - interrupted < 20  # on a busy machine; otherwise less than a second
+    assert "Traceback" not in output
     assert running.returncode not in (0, 2)
     time.sleep(1)
     assert left_over() == set()
@@ -188,8 +188,8 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, left_over)
 
 
 @pytest.mark.catalogue
-def test_faults_at_moments_that_nobody_chose_lose_nothing(tmp_path):
-    """The short form of `make faults`, gone on with after the first: what that one found counts, and stays."""
+def test_random_faults_lose_nothing(tmp_path):
+    """`make faults` with two faults; it continues an earlier run and keeps that run's findings."""
     kept = {"seed": 1, "number": 0, "fault": "kept from before", "wrong": ["a traceback: seen before"]}
     (tmp_path / "kept").write_text(json.dumps(kept) + "\n")
     found = faults.tried(count=2, seed=1, keep=tmp_path / "kept", size=4)
@@ -198,8 +198,7 @@ def test_faults_at_moments_that_nobody_chose_lose_nothing(tmp_path):
     assert [(one["number"], one["wrong"]) for one in written] == [(0, kept["wrong"]), (1, [])]
 
 
-def test_ctrl_c_before_anything_has_begun_ends_it_without_a_word():
-    """While its modules are imported: a second, on a busy machine."""
+def test_ctrl_c_during_import_ends_the_command_silently():
     code = """
 import os, runpy, signal, sys, threading
 
@@ -216,19 +215,20 @@ runpy.run_module("autograder", run_name="__main__")
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
-ASKED_WHILE = """
+SIGNAL_IN_COMMAND = """
 import atexit, logging, os, signal, time
 from autograder.cli import main as cli
 
-def ask():
+def send():
     os.kill(os.getpid(), signal.{name})
 
 class Thing:
     def __del__(self):
-        ask()
+        send()
 
 def app():
-    {what}
+    Thing()
+    time.sleep(30)
 
 cli.app = app
 cli.main()
@@ -236,14 +236,9 @@ cli.main()
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", -signal.SIGINT)])
-def test_asked_to_end_while_an_object_is_removed_it_ends(name, code):
-    """Python drops what is raised then, and says so in a traceback; the run went on to its end."""
-    done = asked_while(name, "Thing(); time.sleep(30)")
+def test_signal_during_garbage_collection_ends_the_run(name, code):
+    """Python ignores exceptions raised in `__del__`, so the run would continue."""
+    source = SIGNAL_IN_COMMAND.format(name=name)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=20)
     assert done.returncode == code
     assert "Exception ignored" not in done.stderr
-
-
-def asked_while(name, what):
-    """The entry point with a command of the test's own."""
-    code = ASKED_WHILE.format(name=name, what=what)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=20)

@@ -1,4 +1,4 @@
-"""One submission judged: all calls at once, one process for an exercise, and again with the reference behind it."""
+"""Judging one submission: one process per exercise, follow-through with the reference, repeated calls."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def judged(sandbox, assignment, cells, **limits):
     return {result.name: result for result in results}
 
 
-def test_only_what_uses_a_wrong_name_is_judged_with_the_reference(sandbox):
+def test_reference_replaces_only_wrong_exercises_that_are_used(sandbox):
     results = judged(sandbox, A1, (model_answers(A1) | {"softmax": TOO_LARGE}).values())
     assert [result.with_reference for result in results.values()] == [(), (), ("softmax",), ()]
 
 
-def test_nothing_written_behind_the_reference_is_found_later(sandbox):
-    """An answer of the reference's, left in scratch space and in shared memory, is not there in another exercise."""
+def test_answers_of_the_reference_cannot_be_passed_on(sandbox):
+    """Files that code writes while it may call the reference are gone in other exercises."""
     leave = """
 import os
 def keep(word):
@@ -49,7 +49,7 @@ def keep(word):
             open(place, "a").write(word)
 def kept():
     return [open(p).read() for p in ("/tmp/kept", "/dev/shm/kept") if os.path.exists(p)]
-def left():  # in words that stand in the code, for others are not shown
+def left():  # only texts that are in the code are shown
     return "left: right" if "right" in str(kept()) else "left: wrong" if kept() else "left: nothing"
 """
     answers = model_answers(A1) | {"softmax": TOO_LARGE}
@@ -60,11 +60,11 @@ def left():  # in words that stand in the code, for others are not shown
     assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
     assert results[last].score == 0
     messages = " ".join(test.message for test in results[last].tests)
-    assert "left: wrong" in messages  # what its own code has left, whose weights sum to two; of no use to anybody
+    assert "left: wrong" in messages  # from the run with its own softmax, whose weights sum to two
     assert "left: right" not in messages, messages
 
 
-def test_what_is_wrong_only_the_second_time_is_found_by_asking_again(sandbox):
+def test_repeated_calls_reveal_hidden_state(sandbox):
     kept = """
 seen = set()
 def softmax(x, axis=-1):
@@ -76,12 +76,12 @@ def softmax(x, axis=-1):
     return right * 2 if wrong else right
 """
     results = judged(sandbox, A1, (model_answers(A1) | {"softmax": kept}).values())
-    said = [test.message for test in results["softmax"].tests if test.state != "passed"]
-    assert len(said) >= 5
-    assert any("called again with the same arguments" in message for message in said), said
+    messages = [test.message for test in results["softmax"].tests if test.state != "passed"]
+    assert len(messages) >= 5
+    assert any("called again with the same arguments" in message for message in messages), messages
 
 
-def test_the_better_of_own_and_followed_through_counts(sandbox):
+def test_better_of_own_and_follow_through_attempt_counts(sandbox):
     ends = attention(then="__import__('os')._exit(1) if abs(weights.sum(axis=-1) - 1).max() < 1e-3 else None")
     results = judged(sandbox, A1, (model_answers(A1) | {"softmax": TOO_LARGE} | ends).values())
     assert results["scaled_dot_product_attention"].score < results["scaled_dot_product_attention"].max_score
@@ -89,7 +89,7 @@ def test_the_better_of_own_and_followed_through_counts(sandbox):
     assert last.score == last.max_score
 
 
-def test_two_early_mistakes_are_paid_for_once_each(sandbox):
+def test_two_early_mistakes_cost_marks_once_each(sandbox):
     answers = model_answers(A1) | {"softmax": TOO_LARGE} | mistake(A1, "no-scaling", "attention_scores")
     results = judged(sandbox, A1, answers.values())
     attend = results["scaled_dot_product_attention"]
@@ -98,7 +98,7 @@ def test_two_early_mistakes_are_paid_for_once_each(sandbox):
 
 
 @pytest.mark.slow
-def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
+def test_endless_loop_costs_only_tests_that_reach_it(sandbox):
     loop = f"def softmax(x, axis=-1):\n    if x.ndim > 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
     results = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=2, call_seconds_again=1)
@@ -109,7 +109,7 @@ def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
 
 
 @pytest.mark.slow
-def test_an_exercise_that_calls_a_loop_is_not_run_into_it(sandbox):
+def test_endless_loop_in_a_used_exercise_is_replaced(sandbox):
     answers = model_answers(A1) | {"softmax": f"def softmax(x, axis=-1):\n    {LOOP}"}
     results = judged(sandbox, A1, answers.values(), call_seconds=0.6)
     attend = results["scaled_dot_product_attention"]
@@ -117,7 +117,7 @@ def test_an_exercise_that_calls_a_loop_is_not_run_into_it(sandbox):
 
 
 @pytest.mark.slow
-def test_code_that_sleeps_is_tried_twice_and_then_stopped(sandbox):
+def test_sleeping_code_is_stopped_after_two_attempts(sandbox):
     answers = model_answers(A1) | {"softmax": f"def softmax(x, axis=-1):\n    {SLEEP}"}
     results = judged(sandbox, A1, answers.values(), call_seconds=0.05, call_seconds_again=0.02)
     assert "Does the code sleep" in results["softmax"].tests[0].message
@@ -125,8 +125,8 @@ def test_code_that_sleeps_is_tried_twice_and_then_stopped(sandbox):
 
 
 @pytest.mark.slow
-def test_a_call_that_waited_the_first_time_is_made_once_more(sandbox):
-    """As on a machine that was busy for a moment."""
+def test_call_that_timed_out_once_is_repeated(sandbox):
+    """The machine may have been busy for a moment."""
     waits = (
         "import os, time\n"
         "def softmax(x, axis=-1):\n"

@@ -1,4 +1,4 @@
-"""A cell below a check takes nothing away from what was right when the check ran."""
+"""A cell below a check cannot take marks away from code that was right when the check ran."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def course(tmp_path_factory):
     for student, source in SCRATCH.items():
         notebook = with_cell(fill(released(course), model_answers(assignment)), EXERCISE, source)
         hand_in(notebook, course.root / "submitted", student, assignment)
-    # Wrong at the check, and right in the end: a later definition repairs an answer.
+    # A later cell repairs an answer that was wrong at its check.
     repaired = with_cell(fill(released(course), {EXERCISE: WRONG}), EXERCISE, model_answers(assignment)[EXERCISE])
     hand_in(repaired, course.root / "submitted", "repaired", assignment)
     hand_in(fill(released(course), {EXERCISE: WRONG}), course.root / "submitted", "mistaken", assignment)
@@ -52,22 +52,22 @@ def course(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_state_at_the_check_counts_if_it_earns_more(course):
-    code, said = command(course, "grade", "submitted", "--json", "marks.json")
-    assert code == 0, said
+def test_state_at_the_check_counts_if_it_earns_more(course):
+    code, output = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 0, output
     reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
     assert reports.pop("mistaken")["score"] < 3
     assert {student: one["score"] for student, one in reports.items()} == dict.fromkeys(reports, 3.0)
     for student, source in SCRATCH.items():
         line = source.splitlines()[-1 if student == "commented" else 0]
         (exercise,) = reports[student]["exercises"]
-        words = "was judged as it was at its check, since a later cell changes what it returns"
-        assert exercise["evidence"] == f"{EXERCISE} {words}: `{line}`."
+        why = "was judged as it was at its check, since a later cell changes what it returns"
+        assert exercise["evidence"] == f"{EXERCISE} {why}: `{line}`."
 
 
 @pytest.mark.slow
-def test_settings_of_libraries_and_what_builds_on_a_broken_name(tmp_path):
-    """An exercise that calls a name which a later cell has taken is judged with the reference in its place."""
+def test_later_cells_with_library_settings_cost_no_marks(tmp_path):
+    """If a later cell overwrites an exercise that others call, the reference replaces it."""
     course = copy_course(tmp_path)
     assignment = course.assignment("a1_scaled_dot_product")
     answers = model_answers(assignment) | {
@@ -79,7 +79,7 @@ def test_settings_of_libraries_and_what_builds_on_a_broken_name(tmp_path):
         below = "softmax" if student == "softmax" else last
         notebook = with_cell(fill(assignment.notebook, answers), below, source)
         hand_in(notebook, tmp_path / "submitted", student, assignment)
-    code, said = command(course, "grade", "submitted", "--json", "marks.json")
-    assert code == 0, said
+    code, output = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 0, output
     reports = json.loads((tmp_path / "marks.json").read_text())
     assert {one["student"]: one["score"] for one in reports} == dict.fromkeys(TORCH, 20.0)

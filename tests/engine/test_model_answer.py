@@ -1,4 +1,4 @@
-"""Every run grades the model answer of each assignment first; if it loses marks, nobody is graded there."""
+"""Each run grades the model answer of an assignment first. If it loses marks, no submission is graded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def set_limits(course, **limits):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Two assignments, graded. Since then no answer of any size gets out of the second one's sandbox."""
+    """Two graded assignments. The second one's limits now allow no answer of its model answer."""
     course = small_course(tmp_path_factory.mktemp("model") / "course")
     list(begin_assignment(course, OTHER, OTHERS))
     list(sync(course))
@@ -46,16 +46,16 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture
-def tried(monkeypatch):
-    """The model answers that were graded, by assignment."""
+def graded_models(monkeypatch):
+    """The assignments whose model answers were graded."""
     found, mark = [], Worker.mark
 
-    def noted(worker, task):
+    def record(worker, task):
         if task.student == MODEL_ANSWER:
             found.append(task.assignment)
         return mark(worker, task)
 
-    monkeypatch.setattr(Worker, "mark", noted)
+    monkeypatch.setattr(Worker, "mark", record)
     return found
 
 
@@ -66,8 +66,8 @@ def scores(course):
         }
 
 
-def test_a_report_says_why_nobody_is_graded_and_other_assignments_go_on(course, tried):
-    said = said_by(course, "grade", "submitted", "--json", "marks.json", "--jobs", 2, code=1)
+def test_report_names_the_cause_and_other_assignments_are_graded(course, graded_models):
+    output = said_by(course, "grade", "submitted", "--json", "marks.json", "--jobs", 2, code=1)
     reports = json.loads((course.root / "marks.json").read_text())
     found = {(one["assignment"], one["student"]): one for one in reports}
     assert len(found) == 4
@@ -77,27 +77,27 @@ def test_a_report_says_why_nobody_is_graded_and_other_assignments_go_on(course, 
         assert (failed["status"], failed["max_score"]) == ("failed", 3)
         assert WHY in failed["reason"]
         assert f"({OTHERS}, Four rows of width six give four rows of width six: " in failed["reason"]
-    assert f"ada, bob: {WHY}" in " ".join(said.split())
-    assert sorted(tried) == [NAME, OTHER], "once in a run, whatever the number of students and workers"
+    assert f"ada, bob: {WHY}" in " ".join(output.split())
+    assert sorted(graded_models) == [NAME, OTHER], "once per run, for any number of students and workers"
 
 
-def test_the_gradebook_and_its_files_keep_what_they_had(course, tried):
+def test_gradebook_and_autograded_files_stay_unchanged(course, graded_models):
     before = scores(course)
     files = {path: path.read_bytes() for path in (course.root / "autograded").glob(f"*/{OTHER}/*.ipynb")}
     assert len(before) == 4 and len(files) == 2
-    said = " ".join(said_by(course, "grade", "--gradebook", "--force", "--feedback", code=1).split())
-    assert f"ada, bob, {OTHER}: {WHY}" in said
-    assert "2 graded, 2 could not be graded" in said
-    assert sorted(tried) == [NAME, OTHER]
+    output = " ".join(said_by(course, "grade", "--gradebook", "--force", "--feedback", code=1).split())
+    assert f"ada, bob, {OTHER}: {WHY}" in output
+    assert "2 graded, 2 could not be graded" in output
+    assert sorted(graded_models) == [NAME, OTHER]
     logged = nbgrader(course, "autograde", OTHER, code=1)
     assert f"ada, bob: {WHY}" in logged and "2 of 2 submissions" in logged
-    said = said_by(course, "regrade", OTHER, "--write", code=1)
-    assert WHY in " ".join(said.split()) and "Nothing was written" in said
+    output = said_by(course, "regrade", OTHER, "--write", code=1)
+    assert WHY in " ".join(output.split()) and "Nothing was written" in output
     assert scores(course) == before
     assert {path: path.read_bytes() for path in files} == files
 
 
-def test_once_the_cause_is_mended_the_same_command_grades_everybody(course):
+def test_after_a_fix_the_same_command_grades_all(course):
     set_limits(course)
-    code, said = command(course, "grade", "--gradebook")
-    assert (code, "2 graded, 2 unchanged" in said) == (0, True), said
+    code, output = command(course, "grade", "--gradebook")
+    assert (code, "2 graded, 2 unchanged" in output) == (0, True), output

@@ -1,4 +1,4 @@
-"""Each rule of naming decides a case of its own."""
+"""For each rule of naming, a case that only this rule decides."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def second(x):
 
 
 def raising(code, where, error=ValueError):
-    """The code, but for inputs that it cannot take."""
+    """The code, which raises an error for some inputs."""
 
     def f(x):
         if where(x):
@@ -43,7 +43,7 @@ def raising(code, where, error=ValueError):
 
 
 def by(where, code, other):
-    """One code or another, as the input is."""
+    """Code that depends on the input."""
     return lambda x: (code if where(x) else other)(x)
 
 
@@ -64,12 +64,12 @@ def is_batch(x):
 
 
 def mistakes(**codes):
-    """A catalogue of them, all known."""
+    """A catalogue of known mistakes."""
     found = [Mistake(name, "f", f"{name}?", lambda code=code: code, is_known=True) for name, code in codes.items()]
     return Catalogue(found)
 
 
-# For each rule: what is in the catalogue, what the student wrote, the calls, and what the student reads.
+# For each rule: the catalogue, the student's code, the inputs, and the name.
 CASES = {
     "a mistake, everywhere": (
         mistakes(first=raising(first, is_empty), alike=raising(first, is_empty, TypeError)),
@@ -91,44 +91,39 @@ CASES = {
 }  # fmt: skip
 
 
-def told(catalogue, code, inputs):
+def name_of(catalogue, code, inputs=(TABLE, OTHER), reference=right):
+    """The name that the diagnosis gives to code."""
     calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
-    found = diagnose(Hypotheses(catalogue, {"f": right}, {}), "f", calls)
+    found = diagnose(Hypotheses(catalogue, {"f": reference}, {}), "f", calls)
     return found.cause.name if found else None
 
 
-def test_a_table_is_looked_up_in_the_form_that_tests_compare():
-    """Whatever the order of its columns, the name of its index, and the dtype of its numbers are."""
+def test_tables_are_matched_as_tests_compare_them():
+    """The order of columns, the name of the index and the dtype of numbers do not matter."""
     import pandas as pd
 
     def table(b):
         return pd.DataFrame({"a": [1.0, 2.0], "b": b}, index=pd.Index(["x", "y"], name="key"))
 
-    wrong = mistakes(first=lambda x: table([5, 7]))
-    catalogue = Hypotheses(wrong, {"f": lambda x: table([3, 4])}, {})
-
-    def told_by(code):
-        calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in (TABLE, OTHER))]
-        return diagnose(catalogue, "f", calls)
-
-    assert told_by(lambda x: table([5, 7])[["b", "a"]].rename_axis(None).astype(int)).cause.name == "first"
-    assert told_by(lambda x: table([3, 4])[["b", "a"]]) is None
-    assert told_by(lambda x: table([5, 8])[["b", "a"]]) is None
+    catalogue = mistakes(first=lambda x: table([5, 7]))
+    for code, name in (
+        (lambda x: table([5, 7])[["b", "a"]].rename_axis(None).astype(int), "first"),
+        (lambda x: table([3, 4])[["b", "a"]], None),
+        (lambda x: table([5, 8])[["b", "a"]], None),
+    ):
+        assert name_of(catalogue, code, reference=lambda x: table([3, 4])) == name
 
 
-def test_a_number_is_looked_up_up_to_rounding_whether_it_is_pythons_or_numpys():
-    catalogue = Hypotheses(mistakes(first=lambda x: x.sum() / 3, second=lambda x: (1, 2.5)), {"f": lambda x: 4.0}, {})
-
-    def told_by(code):
-        calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in (TABLE, OTHER))]
-        found = diagnose(catalogue, "f", calls)
-        return found.cause.name if found else None
-
-    assert told_by(lambda x: float(x.sum()) * (1 / 3)) == "first"
-    assert told_by(lambda x: np.sum(x) / 3 + 1e-12) == "first"
-    assert told_by(lambda x: (np.int64(1), np.float64(2.5))) == "second"
-    assert told_by(lambda x: np.float32(x.sum() / 3)) is None
-    assert told_by(lambda x: x.sum() / 3 + 0.01) is None
+def test_numbers_are_matched_up_to_rounding_from_python_or_numpy():
+    catalogue = mistakes(first=lambda x: x.sum() / 3, second=lambda x: (1, 2.5))
+    for code, name in (
+        (lambda x: float(x.sum()) * (1 / 3), "first"),
+        (lambda x: np.sum(x) / 3 + 1e-12, "first"),
+        (lambda x: (np.int64(1), np.float64(2.5)), "second"),
+        (lambda x: np.float32(x.sum() / 3), None),
+        (lambda x: x.sum() / 3 + 0.01, None),
+    ):
+        assert name_of(catalogue, code, reference=lambda x: 4.0) == name
 
 
 def test_each_rule_has_a_case():
@@ -136,12 +131,12 @@ def test_each_rule_has_a_case():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_rule_decides(name):
+def test_rule_decides_its_case(name):
     *case, expected = CASES[name]
-    assert told(*case) == expected
+    assert name_of(*case) == expected
 
 
-def test_a_known_mistake_is_told_before_one_that_a_recipe_made():
+def test_known_mistake_is_named_before_a_mutant():
     catalogue = mistakes(made=first, first=first)
     catalogue.variants.append(replace(catalogue.mistakes.pop(0), is_known=False))
-    assert told(catalogue, first, (TABLE, BATCH)) == "first"
+    assert name_of(catalogue, first, (TABLE, BATCH)) == "first"

@@ -1,4 +1,4 @@
-"""One cause, one message, one deduction: what many tests meet is said once, and costs its own share."""
+"""If many tests fail for one reason, one message explains it and marks are deducted once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ numbers = count()
 
 
 def notebook(name, changes, prerequisites):
-    """What a notebook defines: model answers with some of their text replaced, and what was brought."""
+    """The names of a notebook: edited model answers, and the student's answers from earlier assignments."""
     assignment = COURSE.of_exercise(name)
     answers = model_answers(assignment)
     for exercise, old, new in changes:
@@ -41,10 +41,10 @@ def notebook(name, changes, prerequisites):
     return names
 
 
-def handed_in(name, *changes, prerequisites=MULTI_HEAD, names_causes=True):
-    """The result of an exercise whose model answer has some of its text replaced.
+def graded(name, *changes, prerequisites=MULTI_HEAD, names_causes=True):
+    """The result of an exercise whose model answer was edited.
 
-    names_causes: is it looked for what is wrong, which takes longer than all the rest?
+    names_causes: whether to run the diagnosis, which is slow
     """
     assignment = COURSE.of_exercise(name)
     names = notebook(name, [(name, old, new) for old, new in changes], prerequisites)
@@ -75,9 +75,9 @@ FORMS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["scaled_dot_product_attention", "MultiHeadAttention"])
-def test_parts_in_another_order_cost_one_test_and_a_tenth_at_most(name):
+def test_swapped_parts_fail_one_test_and_cost_at_most_a_tenth(name):
     output, weights = PAIRS[name]
-    result = handed_in(name, (f"return {output}, {weights}", f"return {weights}, {output}"), names_causes=False)
+    result = graded(name, (f"return {output}, {weights}", f"return {weights}, {output}"), names_causes=False)
     assert [test.name for test in failed(result)] == ["test_shape"]
     assert result.max_score * 0.9 <= result.score < result.max_score
 
@@ -91,23 +91,23 @@ def costs_a_fifth(result):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_another_container_costs_a_fifth_and_is_told_once(form):
+def test_another_container_costs_a_fifth_and_is_reported_once(form):
     output, weights = PAIRS["scaled_dot_product_attention"]
     code = FORMS[form].format(output, weights).replace("scores", "attention_scores(Q, K)")
     costs_a_fifth(
-        handed_in("scaled_dot_product_attention", (f"return {output}, {weights}", f"return {code}"), names_causes=False)
+        graded("scaled_dot_product_attention", (f"return {output}, {weights}", f"return {code}"), names_causes=False)
     )
 
 
-def test_so_does_one_tensor_in_something():
+def test_tuple_around_a_tensor_costs_a_fifth():
     right = "x + self.feed_forward(self.norm_2(x))"
-    costs_a_fifth(handed_in("DecoderBlock", (f"return {right}", f"return ({right},)"), names_causes=False))
+    costs_a_fifth(graded("DecoderBlock", (f"return {right}", f"return ({right},)"), names_causes=False))
 
 
 @pytest.mark.parametrize("name", ["causal_attention", "torch_masked_attention"])
-def test_weights_that_do_not_come_back_leave_the_output_its_points(name):
+def test_missing_weights_do_not_cost_the_points_of_the_output(name):
     output, weights = PAIRS[name]
-    result = handed_in(name, (f"return {output}, {weights}", f"return {output}"))
+    result = graded(name, (f"return {output}, {weights}", f"return {output}"))
     lost = failed(result)
     assert "test_output" not in [test.name for test in lost]
     assert result.score > result.max_score / 3
@@ -115,23 +115,23 @@ def test_weights_that_do_not_come_back_leave_the_output_its_points(name):
     assert [test.message for test in lost[1:]] == [ABOVE] * (len(lost) - 1)
 
 
-def test_a_form_of_its_own_hides_no_wrong_number():
-    result = handed_in(
+def test_another_container_does_not_hide_wrong_numbers():
+    result = graded(
         "multi_head_attention",
         ("return output_projection(weights @ V, W_O), weights", "return {'a': (weights @ V).sum(-3), 'b': weights}"),
     )
     assert {"test_shape", "test_output", "test_mask"} <= {test.name for test in failed(result)}
 
 
-def test_nor_does_it_hide_a_known_mistake():
+def test_another_container_does_not_hide_a_known_mistake():
     form = ("return weights @ value, weights", "return {'output': weights @ value, 'weights': weights}")
-    result = handed_in("torch_scaled_dot_product_attention", form, (" / math.sqrt(d_k)", ""))
+    result = graded("torch_scaled_dot_product_attention", form, (" / math.sqrt(d_k)", ""))
     assert result.diagnosis == "no-scaling" and result.score < 0.5 * result.max_score
-    assert handed_in("torch_scaled_dot_product_attention", form).diagnosis == "another-kind"
+    assert graded("torch_scaled_dot_product_attention", form).diagnosis == "another-kind"
 
 
 @pytest.mark.catalogue
-def test_a_part_that_is_lent_earns_nothing_of_its_own():
+def test_missing_part_earns_no_points_of_its_own():
     name, names = "online_softmax_step", notebook("online_softmax_step", [], "")
     step, assignment = names[name], COURSE.of_exercise(name)
     names[name] = lambda *args, **more: step(*args, **more)[:2]
@@ -139,7 +139,7 @@ def test_a_part_that_is_lent_earns_nothing_of_its_own():
     (result,) = judge(replace(material(assignment), hypotheses=None), Here(names), wanted)
     lost = {test.name for test in failed(result)}
     assert lost.isdisjoint({"test_largest", "test_total", "test_batch_axes"})
-    assert {"test_mixed", "test_in_any_blocks"} <= lost  # which look at the third part
+    assert {"test_mixed", "test_in_any_blocks"} <= lost  # tests of the third part
 
 
 NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
@@ -151,85 +151,85 @@ MISNAMED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "changes", "missing"), MISNAMED)
-def test_a_misnamed_member_costs_one_test_that_names_it_and_not_all(name, changes, missing):
-    result = handed_in(name, *changes, names_causes=False)
+def test_misnamed_member_fails_only_the_test_that_names_it(name, changes, missing):
+    result = graded(name, *changes, names_causes=False)
     (lost,) = failed(result)
     assert lost.name == "test_parameters" and lost.max_score <= result.max_score / 10
     assert f"there is no member {missing}; there is " in lost.message
-    assert ".weight" not in lost.message  # and not a list of all there are
+    assert ".weight" not in lost.message  # not a list of all parameters
 
 
 @pytest.mark.slow
-def test_an_exception_in_one_line_is_told_once_with_the_number_of_tests():
-    result = handed_in("DecoderBlock", ("        self.norm_2 = nn.LayerNorm(d_model)\n", ""))
+def test_exception_in_one_line_is_reported_once_with_the_number_of_tests():
+    result = graded("DecoderBlock", ("        self.norm_2 = nn.LayerNorm(d_model)\n", ""))
     first, *others = failed(result)
     assert "has no attribute 'norm_2'" in first.message and "`return x + self.feed_forward" in first.message
     assert first.message.endswith("14 more tests fail for this reason.")
     assert {test.message for test in others} == {ABOVE}
 
 
-def test_a_view_after_a_transpose_costs_a_quarter_at_most_and_is_told_once():
-    result = handed_in("torch_concat_heads", ("tokens.reshape(", "tokens.view("))
+def test_view_after_a_transpose_is_reported_once():
+    result = graded("torch_concat_heads", ("tokens.reshape(", "tokens.view("))
     assert 0.7 * result.max_score < result.score < 0.9 * result.max_score
     first, *others = failed(result)
     assert "Use .reshape(...) instead" in first.message and "for this reason." in first.message
     assert {test.message for test in others} == {ABOVE}
 
 
-# ---------------------------------------------------------------- fair shares
+# ---------------------------------------------------------------- shares of the points
 
 
 @pytest.mark.slow
-def test_padding_inverted_or_the_last_norm_forgotten_is_one_slip():
-    inverted = handed_in("DecoderBlock", ("padding.unsqueeze(-3)", "~padding.unsqueeze(-3)"), names_causes=False)
+def test_one_slip_in_a_large_exercise_keeps_most_points():
+    inverted = graded("DecoderBlock", ("padding.unsqueeze(-3)", "~padding.unsqueeze(-3)"), names_causes=False)
     assert inverted.score >= 4
     forgotten = ("self.output(self.norm(x))", "self.output(x)")
-    assert handed_in("TransformerDecoder", forgotten, names_causes=False).score >= 2.5
+    assert graded("TransformerDecoder", forgotten, names_causes=False).score >= 2.5
 
 
 @pytest.mark.parametrize(
     ("weights", "points"), [([1, 1, 1], 1), ([0.2, 1, 1.5, 0.3], 4), ([1] * 7, 2.5), ([3, 1, 1, 1] * 5, 0.1)]
 )
-def test_shares_add_up_and_none_is_nothing(weights, points):
+def test_shares_are_positive_and_add_up(weights, points):
     found = shares(weights, points)
     assert round(sum(found), 10) == points and min(found) > 0
     assert points < 1 or all(round(share, 2) == share for share in found)
 
 
-# ---------------------------------------------------------------- questions, and what is brought
+# ---------------------------------------------------------------- hints, and answers from earlier assignments
 
 
-def test_with_a_known_mistake_its_hint_is_the_only_question():
+def test_hint_of_a_known_mistake_replaces_other_questions():
     for name, *change in (
         ("scaled_dot_product_attention", "weights @ V, weights", "weights, weights @ V"),
         ("attention_scores", "d_k = Q.shape[-1]", "d_k = Q.shape[-2]"),
         ("masked_softmax", "np.where(mask, scores, -np.inf)", "np.where(mask, scores, 0)"),
     ):
-        result = handed_in(name, tuple(change))
+        result = graded(name, tuple(change))
         assert result.diagnosis and result.hint, name
         assert not any("?" in test.message for test in failed(result)), failed(result)
-    unknown = handed_in("attention_scores", ("Q @ K", "np.sin(Q) @ K"))
+    unknown = graded("attention_scores", ("Q @ K", "np.sin(Q) @ K"))
     assert unknown.diagnosis is None and any("?" in test.message for test in failed(unknown))
 
 
 @pytest.mark.catalogue
-def test_what_is_brought_and_right_is_not_blamed():
-    result = handed_in("DecoderBlock", *NORMS, names_causes=False)
+def test_right_answer_from_an_earlier_assignment_is_not_blamed():
+    result = graded("DecoderBlock", *NORMS, names_causes=False)
     assert result.with_reference == ()
-    brought = MULTI_HEAD.replace("W_Q", "query")
-    wrong = handed_in("DecoderBlock", *NORMS, prerequisites=brought, names_causes=False)
+    wrong_prerequisite = MULTI_HEAD.replace("W_Q", "query")
+    wrong = graded("DecoderBlock", *NORMS, prerequisites=wrong_prerequisite, names_causes=False)
     assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
     (note,) = [note for note in plain_text.notes(wrong) if "MultiHeadAttention" in note]
     assert "lost marks" not in note and "calls" in note
 
 
-# ---------------------------------------------------------------- which call, and with what
+# ---------------------------------------------------------------- calls in messages
 
 
-def test_a_message_speaks_of_the_call_that_gave_what_is_wrong():
+def test_message_shows_the_call_with_the_wrong_result():
     wider = "    if d_model != W_O.shape[0]:\n        return np.zeros((5, 12)), np.zeros((3, 5, 5))\n"
     axes = "*batch, L, d_model = X.shape\n"
-    result = handed_in("multi_head_attention", (axes, axes + wider))
+    result = graded("multi_head_attention", (axes, axes + wider))
     (lost,) = failed(result)
     assert "with X (5, 7), W_Q (7, 12)" in lost.message and "d_model is 7" in lost.message
 
@@ -243,13 +243,13 @@ def test_a_message_speaks_of_the_call_that_gave_what_is_wrong():
         ("multi_head_attention", "Q @ K", "np.sin(Q) @ K"),
     ],
 )
-def test_a_line_of_code_has_the_same_input(name, old, new):
-    """The line, run in a notebook, and the call of the message give the number of the message."""
-    result = handed_in(name, (old, new))
-    told = [test.message for test in failed(result) if "To have the same input: `" in test.message]
-    assert told
+def test_line_of_code_in_a_message_reproduces_the_input(name, old, new):
+    """After this line, the call in the message gives the number in the message."""
+    result = graded(name, (old, new))
+    messages = [test.message for test in failed(result) if "To have the same input: `" in test.message]
+    assert messages
     checked = 0
-    for message in told:
+    for message in messages:
         found = re.search(r"(?:result|output|weights) at \[([\d, ]+)\] is (-?[\d.e+-]+), which is not right", message)
         if not found:
             continue
@@ -264,7 +264,7 @@ def test_a_line_of_code_has_the_same_input(name, old, new):
     assert checked
 
 
-def test_a_line_has_nothing_that_did_not_come_from_the_suite():
+def test_line_of_code_contains_only_inputs_of_the_hidden_tests():
     answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
     notes = reproduce.Notes()
     with notes.taken():
@@ -284,19 +284,19 @@ def test_a_line_has_nothing_that_did_not_come_from_the_suite():
         assert np.allclose(eval(code, {"np": np}), given, rtol=1e-5, atol=1e-5)
 
 
-# ---------------------------------------------------------------- the visible side
+# ---------------------------------------------------------------- visible tests
 
 
-def test_a_check_says_that_values_came_in_another_order_and_asks_nothing_else():
+def test_check_reports_swapped_values_with_one_question():
     names = notebook("causal_attention", [("causal_attention", "weights @ V, weights", "weights, weights @ V")], "")
-    told = [test.message for test in examine("causal_attention", names).result.tests if test.state != "passed"]
-    (asked,) = [message for message in told if "?" in message]
-    assert "the values came back in another order. → In which order does the docstring name them? What" in asked
-    assert SAME in told
+    messages = [test.message for test in examine("causal_attention", names).result.tests if test.state != "passed"]
+    (question,) = [message for message in messages if "?" in message]
+    assert "the values came back in another order. → In which order does the docstring name them? What" in question
+    assert SAME in messages
 
 
-def test_a_construction_that_should_fail_raised_nothing():
-    result = handed_in("MultiHeadAttention", ("if d_model % num_heads != 0:", "if False:"))
+def test_missing_exception_of_a_constructor_is_reported():
+    result = graded("MultiHeadAttention", ("if d_model % num_heads != 0:", "if False:"))
     (lost,) = failed(result)
     assert lost.name == "test_does_not_divide"
     assert "raised nothing; it should raise ValueError." in lost.message and "dict" not in lost.message

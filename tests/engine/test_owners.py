@@ -1,8 +1,7 @@
-"""A course that others can write to is not run for being found above a notebook; honest set-ups stay usable."""
+"""A course that other users can write to is not used for notebooks below it. Common set-ups still work."""
 
 from __future__ import annotations
 
-import contextlib
 import grp
 import os
 import pwd
@@ -13,27 +12,20 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import fill
-from autograder.cli import check_notebook
 from autograder.course.owners import other_writer
 from tests.conftest import ROOT
 from tests.helpers.terminal import autograder_here, python
 
 NAME = "a1_scaled_dot_product"
-OTHER = 12345  # a user who is nobody here
+OTHER = 12345  # an unknown user
 IN_A_NOTEBOOK = "from autograder import check\ndef softmax(x):\n    return x\ncheck('softmax')"
 NOT_USED = "is not used as a course: others can write there."
-takes_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
-
-
-@pytest.fixture
-def shared_sandbox(sandbox, monkeypatch):
-    """The command's checks run in this session's sandbox."""
-    monkeypatch.setattr(check_notebook, "open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 
 
 @pytest.fixture
 def shared(tmp_path):
-    """A folder with a course whose check leaves a marker, and below it a folder with a notebook."""
+    """A folder with a notebook, inside a course whose visible tests leave a marker file."""
     folder = tmp_path / "shared"
     exercise = folder / "content" / NAME / "softmax"
     exercise.mkdir(parents=True)
@@ -54,12 +46,12 @@ def in_a_notebook(folder):
 
 
 def from_elsewhere(folder):
-    """The notebook's own folder is never looked into, so the current folder is another one."""
+    """The command, from a folder next to the notebook's folder, which the command never uses itself."""
     (folder / "elsewhere").mkdir()
     return autograder_here("check", folder / "mine" / "a1.ipynb", cwd=folder / "elsewhere")
 
 
-def acts(shared):
+def has_run(shared):
     return (shared.parent / "acted").exists()
 
 
@@ -71,26 +63,26 @@ PLACES = pytest.mark.parametrize(
 
 @pytest.mark.slow
 @ACCEPTED
-def test_a_course_of_ones_own_is_used(shared, check, shared_sandbox):
+def test_own_course_is_used(shared, check, shared_sandbox):
     done = check(shared)
-    assert acts(shared), done.stdout + done.stderr
+    assert has_run(shared), done.stdout + done.stderr
     assert NOT_USED not in done.stdout + done.stderr
 
 
 @pytest.mark.slow
 @ACCEPTED
-def test_what_everybody_can_write_is_passed_over_and_that_is_said(shared, check, shared_sandbox):
+def test_course_that_everybody_can_write_is_reported_and_not_used(shared, check, shared_sandbox):
     shared.chmod(0o777)
     done = check(shared)
-    assert not acts(shared)
-    said = " ".join(done.stdout.split())
-    assert f"{shared}/content {NOT_USED} {shared} can be written by everybody (chmod o-w {shared})." in said
-    assert "softmax" in said  # by what came with the kit
+    assert not has_run(shared)
+    output = " ".join(done.stdout.split())
+    assert f"{shared}/content {NOT_USED} {shared} can be written by everybody (chmod o-w {shared})." in output
+    assert "softmax" in output  # from the installed course
     assert "Traceback" not in done.stderr
 
 
 @PLACES
-def test_what_is_in_it_counts_as_the_way_to_it_does(shared, place):
+def test_folders_above_and_files_inside_are_checked(shared, place):
     assert other_writer(shared / "content") is None
     (shared / place).chmod(0o777)
     assert other_writer(shared / "content").path == shared / place
@@ -100,8 +92,8 @@ def test_what_is_in_it_counts_as_the_way_to_it_does(shared, place):
         assert other_writer(shared / "content").path == shared / place
 
 
-@takes_root
-def test_a_folder_with_the_sticky_bit_is_safe_on_the_way_and_unsafe_as_the_place(shared):
+@needs_root
+def test_sticky_bit_is_safe_above_the_course_but_not_on_it(shared):
     shared.chmod(0o1777)
     assert other_writer(shared / "content") is None
     os.chown(shared / "content", OTHER, OTHER)
@@ -111,8 +103,8 @@ def test_a_folder_with_the_sticky_bit_is_safe_on_the_way_and_unsafe_as_the_place
     assert other_writer(shared / "content").path == shared / "content"
 
 
-def test_a_link_to_nothing_is_no_danger(shared):
-    """Such as the lock that an editor leaves beside the file that is open."""
+def test_dangling_link_is_accepted(shared):
+    """Editors create such links as locks next to open files."""
     (shared / "content" / NAME / ".#visible_tests.py").symlink_to("nobody@nowhere:1")
     assert other_writer(shared / "content") is None
 
@@ -124,13 +116,13 @@ USERS = {"root": (0, 0), "ana": (1000, 1000), "ben": (1001, 100), "jovyan": (100
     ("user", "group", "groups", "users", "is_safe"),
     [
         ("ana", 1000, {1000: ("ana", [])}, ["root", "ana", "ben"], True),  # Debian and Ubuntu, umask 002
-        ("ana", 1000, {1000: ("ana", ["ben"])}, ["root", "ana", "ben"], False),  # ben was let in
+        ("ana", 1000, {1000: ("ana", ["ben"])}, ["root", "ana", "ben"], False),  # ben is a member
         ("jovyan", 100, {100: ("users", [])}, ["root", "jovyan"], True),  # Jupyter's images
-        ("jovyan", 100, {100: ("users", [])}, ["root", "ben", "jovyan"], False),  # a machine with more users
-        ("ana", 0, {0: ("root", [])}, ["root", "ana"], True),  # OpenShift: any number, and group 0
+        ("jovyan", 100, {100: ("users", [])}, ["root", "ben", "jovyan"], False),  # another user shares the group
+        ("ana", 0, {0: ("root", [])}, ["root", "ana"], True),  # OpenShift: any user id, and group 0
     ],
 )
-def test_a_group_is_safe_if_nobody_else_is_in_it(shared, monkeypatch, user, group, groups, users, is_safe):
+def test_group_is_safe_if_nobody_else_is_in_it(shared, monkeypatch, user, group, groups, users, is_safe):
     number, first = USERS[user]
     entries = {name: SimpleNamespace(pw_name=name, pw_uid=u, pw_gid=g) for name, (u, g) in USERS.items()}
     by_number = {entries[name].pw_uid: entries[name] for name in {*users, *([user] if users else [])}}
@@ -141,18 +133,18 @@ def test_a_group_is_safe_if_nobody_else_is_in_it(shared, monkeypatch, user, grou
     monkeypatch.setattr(grp, "getgrgid", lambda g: SimpleNamespace(gr_name=groups[g][0], gr_mem=groups[g][1]))
     real = os.stat
 
-    def owned(path, **how):
-        """As if this user owned the folders here, in that group, with the umask 002."""
-        found = real(path, **how)
+    def owned(path, **options):
+        """Pretend that this user and group own the folders, with umask 002."""
+        found = real(path, **options)
         if not str(path).startswith(str(shared)):
             return found
         return SimpleNamespace(st_mode=found.st_mode | stat.S_IWGRP, st_uid=number, st_gid=group)
 
-    monkeypatch.setattr("autograder.course.owners.Path.stat", lambda path, **how: owned(path, **how))
+    monkeypatch.setattr("autograder.course.owners.Path.stat", lambda path, **options: owned(path, **options))
     assert (other_writer(shared / "content") is None) == is_safe
 
 
-def test_on_windows_nobody_is_asked(shared, monkeypatch):
+def test_windows_has_no_owner_check(shared, monkeypatch):
     shared.chmod(0o777)
     monkeypatch.delattr(os, "geteuid")
     assert other_writer(shared / "content") is None

@@ -1,4 +1,4 @@
-"""A suite may be ordinary pytest, with plain asserts, and its author is told where it is wrong."""
+"""Hidden tests may be ordinary pytest tests with plain asserts. Their faults are reported with file and line."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def judged(tmp_path):
     return {test.name: test for test in result.tests}
 
 
-def test_a_plain_assert_is_a_failed_test_with_its_hint_and_tells_no_expected_value(judged):
+def test_plain_assert_shows_its_hint_but_no_expected_value(judged):
     assert judged["test_hint"].message == (
         "double(21.25): the returned value is not the expected one. What is two times that?"
     )
@@ -68,12 +68,12 @@ def test_a_plain_assert_is_a_failed_test_with_its_hint_and_tells_no_expected_val
         assert not any(secret in test.message for secret in ("42.5", "6.0", "2.5]", "assert")), test.message
 
 
-def test_what_a_test_cannot_judge_names_its_line(judged):
+def test_exception_in_a_hidden_test_is_reported_with_its_line(judged):
     line = 1 + PLAIN.splitlines().index("        len(student.double(1.0))")
     assert f"(TypeError, hidden_tests.py, line {line}). Please tell your instructor." in judged["test_broken"].message
 
 
-def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
+def test_pytest_options_of_the_user_are_ignored(monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "-v --durations=3 --no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
     suite = Suite(Visible().checks("a1_scaled_dot_product"))
@@ -82,7 +82,7 @@ def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
     assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
 
 
-ASKING = '''
+OTHER_FIXTURE = '''
 import pytest
 
 @pytest.fixture{options}
@@ -91,27 +91,27 @@ def kept():
 
 @pytest.mark.exercise("double")
 class TestDouble:
-    def test_values(self, student{asks}):
+    def test_values(self, student{parameter}):
         """Twice."""
 '''
 
 
 @pytest.mark.parametrize(
-    ("options", "asks", "name"),
+    ("options", "parameter", "name"),
     [
         ("", ", tmp_path", "tmp_path"),
         ("", ", request", "request"),
         ("(autouse=True)", "", "kept"),
     ],
 )
-def test_another_fixture_is_rejected_by_its_name_with_file_and_test(tmp_path, options, asks, name):
+def test_other_fixtures_are_rejected_with_file_and_test(tmp_path, options, parameter, name):
     path = tmp_path / "a1" / "double" / "hidden_tests.py"
     path.parent.mkdir(parents=True)
-    path.write_text(ASKING.format(options=options, asks=asks))
+    path.write_text(OTHER_FIXTURE.format(options=options, parameter=parameter))
     with pytest.raises(CourseError) as error:
         Suite([path])
-    said = f"{path}: test_values: hidden tests take `student` and `reference`; this one asks for `{name}`"
-    assert str(error.value) == said
+    message = f"{path}: test_values: hidden tests take `student` and `reference`; this one asks for `{name}`"
+    assert str(error.value) == message
 
 
 PARAMETERS = '''
@@ -143,7 +143,7 @@ def test_by_itself(student):
 '''
 
 
-def test_parameters_make_tests_and_loading_them_prints_nothing(tmp_path, capfd):
+def test_parametrized_tests_load_silently_and_run(tmp_path, capfd):
     path = tmp_path / "a1" / "double" / "hidden_tests.py"
     path.parent.mkdir(parents=True)
     path.write_text(PARAMETERS)

@@ -1,4 +1,4 @@
-"""What is known of a suite beforehand spares work, and never a test's own judgement."""
+"""The recorded plan saves work, but never skips a test whose answers differ."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def reference(columns, heads):
     raise ValueError(f"{columns} columns, {heads} heads")
 
 
-def other_words(columns, heads):
+def other_message(columns, heads):
     raise ValueError("cannot be shared")
 
 
-def another_kind(columns, heads):
+def another_type(columns, heads):
     raise TypeError(f"{columns} columns, {heads} heads")
 
 
@@ -55,11 +55,11 @@ def suite(tmp_path):
     ("answer", "passed", "ran"),
     [
         (reference, [True, True], []),
-        (other_words, [True, False], ["test_refuses", "test_says_which"]),
-        (another_kind, [False, False], ["test_refuses", "test_says_which"]),
+        (other_message, [True, False], ["test_refuses", "test_says_which"]),
+        (another_type, [False, False], ["test_refuses", "test_says_which"]),
     ],
 )
-def test_a_test_is_skipped_only_if_all_answers_equal_the_recorded_ones(suite, monkeypatch, answer, passed, ran):
+def test_test_is_skipped_only_if_all_answers_equal_the_recorded_ones(suite, monkeypatch, answer, passed, ran):
     names = {"split": reference}
     material = Material(suite, names, record(suite, names))
     run, tests = suite.run, []

@@ -1,14 +1,14 @@
-"""A whole class: into the gradebook over several workers, interrupted, run twice at once, on a cluster."""
+"""A whole class: several workers, interrupted runs, two runs at once, a cluster."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import time
 
 import nbformat
 import psutil
@@ -20,22 +20,22 @@ from autograder.errors import CourseError, MachineError
 from autograder.nbgrader import api
 from autograder.nbgrader.autograde import LOCK
 from autograder.submission import grade_id
-from autograder.worker import executors
+from autograder.worker import executors, pool
 from autograder.worker.task import Task
 from tests.conftest import ROOT
 from tests.helpers.classes import class_of
-from tests.helpers.small_course import NAME, NOTEBOOK, command, submit
-from tests.helpers.terminal import grade
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, nbgrader, said_by, submit
+from tests.helpers.terminal import children_of, grade, is_alive, until
 
 pytestmark = pytest.mark.slow
 
 
-SLOW = 6  # submissions that take a second; one more cannot be read
+SLOW = 6  # submissions that take a second each; one more is unreadable
 
 
 @pytest.fixture(scope="module")
 def four(tmp_path_factory):
-    """Right, wrong, unfinished and unreadable, handed in once; each test gets a copy of its own."""
+    """A right, a wrong, an unfinished and an unreadable submission. Each test gets a copy."""
     return class_of(tmp_path_factory.mktemp("four") / "course", 4)
 
 
@@ -60,7 +60,7 @@ def scores(course):
 
 
 def autograded(course):
-    """What formgrader and feedback are made of: each cell's text and outputs."""
+    """Each cell's source and outputs in the autograded notebooks."""
     found = {}
     for path in sorted((course.root / "autograded").glob("*/*/*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
@@ -68,7 +68,7 @@ def autograded(course):
     return found
 
 
-def test_the_one_command_leaves_what_nbgrader_autograde_leaves(course):
+def test_grade_gives_the_same_result_as_nbgrader_autograde(course):
     done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--feedback")
     assert done.returncode == 1, out
     assert "3 graded, 1 could not be graded" in out
@@ -99,12 +99,14 @@ def test_only_what_changed_is_graded_again(course):
     assert "3 graded, 1 could" in graded("--force")
 
 
-def until(condition, seconds=120):
-    for _ in range(int(seconds * 20)):
-        if condition():
-            return
-        time.sleep(0.05)
-    pytest.fail("it did not come to that")
+def test_slow_submission_is_named_while_it_runs(course, monkeypatch):
+    monkeypatch.setattr(pool, "LONG", 1.5)
+    submit(course, "bob", {EXERCISE: "import time\ntime.sleep(4)"})
+    for student in ("student-01", "student-02", "zoe"):
+        shutil.rmtree(course.root / "submitted" / student)
+    still = rf"still marking bob, {NAME} \(\d s\)"
+    assert re.search(still, said_by(course, "grade", "submitted", "--json", "-"))
+    assert re.search(still, nbgrader(course, "autograde", NAME))
 
 
 def finished(course):
@@ -114,17 +116,23 @@ def finished(course):
 def _read(course):
     try:
         return list(autograded(course).items())
-    except Exception:  # a notebook that is being written
+    except Exception:  # a notebook is being written
         return []
 
 
-def test_a_run_that_was_killed_goes_on(slow_course):
+def kill_children(process):
+    for one in children_of(process):
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended with its parent
+            one.kill()
+
+
+def test_killed_run_resumes(slow_course):
     process = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
-    below = psutil.Process(process.pid).children(recursive=True)
+    children = children_of(process)
     process.kill()
     process.communicate(timeout=60)
-    until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below), 20)
+    until(lambda: not any(map(is_alive, children)), 20)
     before = len(finished(slow_course))
     assert 2 <= before < SLOW
     _, out, _ = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet")
@@ -139,12 +147,10 @@ def test_a_run_that_was_killed_goes_on(slow_course):
 
 
 @pytest.mark.catalogue
-def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course):
+def test_second_run_is_refused_and_killed_processes_lose_nothing(slow_course):
     first = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
-    for one in psutil.Process(first.pid).children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            one.kill()
+    kill_children(first)
     second, out, _ = grade(slow_course, "--gradebook")
     assert second.returncode == 2
     assert "another run is grading" in out
@@ -156,7 +162,7 @@ def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course
 
 
 @pytest.mark.catalogue
-def test_a_report_that_was_interrupted_goes_on(slow_course):
+def test_interrupted_report_resumes(slow_course):
     words = ("submitted", "--json", "marks.json", "--jobs", "2")
     process = grade(slow_course, *words, wait=False)
     part = slow_course.root / "marks.json.part"
@@ -177,7 +183,7 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
     assert json.loads(whole.read_text()) == marks
 
 
-def test_what_does_not_go_together_says_so(course, monkeypatch):
+def test_conflicting_options_are_reported(course, monkeypatch):
     monkeypatch.setattr(executors, "ANSWER_SECONDS", 2)
     for words, sentence in (
         (("--gradebook", "submitted"), "leave out PATH and --json"),
@@ -194,11 +200,11 @@ def test_what_does_not_go_together_says_so(course, monkeypatch):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A real scheduler and two real workers, each a process of its own with an address of its own."""
+    """A real scheduler and two real workers, each with its own process and address."""
     file, processes = tmp_path / "scheduler.json", []
 
-    def start(what, *words):
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(file), *words]
+    def start(role, *options):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{role}", "--scheduler-file", str(file), *options]
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
         processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment, cwd=tmp_path))
 
@@ -212,19 +218,13 @@ def cluster(tmp_path):
         process.wait()
 
 
-def end_with_all_it_started(process):
-    for one in psutil.Process(process.pid).children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # with the one before it
-            one.kill()
-    process.kill()
-
-
 @pytest.mark.catalogue
-def test_many_machines_one_of_which_is_lost(slow_course, cluster):
+def test_cluster_continues_after_losing_a_worker(slow_course, cluster):
     address, processes = cluster
     grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
-    end_with_all_it_started(processes[1])
+    kill_children(processes[1])
+    processes[1].kill()
     out, _ = grader.communicate(timeout=240)
     assert f"{SLOW} graded, 1 could not be graded" in out
     assert len(scores(slow_course)) == SLOW
@@ -233,12 +233,13 @@ def test_many_machines_one_of_which_is_lost(slow_course, cluster):
 
 
 @pytest.mark.catalogue
-def test_many_machines_all_of_which_are_lost(slow_course, cluster, monkeypatch):
+def test_cluster_without_workers_ends_the_run_and_keeps_marks(slow_course, cluster, monkeypatch):
     address, processes = cluster
     grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
     for process in processes[1:]:
-        end_with_all_it_started(process)
+        kill_children(process)
+        process.kill()
     out, _ = grader.communicate(timeout=240)
     assert "its last worker, is gone" in out
     assert grader.returncode == 2
@@ -251,7 +252,7 @@ def test_many_machines_all_of_which_are_lost(slow_course, cluster, monkeypatch):
     assert f"{SLOW - kept} graded, {kept} unchanged" in out
 
 
-def test_a_worker_with_another_course_refuses(course):
+def test_worker_with_another_course_version_refuses(course):
     task = Task("ana", NAME, "another version", ("x = 1",))
     with pytest.raises(CourseError, match="another version of the course"):
         executors.RemoteWorker(str(course.root), "auto")(task)

@@ -1,4 +1,4 @@
-"""Printed text and variables as a suite meets them, and two texts compared."""
+"""Printed text and variables in hidden tests, and `expect.text`."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("got", "wanted"), SAME)
-def test_blanks_that_nobody_sees_do_not_count_unless_asked(got, wanted):
+def test_trailing_spaces_count_only_if_strict(got, wanted):
     expect.text(got, wanted)
     if got != wanted:
         with pytest.raises(Mismatch):
             expect.text(got, wanted, strict=True)
 
 
-@pytest.mark.parametrize(("got", "wanted", "said"), OTHER)
-def test_the_first_line_that_differs_is_told(got, wanted, said):
+@pytest.mark.parametrize(("got", "wanted", "message"), OTHER)
+def test_first_differing_line_is_reported(got, wanted, message):
     with pytest.raises(Mismatch) as raised:
         expect.text(got, wanted)
-    assert str(raised.value) == said
+    assert str(raised.value) == message
 
 
-def test_endless_text_is_cut():
+def test_long_output_is_cut():
     assert len(student_of(lambda: print("x" * 10**7)).f.printed()) < 20_000
 
 
-def test_a_name_that_is_not_there_is_told():
+def test_missing_variable_is_reported():
     with pytest.raises(Missing, match="nothing under the name `other`"):
         student_of(None).value("other")
     assert student_of({"a": (1, 2)}).value("f") == {"a": (1, 2)}

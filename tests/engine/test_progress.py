@@ -1,4 +1,4 @@
-"""`progress()` and `autograder progress`: all assignments on one page, by what real checks in a notebook have found."""
+"""`progress()` and `autograder progress` show the results of all checks on one page."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ UNSCALED = mistake(A1, "no-scaling", "attention_scores")
 
 @pytest.fixture
 def work(tmp_path, monkeypatch, capsys):
-    """A function that runs cells and checks in a student's folder of the first assignment; what it shows, as text."""
+    """A function that runs cells in a student's folder of the first assignment and returns the output."""
     folder = tmp_path / A1.name
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
 
-    def run(cells, *ends):
+    def run(cells, *calls):
         names = {"math": math, "np": np, "check": check, "progress": progress}
-        for source in (*cells, *ends):
+        for source in (*cells, *calls):
             exec(source, names)
         return capsys.readouterr().out
 
@@ -40,16 +40,16 @@ def kept(tmp_path):
     return json.loads((tmp_path / FILE).read_text())
 
 
-def test_what_checks_have_found_is_on_the_page_and_a_fixed_mistake_stays_there(work, tmp_path):
+def test_page_shows_check_results_and_keeps_fixed_mistakes(work, tmp_path):
     right = model_answers(A1)
     work([right["softmax"], UNSCALED["attention_scores"]], 'check("softmax")', 'check("attention_scores")')
     assert kept(tmp_path) == {"softmax": {"passed": True}, "attention_scores": {"mistakes": ["no-scaling"]}}
-    said = repr(page(tmp_path))
-    assert said.startswith("1 of ")
-    assert "[#+--]" in said
-    assert "begun: attention_scores" in said
-    assert "met in attention_scores: no scaling\n" in said
-    assert 'Go on with attention_scores. `hint("attention_scores")`' in said
+    text = repr(page(tmp_path))
+    assert text.startswith("1 of ")
+    assert "[#+--]" in text
+    assert "begun: attention_scores" in text
+    assert "met in attention_scores: no scaling\n" in text
+    assert 'Go on with attention_scores. `hint("attention_scores")`' in text
     shown = work([right["attention_scores"]], 'check("attention_scores")', "progress()")
     assert "met in attention_scores: no scaling (fixed)" in shown
     assert "[##--]" in shown
@@ -57,7 +57,7 @@ def test_what_checks_have_found_is_on_the_page_and_a_fixed_mistake_stays_there(w
         assert name.partition("_")[0] + "  " in shown
 
 
-def test_an_assignment_is_done_when_all_its_checks_pass(work, tmp_path):
+def test_assignment_is_done_when_all_checks_pass(work, tmp_path):
     (tmp_path / FILE).write_text(json.dumps({one.name: {"passed": True} for one in A1.exercises[:-1]}))
     last = A1.exercises[-1].name
     cells = ["import math, torch", model_answers(A1)[last]]
@@ -65,7 +65,7 @@ def test_an_assignment_is_done_when_all_its_checks_pass(work, tmp_path):
     assert "and 1 of 9 assignments are done" in work(cells, f'check("{last}")', "progress()")
 
 
-def test_the_command_says_the_same_and_runs_nothing(work, tmp_path):
+def test_command_prints_the_same_page_and_runs_nothing(work, tmp_path):
     work([model_answers(A1)["softmax"]], 'check("softmax")')
     for folder in (tmp_path, tmp_path / A1.name):
         done = CliRunner().invoke(app, ["progress", str(folder)])
@@ -73,7 +73,7 @@ def test_the_command_says_the_same_and_runs_nothing(work, tmp_path):
         assert done.output.strip() == repr(page(tmp_path))
 
 
-def test_nothing_is_kept_where_nothing_is_written_or_others_run_the_notebook(work, tmp_path, monkeypatch):
+def test_unstarted_exercises_and_grading_runs_are_not_recorded(work, tmp_path, monkeypatch):
     work([], 'check("softmax")')
     assert not (tmp_path / FILE).exists()
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
@@ -82,14 +82,14 @@ def test_nothing_is_kept_where_nothing_is_written_or_others_run_the_notebook(wor
 
 
 @pytest.mark.parametrize("broken", ["", '{"softmax": 3}'])
-def test_a_broken_file_is_no_trouble_and_is_written_anew(work, tmp_path, broken):
+def test_broken_file_is_replaced(work, tmp_path, broken):
     (tmp_path / FILE).write_text(broken)
     assert repr(page(tmp_path)).startswith("0 of ")
     assert "passed" in work([model_answers(A1)["softmax"]], 'check("softmax")')
     assert kept(tmp_path) == {"softmax": {"passed": True}}
 
 
-def test_names_in_the_file_are_text_on_the_page(tmp_path):
+def test_names_in_the_file_are_escaped(tmp_path):
     (tmp_path / FILE).write_text(json.dumps({"softmax": {"mistakes": ["<script>-\x1b[2J"]}}))
     assert "<script>" not in page(tmp_path)._repr_html_()
     assert "\x1b" not in repr(page(tmp_path))

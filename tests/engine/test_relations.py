@@ -1,4 +1,4 @@
-"""What no mistake in the catalogue explains is told as a relation to the right answers."""
+"""Answers that no catalogued mistake explains are described by their relation to the right ones."""
 
 from __future__ import annotations
 
@@ -49,33 +49,33 @@ def changed(x):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
+def test_relation_has_a_name_and_evidence(wrong, right, name, words):
     found = related(wrong, right)
     assert found.name == name
     assert words in found.evidence
     assert found.hint.endswith("?")
 
 
-def test_a_floor_under_the_weights_is_told_with_the_output_made_of_them():
+def test_floor_under_the_weights_explains_the_output():
     def softmax(x):
         exps = np.exp(x - x.max(-1, keepdims=True))
         weights = exps / exps.sum(-1, keepdims=True)
         return weights @ X[0].T, weights
 
-    def held_up(x, least=1e-4):
+    def with_floor(x, least=1e-4):
         weights = np.maximum(softmax(x)[1], least)
         return weights @ X[0].T, weights
 
     calls, of_course = (X, 1e4 * X), course_relations(COURSE.folder)
-    found = related(held_up, softmax, *calls, of_course=of_course)
+    found = related(with_floor, softmax, *calls, of_course=of_course)
     assert (found.name, found.explains) == ("floor-under-the-weights", {1})
     assert found.evidence.endswith("where one should be below 0.0001, yours is 0.0001.")
-    # Neither numbers that nobody writes down nor weights that are shared out evenly are a floor.
-    assert "floor" not in str(related(lambda x: held_up(x, 0.00123), softmax, *calls, of_course=of_course))
+    # An unusual number is not a floor, and neither are uniform weights.
+    assert "floor" not in str(related(lambda x: with_floor(x, 0.00123), softmax, *calls, of_course=of_course))
     assert "floor" not in str(related(lambda x: softmax(0 * x), softmax, *calls, of_course=of_course))
 
 
-def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
+def test_relations_file_without_relations_is_an_error(tmp_path):
     assert course_relations(tmp_path) == ()
     (tmp_path / "course.toml").touch()
     (tmp_path / "relations.py").write_text("RELATION = ()\n")
@@ -84,7 +84,7 @@ def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
 
 
 def test_right_up_to_a_size():
-    """Eight rows come out right, seventy do not; how many columns there are does not matter."""
+    """Eight rows are right and seventy are not, for any number of columns."""
 
     def eight_rows(x):
         return np.where(np.arange(len(x))[:, None] < 8, x * x, 0)
@@ -94,22 +94,22 @@ def test_right_up_to_a_size():
     assert (found.name, found.hint[-1]) == ("right-up-to-a-size", "?")
     where = "axis -2 of the first argument is at most 8"
     assert found.evidence == f"Everything is right where {where}, and nothing beyond that."
-    # It may be any of several sizes.
+    # Several sizes may be the cause.
     found = related(eight_rows, lambda x: x * x, *(np.ones((rows, rows // 2)) for rows in (4, 8, 70)))
     assert found.evidence == (
         "In the calls that are right, axis -2 of the first argument is at most 8 and axis -1 of the first argument is "
         "at most 4; in the wrong ones each of these is larger."
     )
-    # Where a smaller size is wrong as well, the size is not what is wrong.
+    # If a smaller size is wrong as well, the size is not the cause.
     assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) is None
 
 
-def test_noise_stands_in_no_relation():
+def test_unrelated_answers_have_no_relation():
     assert related(lambda x: np.sin(9 * x), lambda x: x) is None
-    assert related(lambda x: np.sign(x) * np.abs(x) ** 1.002, lambda x: x) is None  # a little off, but not by chance
+    assert related(lambda x: np.sign(x) * np.abs(x) ** 1.002, lambda x: x) is None  # slightly wrong, but not rounded
 
 
-def test_gradients_that_do_not_come():
+def test_missing_gradients_are_named():
     a1 = A1.exercises[-1]
 
     def attend(query, key, value):
@@ -127,13 +127,13 @@ def test_gradients_that_do_not_come():
     assert "The values are right" in result.evidence
 
 
-def test_an_answer_that_changes_from_call_to_call():
+def test_changing_answers_are_named():
     noise = np.random.default_rng(1)
     result = judged_alone(A1, SCORES, lambda Q, K: Q @ K.swapaxes(-1, -2) * noise.normal())
     assert result.diagnosis == "another-answer-each-time"
 
 
-def test_a_visible_check_begins_with_it_too():
+def test_check_reports_the_relation_as_well():
     def attention_scores(Q, K):
         return (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))[None]
 

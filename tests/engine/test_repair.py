@@ -1,4 +1,4 @@
-"""A small edit that repairs a wrong answer shows where to look, and never changes a mark."""
+"""A small edit that repairs a wrong answer shows where to look. It never changes a mark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.report import Location, Report
 from tests.helpers.sandboxes import Marker
 from tests.helpers.small_course import EXERCISE, NAME, small_course
 
-# What is written, and what one edit of it gives.
+# A function, and part of what one edit makes of it.
 EDITS = {
     "statement": ("def f(x):\n    x = x * 2\n    return x", "def f(x):\n    pass\n    return x"),
     "condition": ("def f(x):\n    if x > 1:\n        x = 1\n    return x", "if False:"),
@@ -60,12 +60,12 @@ EDITS = {
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_cell_has_an_edit_of_each_kind(what):
+def test_each_kind_of_edit_is_tried(what):
     written, wanted = EDITS[what]
     assert any(wanted in text for _, text in edits(ParsedCell(written)))
 
 
-def test_edits_leave_the_rest_as_it_was_written_and_come_once():
+def test_edits_are_unique_and_keep_the_other_text():
     written = "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = 0 )   # why?\n"
     found = [text for _, text in edits(ParsedCell(written))]
     assert len(found) == len(set(found))
@@ -74,7 +74,7 @@ def test_edits_leave_the_rest_as_it_was_written_and_come_once():
     assert "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = -1 )   # why?\n" in found
 
 
-def test_what_can_be_left_out_comes_first():
+def test_deletions_are_tried_first():
     kinds = [edit.kind for edit, _ in edits(ParsedCell("def f(x, y):\n    x = abs(x)\n    return x.sum(axis=0) + y"))]
     assert kinds.index("statement") < kinds.index("operand") < kinds.index("axis") < kinds.index("name")
     assert set(kinds) <= QUESTIONS.keys()
@@ -114,7 +114,7 @@ def location(report: Report) -> Location | None:
 RIGHT = "return X - X.mean(axis=-1, keepdims=True)"
 
 
-def test_place_is_told_as_a_question_and_the_repair_only_to_the_grader(marker):
+def test_students_get_place_and_question_but_not_the_repair(marker):
     report = graded(marker, "# its mean", "mean = X.mean(axis=-1, keepdims=True)", "mean = mean + 1", "return X - mean")
     found = location(report)
     assert found and found.lines == (4,) and found.kind == "statement"
@@ -124,7 +124,7 @@ def test_place_is_told_as_a_question_and_the_repair_only_to_the_grader(marker):
     assert exercise["location"]["line"] == 4 and exercise["location"]["kind"] == "statement"
 
 
-def test_right_and_untouched_answers_have_no_place(marker):
+def test_right_and_untouched_answers_get_no_place(marker):
     assert location(graded(marker, RIGHT)) is None
     assert location(graded(marker, "raise NotImplementedError")) is None
 
@@ -134,7 +134,7 @@ def test_known_mistake_keeps_its_name_and_gets_no_place(marker):
     assert result.known_mistake and result.location is None
 
 
-def test_part_is_not_shown_where_it_would_be_the_answer(marker):
+def test_part_that_would_reveal_the_answer_is_not_shown(marker):
     found = location(graded(marker, "mean = X.mean(axis=-1, keepdims=True)", "return mean - X"))
     assert found and found.lines == (3,) and found.part == ""
 
@@ -151,7 +151,7 @@ def test_part_is_not_shown_where_it_would_be_the_answer(marker):
         "raise SystemExit",
     ],
 )
-def test_candidates_that_misbehave_cost_nothing_but_themselves(marker, trap):
+def test_misbehaving_candidates_do_not_stop_the_search(marker, trap):
     lines = "if X is None:", f"    {trap}", "mean = X.mean(axis=-1, keepdims=True) + 1", "return X - mean"
     report = graded(marker, *lines)
     found = location(report)
@@ -159,15 +159,15 @@ def test_candidates_that_misbehave_cost_nothing_but_themselves(marker, trap):
     assert found and found.lines == (4,)
 
 
-def test_what_one_candidate_keeps_helps_no_other(marker):
-    """With what a call before it left in the list, each edit of the last line would pass."""
+def test_candidates_do_not_share_state(marker):
+    """If candidates shared the list, any edit of the last line would pass."""
     lines = "kept.append(1)", "return X - X.mean(axis=-1, keepdims=True) - (len(kept) < 40)"
     found = location(graded(marker, *lines, before="kept = []"))
     assert found is None or "kept" in found.repaired or "True" in found.repaired or "- 0" in found.repaired
 
 
-def test_code_that_does_not_end_gets_no_place(marker):
-    """Though it would be right without its second line."""
+def test_endless_code_gets_no_place(marker):
+    """Although it would be right without the loop."""
     report = graded(marker, "while len(X.shape) == 2:", "    pass", RIGHT)
     assert report.exercises[0].score < report.exercises[0].max_score
     assert location(report) is None
@@ -178,7 +178,7 @@ def test_cell_full_of_guesses_gets_no_place(marker):
     assert location(graded(marker, *guesses, "return guess_0 * 0 + X - X.mean(axis=-1, keepdims=True) + 1")) is None
 
 
-def test_edit_that_needs_a_size_of_a_hidden_test_gets_no_place(marker):
-    """Whether a row has five numbers is not to be read from where the place is."""
+def test_place_does_not_reveal_sizes_in_hidden_tests(marker):
+    """Students must not be able to find out whether a row has five numbers."""
     report = graded(marker, "if X.shape[-1] == 6:", "    return X", RIGHT)
     assert location(report) is None or "5" not in location(report).repaired

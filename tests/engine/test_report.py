@@ -1,4 +1,4 @@
-"""`autograder report`: a class at a glance, from what `autograder grade --json` writes."""
+"""`autograder report`: an overview of a class, from files of `autograder grade --json`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.helpers.terminal import autograder_here
 MISTAKE = "one-mean-for-all"
 
 
-def test_marks_read_back_are_the_marks_that_were_written_and_of_two_the_later_counts(marks, tmp_path):
+def test_marks_are_read_back_and_later_files_replace_earlier_ones(marks, tmp_path):
     written = json.loads(marks.read_text())
     assert [report.to_dict() for report in read_marks([marks])] == written
     again = [entry | {"exercises": []} for entry in written if entry["student"] == "ada"]
@@ -29,7 +29,7 @@ def test_marks_read_back_are_the_marks_that_were_written_and_of_two_the_later_co
     assert (found["ada", NAME].score, found["ben", NAME].score) == (0, 6)
 
 
-def test_statistics_count_what_the_class_did(marks):
+def test_statistics_of_a_class(marks):
     a1, a2 = class_statistics(read_marks([marks]))
     assert (a1.name, a1.graded, a1.failed, a2.graded) == (NAME, 6, 1, 2)
     by_name = {exercise.name: exercise for exercise in a1.exercises}
@@ -51,7 +51,7 @@ def test_statistics_count_what_the_class_did(marks):
     assert all("not this one" in one.why for one in a2.attention)
 
 
-def test_page_table_json_and_terminal_say_the_same(marks, tmp_path):
+def test_page_csv_json_and_terminal_agree(marks, tmp_path):
     done = autograder_here(
         "report", marks, "--html", tmp_path / "c.html", "--csv", tmp_path / "c.csv", "--json", tmp_path / "c.json"
     )
@@ -75,7 +75,7 @@ def test_page_table_json_and_terminal_say_the_same(marks, tmp_path):
         assert words in page
 
 
-def test_strangers_text_stays_text(marks, tmp_path):
+def test_untrusted_text_is_escaped(marks, tmp_path):
     autograder_here("report", marks, "--html", tmp_path / "c.html", "--csv", tmp_path / "c.csv")
     page = (tmp_path / "c.html").read_text()
     tags = []
@@ -89,7 +89,7 @@ def test_strangers_text_stays_text(marks, tmp_path):
     assert f"'{STRANGE}" in [row["name"] for row in csv.DictReader((tmp_path / "c.csv").read_text().splitlines())]
 
 
-def test_a_class_that_could_not_be_graded_at_all_has_a_page(tmp_path):
+def test_class_without_any_grades_has_a_page(tmp_path):
     entry = {"student": "ada", "assignment": "a1", "status": "failed", "score": 0, "max_score": 20, "exercises": []}
     entry |= {"reason": "it is empty"}
     (tmp_path / "marks.json").write_text(json.dumps([entry]))
@@ -100,7 +100,7 @@ def test_a_class_that_could_not_be_graded_at_all_has_a_page(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", '{"a": 1}', '[{"student": "ada"}]'])
-def test_a_file_that_holds_no_marks_is_said_with_the_remedy(tmp_path, text):
+def test_file_without_marks_is_reported_with_the_remedy(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
     done = autograder_here("report", tmp_path / "m.json")
     assert done.returncode == 2
@@ -109,7 +109,7 @@ def test_a_file_that_holds_no_marks_is_said_with_the_remedy(tmp_path, text):
     assert "cannot be read: No such file" in " ".join(autograder_here("report", tmp_path / "none").stderr.split())
 
 
-def test_each_mistake_has_its_students_and_one_answer_that_names_nobody(marks, tmp_path):
+def test_mistakes_list_students_and_an_anonymous_sample(marks, tmp_path):
     page = tmp_path / "c.html"
     done = autograder_here("report", marks, "--html", page, "--submitted", "submitted", cwd=marks.parent)
     assert done.returncode == 0, done.stderr
@@ -125,7 +125,7 @@ def test_each_mistake_has_its_students_and_one_answer_that_names_nobody(marks, t
     assert a1.mistakes[0].students == ("chloe", "dmitri")
 
 
-def test_who_tries_everything_and_scores_low_and_who_handed_in_nothing_are_told():
+def test_low_scores_and_missing_submissions_need_attention():
     (a1,) = class_statistics([made("ada", "a1", scores="no-scaling", heads="")], ["ada", "ben"])
     why = {one.student: one.why for one in a1.attention}
     assert why["ada"].startswith("started everything, and has ")
@@ -141,7 +141,7 @@ def made(student, assignment, **diagnoses):
     return Report(student, assignment, exercises, 1.0)
 
 
-def test_causes_are_counted_over_the_class_and_the_course():
+def test_causes_are_counted_per_class_and_course():
     reports = [
         made("ada", "a1", scores="no-scaling"),
         made("ben", "a1", scores="no-scaling"),

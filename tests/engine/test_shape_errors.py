@@ -1,4 +1,4 @@
-"""What NumPy and PyTorch say about shapes, told in the course's words. The errors are real ones."""
+"""Real shape errors of NumPy and PyTorch, reworded for students."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("fails", "words"), CASES, ids=[words for _, words in CASES])
-def test_an_error_about_shapes_is_told_in_words(fails, words):
+def test_shape_errors_are_reworded(fails, words):
     with pytest.raises((ValueError, RuntimeError, IndexError)) as caught:
         fails()
     text = reworded(f"raised {caught.type.__name__}: {caught.value}. In attend, line 3: `a @ b`.")
@@ -39,6 +39,6 @@ def test_an_error_about_shapes_is_told_in_words(fails, words):
     assert reworded(text) == text
 
 
-def test_anything_else_stays_as_it_is():
+def test_other_errors_are_not_reworded():
     assert reworded("raised NameError: name 'np' is not defined.") == "raised NameError: name 'np' is not defined."
     assert reworded("") == ""

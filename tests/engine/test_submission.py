@@ -1,4 +1,4 @@
-"""Reading what students hand in: every odd file has a stated reason, and nothing else ever happens."""
+"""Reading submissions: every unusual file is refused with a reason."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -17,7 +15,7 @@ from hypothesis import strategies as st
 from autograder.discovery import find_submissions
 from autograder.errors import SubmissionError
 from autograder.submission import MAX_BYTES, Submission, code_cells, read_notebook, stamp
-from tests.conftest import ROOT
+from tests.helpers.terminal import python
 
 NAME = "scaled_dot_product.ipynb"
 
@@ -41,7 +39,7 @@ def write(folder, content):
     return path
 
 
-NO_NOTEBOOK = {
+INVALID = {
     "empty": ("", "is empty"),
     "text": ("not json", "not a Jupyter notebook"),
     "object": ("{}", "not a Jupyter notebook"),
@@ -54,9 +52,9 @@ NO_NOTEBOOK = {
 }
 
 
-@pytest.mark.parametrize("what", NO_NOTEBOOK)
-def test_what_is_no_notebook_has_its_reason(tmp_path, what):
-    content, words = NO_NOTEBOOK[what]
+@pytest.mark.parametrize("what", INVALID)
+def test_invalid_notebooks_are_refused_with_a_reason(tmp_path, what):
+    content, words = INVALID[what]
     text = reason(write(tmp_path, content))
     assert words in text
     assert NAME in text
@@ -92,7 +90,7 @@ def test_old_and_new_formats_are_read(tmp_path):
     assert code_cells(read_notebook(write(tmp_path, "\ufeff" + json.dumps(new))))  # a byte order mark does no harm
 
 
-def test_cells_that_are_not_cells_are_passed_over(tmp_path):
+def test_invalid_cells_are_skipped(tmp_path):
     data = notebook("a = 1")
     data["cells"] += [None, 3, {"cell_type": "code"}, {"cell_type": "code", "source": ["b = ", "2"], "metadata": None}]
     cells = code_cells(read_notebook(write(tmp_path, json.dumps(data))))
@@ -112,7 +110,7 @@ junk = st.recursive(
 
 
 @given(junk)
-def test_no_notebook_makes_the_reader_raise_anything_else(tmp_path_factory, data):
+def test_random_notebooks_raise_only_submission_errors(tmp_path_factory, data):
     if isinstance(data, dict):
         data.setdefault("nbformat", 4)
     path = write(tmp_path_factory.mktemp("junk"), json.dumps(data))
@@ -120,7 +118,7 @@ def test_no_notebook_makes_the_reader_raise_anything_else(tmp_path_factory, data
         code_cells(read_notebook(path))
 
 
-# What the reader takes at most, in MB: nine times the largest file, if one emoji makes Python keep four bytes a letter.
+# In MB. One emoji makes Python store four bytes per letter, so the reader needs nine times the largest file.
 MOST_MEMORY = 200
 HEAD = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, '
 GREEDY = {
@@ -146,19 +144,16 @@ print(memory("VmHWM") - before)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", GREEDY)
-def test_no_notebook_takes_more_memory_than_a_notebook_should(tmp_path, case):
+def test_memory_for_reading_a_notebook_is_bounded(tmp_path, case):
     before, part, after = GREEDY[case]
     path = write(tmp_path, before + part * ((MAX_BYTES - 200) // len(part)) + after)
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, path], capture_output=True, text=True, check=True, timeout=60,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = python("-c", MEASURE, path, cwd=tmp_path)
     assert float(done.stdout) < MOST_MEMORY
 
 
 @pytest.mark.parametrize("name", [NAME, "model.safetensors"])
-def test_a_file_of_many_gigabytes_is_stamped_without_reading_it(tmp_path, name):
-    """Sparse: it takes no room on the disk, and would take all of the memory."""
+def test_huge_file_is_stamped_without_reading_it(tmp_path, name):
+    """A sparse file of 40 GB, which would not fit into memory."""
     path = write(tmp_path, json.dumps(notebook("1")))
     with (tmp_path / name).open("wb") as file:
         file.truncate(40 * 2**30)
@@ -169,14 +164,11 @@ from pathlib import Path
 from autograder.submission import Submission, stamp
 print(stamp(Submission("mallory", "a6", Path({str(path)!r}), takes_model=True), "version"))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = python("-c", code, cwd=tmp_path)
     assert len(done.stdout.strip()) == 64, done.stderr
 
 
-def test_a_stamp_changes_with_the_file_the_course_and_who_handed_it_in(tmp_path):
+def test_stamp_depends_on_file_course_version_and_student(tmp_path):
     path = write(tmp_path, "one")
     stamps = [stamp(Submission("ada", "a1", path), "1"), stamp(Submission("ada", "a1", path), "2")]
     stamps.append(stamp(Submission("ben", "a1", path), "1"))
@@ -189,7 +181,7 @@ def test_a_stamp_changes_with_the_file_the_course_and_who_handed_it_in(tmp_path)
     assert stamps[-1] == stamp(Submission("ada", "a1", path), "1")
 
 
-def test_layouts_that_find_their_submissions(tmp_path, course):
+def test_submissions_are_found_in_each_layout(tmp_path, course):
     for student in ("ada", "Zoë Ünal", "a b"):
         folder = tmp_path / student / "a1_scaled_dot_product"
         folder.mkdir(parents=True)
@@ -207,7 +199,7 @@ def test_layouts_that_find_their_submissions(tmp_path, course):
     ] * 3
 
 
-def test_a_missing_or_misnamed_notebook_stays_in_the_list_with_its_reason(tmp_path, course):
+def test_missing_or_misnamed_notebook_is_listed_with_a_reason(tmp_path, course):
     folder = tmp_path / "ada" / "a1_scaled_dot_product"
     folder.mkdir(parents=True)
     (only,) = find_submissions([tmp_path], course)
@@ -217,7 +209,7 @@ def test_a_missing_or_misnamed_notebook_stays_in_the_list_with_its_reason(tmp_pa
     assert only.problem == f"no {NAME}: the folder holds Untitled.ipynb"
 
 
-def test_paths_that_lead_nowhere_say_so(tmp_path, course):
+def test_unusable_paths_are_reported(tmp_path, course):
     with pytest.raises(SubmissionError, match="no such file"):
         find_submissions([tmp_path / "none"], course)
     with pytest.raises(SubmissionError, match="STUDENT/ASSIGNMENT"):

@@ -1,4 +1,4 @@
-"""What a judge says is read field by field; and a few seconds a day of what `tools.fuzz` does for minutes."""
+"""A judge's verdict is checked field by field, and `tools.fuzz` runs for a few seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def honest():
     return frames.parse(fuzz.verdicts()[0])["verdict"]
 
 
-def test_an_honest_verdict_comes_back_as_it_was(honest):
+def test_valid_verdict_is_read_unchanged(honest):
     verdict = read_message({"verdict": honest}, EXERCISES, 3).verdict
     assert json.loads(json.dumps(msgspec.to_builtins(verdict))) == honest
     assert [exercise.name for exercise in verdict.exercises] == [exercise.name for exercise in EXERCISES]
@@ -36,17 +36,17 @@ def test_an_honest_verdict_comes_back_as_it_was(honest):
 
 @given(anything)
 @settings(max_examples=200, deadline=None)
-def test_no_data_makes_the_reader_raise_anything_else(data):
+def test_random_data_is_refused(data):
     try:
         read_message({"verdict": data}, EXERCISES, 3)
     except BadVerdict:
         return
-    raise AssertionError("it was taken for a verdict")
+    raise AssertionError("accepted as a verdict")
 
 
 @given(st.data())
 @settings(max_examples=150, deadline=None)
-def test_one_field_of_anything_is_refused_or_of_its_form(data):
+def test_verdict_with_a_random_field_is_refused_or_valid(data):
     tree = [frames.parse(fuzz.verdicts()[0])["verdict"]]
     place, key = data.draw(st.sampled_from(list(fuzz_changes.places(tree))))
     place[key] = data.draw(anything)
@@ -60,7 +60,7 @@ def test_one_field_of_anything_is_refused_or_of_its_form(data):
         assert math.isfinite(exercise.score)
 
 
-def test_a_few_changed_messages(targets):
+def test_mutated_messages_are_read_in_time(targets):
     for name, target in targets.items():
         for seed in range(60):
             assert fuzz.run_one(target, seed) < fuzz.SECONDS, name

@@ -1,4 +1,4 @@
-"""The digest of everything that a mark depends on covers the code of the engine and of the sandbox."""
+"""The version that a mark depends on covers the code of the engine and of the sandbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.course import version
 
 
 @pytest.mark.parametrize("place", ["judge/attempt.py", "calling/perform.py"])
-def test_a_changed_line_of_the_engine_or_the_sandbox_changes_the_digest(place, tmp_path, monkeypatch):
+def test_change_of_engine_or_sandbox_changes_the_version(place, tmp_path, monkeypatch):
     copies = [tmp_path / "autograder", tmp_path / "cellcage"]
     for package, copy in zip((autograder, cellcage), copies, strict=True):
         shutil.copytree(package.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))

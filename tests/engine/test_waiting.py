@@ -1,4 +1,4 @@
-"""A cell that calls an unfinished exercise waits for it, and every other error is shown as always."""
+"""Cells that call an unfinished exercise show a short message. Other errors are shown as usual."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ STUB = "def centred(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 CLASS = "class Table:\n    def __init__(self):\n        raise NotImplementedError()"
 
 
-def as_others_do(shell, kind, error, trace, tb_offset=None):
-    print("as others do")
+def other_handler(shell, kind, error, trace, tb_offset=None):
+    print("other handler")
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def shell():
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     opened = InteractiveShell(config=config)
-    opened.set_custom_exc((KeyError, NameError), as_others_do)
+    opened.set_custom_exc((KeyError, NameError), other_handler)
     begin(opened)
     return opened
 
 
 @pytest.fixture
 def ran(shell, capsys):
-    """Runs cells one after the other; did the last end well, and what did it print?"""
+    """A function that runs cells and returns whether the last one succeeded, and its output."""
 
     def run(*cells):
         for cell in cells:
@@ -40,36 +40,38 @@ def ran(shell, capsys):
     return run
 
 
-def test_it_says_in_a_sentence_which_exercise_it_needs_and_counts_as_run(ran):
+def test_message_names_the_unfinished_exercise(ran):
     assert ran(STUB, "print(centred([1]))") == (True, "This cell needs `centred`. Finish it and run this cell again.\n")
     assert ran(CLASS, "table = Table()")[1].startswith("This cell needs `Table`.")
     assert "needs `centred`" in ran("def calls(x):\n    return [centred(one) for one in x]", "calls([1])")[1]
 
 
-def test_so_does_a_cell_that_uses_what_a_waiting_one_would_have_made(ran):
+def test_later_cells_that_need_a_waiting_cell_name_it(ran):
     ran(STUB, "found = centred(1)\nafter = 2")
-    said = "This cell needs `{}` from a cell above, which waits for `centred`. Finish it, then run that cell and this "
-    assert ran("more = after + 1") == (True, said.format("after") + "one again.\n")
-    assert ran("more") == (True, said.format("more") + "one again.\n")
+    message = (
+        "This cell needs `{}` from a cell above, which waits for `centred`. Finish it, then run that cell and this "
+    )
+    assert ran("more = after + 1") == (True, message.format("after") + "one again.\n")
+    assert ran("more") == (True, message.format("more") + "one again.\n")
     assert ran("def centred(x):\n    return x", "found = centred(1)\nafter = 2", "more = after + 1", "more")[0]
-    assert ran("del more", "more") == (False, "as others do\n")
+    assert ran("del more", "more") == (False, "other handler\n")
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"),
+    ("cell", "message"),
     [
         ("raise NotImplementedError('only for two axes')", "NotImplementedError: only for two axes"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_another_error_is_one(ran, cell, said):
-    well, printed = ran(STUB, cell)
-    assert not well
+def test_other_errors_show_a_traceback(ran, cell, message):
+    succeeded, printed = ran(STUB, cell)
+    assert not succeeded
     assert "Traceback" in printed
-    assert said in printed
+    assert message in printed
     assert "This cell needs" not in printed
 
 
-def test_what_others_show_in_this_shell_they_still_show(ran):
-    assert ran("{}['no']") == (False, "as others do\n")
-    assert ran("nothing_of_this_name") == (False, "as others do\n")
+def test_other_exception_handlers_still_run(ran):
+    assert ran("{}['no']") == (False, "other handler\n")
+    assert ran("nothing_of_this_name") == (False, "other handler\n")

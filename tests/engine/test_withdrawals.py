@@ -1,4 +1,4 @@
-"""The table of withdrawn exercises in a `course.toml`, whose other lines stay as their author wrote them."""
+"""Withdrawn exercises in a `course.toml`. Other lines of the file stay as the author wrote them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
-def test_other_lines_stay_and_ending_all_withdrawals_brings_the_file_back(tmp_path, text):
+def test_withdrawing_and_restoring_keeps_other_lines(tmp_path, text):
     path = tmp_path / "course.toml"
     path.write_bytes(text.encode())
     others = withdrawn_in(path)
@@ -45,14 +45,14 @@ def test_other_lines_stay_and_ending_all_withdrawals_brings_the_file_back(tmp_pa
         '[withdrawn]\n# since\nb2.sum = "full points"\n',
     ],
 )
-def test_a_table_that_is_written_in_another_way_is_left_alone_with_a_reason(tmp_path, text):
+def test_other_spellings_of_the_table_are_refused(tmp_path, text):
     path = tmp_path / "course.toml"
     path.write_text(text)
     with pytest.raises(CourseError, match=r"course\.toml: \[withdrawn\] cannot be written there"):
         edited(path, "b1", WITHDRAWN)
 
 
-def test_metadata_of_an_earlier_kit_becomes_the_lines_to_write_into_course_toml(tmp_path):
+def test_old_metadata_is_reported_with_the_lines_to_write(tmp_path):
     (tmp_path / "b1").mkdir()
     path = tmp_path / "b1" / "b.ipynb"
     cells = [

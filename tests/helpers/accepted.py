@@ -1,4 +1,4 @@
-"""The accepted submissions of `tests/course/accepted/`, read."""
+"""Reads the accepted submissions in `tests/course/accepted/`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ACCEPTED = Path(__file__).parents[1] / "course" / "accepted"
 
 
 def accepted_submissions(assignment):
-    """`(style, code)` of each function or class in the assignment's file, written as `@accepted("einsum")`."""
+    """`(style, code)` of each function or class that is marked `@accepted(style)` in the assignment's file."""
     path = ACCEPTED / f"{assignment.name}.py"
     if not path.is_file():
         return []
-    spec = importlib.util.spec_from_file_location(f"right_ways_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"accepted_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return list(module.accepted)

@@ -1,4 +1,4 @@
-"""axe-core, the checker of web pages by Deque, on a page in Chromium: what of WCAG 2.1 A and AA a machine can find."""
+"""Runs axe-core, an accessibility checker by Deque, on pages in Chromium: WCAG 2.1 A and AA."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
-# A wide window in light colours, and a telephone at night: 320 pixels are what WCAG asks for (1.4.10).
+# A wide window in light colours, and a phone in dark colours. WCAG 1.4.10 requires 320 pixels.
 VIEWS = {"wide": (1200, "light"), "narrow": (320, "dark")}
 
 
 def violations(page, within="html", but=()):
-    """A line for each element that breaks a rule, with all that can be folded away unfolded.
+    """A line for each element that violates a rule, after opening all `<details>`.
 
-    within, but: selectors of what is looked at, and of what in it is somebody else's
+    within, but: selectors of the part to check, and of third-party elements to leave out
     """
     if os.environ.get("CI") is None:
         pytest.importorskip("axe_playwright_python", reason="pip install --group dev")
@@ -26,7 +26,7 @@ def violations(page, within="html", but=()):
         "([context, rules]) => axe.run(context, {runOnly: rules, resultTypes: ['violations']})",
         [{"include": [[within]], "exclude": [[one] for one in but]}, RULES],
     )
-    assert found["passes"], "axe has looked at something"
+    assert found["passes"], "axe checked nothing"
     return [
         f"{rule['id']}: {node['html'][:200]}: {node['failureSummary']}"
         for rule in found["violations"]
@@ -35,9 +35,9 @@ def violations(page, within="html", but=()):
 
 
 def violations_of(browser, address, view):
-    """The same of a page in a window of its own; `view` is one of `VIEWS`."""
+    """The violations of a page, opened in a new window; `view` is one of `VIEWS`."""
     width, colours = VIEWS[view]
-    # Our own pages allow no script but their own.
+    # Our pages' content security policy would block axe's script.
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=colours, bypass_csp=True, reduced_motion="reduce"
     )

@@ -1,4 +1,4 @@
-"""What the check in the notebook says first, beside what grading says of the same code."""
+"""Compares the first message of `check` with the diagnosis of grading, for the same code."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SAME, ONE_OF_TWO, LESS, PLACE, ELSE, GREEN = (
 
 
 def checked(assignment: Assignment, exercise: str, code: Any) -> CheckResult:
-    """What `check` says of `code`, among the model answers to the other exercises."""
+    """The result of `check` for `code`, with model answers to the other exercises."""
     return examine(exercise, names_of(assignment) | {exercise: code})
 
 
 def agreement(seen: CheckResult, graded: ExerciseResult, is_right: Callable[[str], bool]) -> str:
-    """How what is said before grading stands to grading's name; is_right: would a teacher say this name?"""
+    """How the message of `check` relates to grading's diagnosis; is_right: whether a teacher would accept a name."""
     result, name = seen.result, graded.diagnosis or ""
     if seen.passed:
         return GREEN

@@ -1,4 +1,4 @@
-"""Texts that would act where a page showed them as they are: scripts, addresses, formulas, ends that are none."""
+"""Texts that attack a page that does not escape them: scripts, links, formulas, unclosed HTML."""
 
 ATTACKS = [
     "<script>window.acted = 'script'</script>",
@@ -11,7 +11,7 @@ ATTACKS = [
     "[click][odd]\n\n[odd]: javascript:window.acted='reference'",
     r"$\href{javascript:window.acted='formula'}{x}$",
     "```html\n<script>window.acted = 'fence'</script>\n```",
-    # link definitions that patterns over the source did not see
+    # link definitions that a search by regular expressions missed
     "[click][a\nb]\n\n[a\nb]: javascript:window.acted='two-lines'",
     "[click][a\\]b]\n\n[a\\]b]: javascript:window.acted='bracket'",
     "- one\n\n  [in-list]: javascript:window.acted='in-list'\n\n[click][in-list]",
@@ -32,7 +32,7 @@ ATTACKS = [
     "<![CDATA[ ><img src=x onerror=window.acted=1> ]]> <?x ><img src=x onerror=window.acted=1>?>",
     '~~~ "><script>window.acted=1</script>\nx\n~~~\n\n```html onload=window.acted=1\n<img src=x>\n```',
     '```mermaid\n<img src=x onerror=window.acted=1>\nclick A href "javascript:window.acted=1"\n```',
-    # what formgrader finds its own fields by
+    # ids of formgrader's own fields
     '# written-roles\n\n<h1 id="test-softmax" class="score">x</h1>',
     # formulas
     "$\\href1{javascript:1}{x}$ and $\\class_{a}{b}$ and $$\\cssId{a}{b}$$",

@@ -1,4 +1,4 @@
-"""A real browser and a real JupyterLab, one of each for all tests, and a notebook as somebody at the worker uses it."""
+"""A real browser, a real JupyterLab, and a notebook in it as a user operates it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXECUTED = """([cell, before]) => {
     return /\\[\\d+\\]/.test(prompt) && prompt !== before;
 }"""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-# All cells of a notebook are in the page, also those that are scrolled away; no question about news.
+# Keep cells outside the window in the page; do not ask about news.
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -28,7 +28,7 @@ SETTINGS = {
 
 @contextlib.contextmanager
 def chromium():
-    """Debian's Chromium, driven by Playwright; a skip where there is none, and in CI an error."""
+    """Chromium, driven by Playwright. Without it, tests are skipped; in CI they fail."""
     sync_api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if path is None and not os.environ.get("CI"):
@@ -41,7 +41,7 @@ def chromium():
 
 @contextlib.contextmanager
 def lab(root, settings=SETTINGS):
-    """JupyterLab on the folder `root`, with the settings of a student who has changed none but these; its address."""
+    """Run JupyterLab in the folder `root` with these settings changed; yields its address."""
     for name, values in settings.items():
         path = root / ".settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def lab(root, settings=SETTINGS):
         port = free.getsockname()[1]
     options = (f"--port={port}", "--ServerApp.token=secret", f"--ServerApp.root_dir={root}")
     command = [sys.executable, "-m", "jupyter", "lab", "--allow-root", "--no-browser", *options]
-    # Folders of its own: servers that start at once in a new home lose each other's files and answer with errors.
+    # Separate folders: servers that start at once in a new home directory overwrite each other's files.
     kept = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")
     environment = os.environ | {name: str(root / ".tabs" / name.lower()) for name in kept}
     environment["JUPYTERLAB_SETTINGS_DIR"] = str(root / ".settings")
@@ -70,7 +70,7 @@ def lab(root, settings=SETTINGS):
 
 
 class Tab:
-    """One notebook in a page of its own; remembers what the page complains about."""
+    """One notebook in its own page; collects the page's errors."""
 
     def __init__(self, browser, address, path):
         self.address, self.path = address, path
@@ -78,13 +78,13 @@ class Tab:
         self.page = browser.new_page(viewport={"width": 1300, "height": 1000})
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self.note_error)
-        workspace = "".join(filter(str.isalnum, path))  # of its own, else JupyterLab opens what was open before
+        workspace = "".join(filter(str.isalnum, path))  # in a new workspace, JupyterLab restores no tabs
         self.page.goto(f"{address}/lab/workspaces/{workspace}/tree/{path}?token=secret")
         self.page.locator(".jp-Notebook-cell").nth(3).wait_for(timeout=60_000)
         self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
 
     def note_error(self, message):
-        """Remember an error on the console, with the address it is about: the text alone does not say which request."""
+        """Remember a console error with its address, because its text does not name the request."""
         if message.type == "error":
             self.complaints.append(f"{message.text} {message.location['url']}")
 
@@ -93,13 +93,13 @@ class Tab:
         return self.page.locator(".jp-Notebook-cell", has_text=text).first
 
     def run(self, text, keys="Control+Enter"):
-        """Run the cell that holds `text`; gives the cell and how many seconds it took."""
+        """Run the cell that holds `text`; returns the cell and the seconds it took."""
         cell = self.cell(text)
         cell.locator(".cm-content").click()
         return cell, self.press_and_wait(cell, keys)
 
     def press_and_wait(self, cell, keys):
-        """Press keys that run `cell`, and wait until it has run; the seconds it took."""
+        """Press keys that run `cell` and wait for its end; returns the seconds it took."""
         before = cell.locator(".jp-InputPrompt").first.text_content()
         started = time.monotonic()
         self.page.keyboard.press(keys)
@@ -107,7 +107,7 @@ class Tab:
         return time.monotonic() - started
 
     def write(self, text, code):
-        """Put `code` in the place of the cell that holds `text`, and run it."""
+        """Replace the cell that holds `text` by `code` and run it."""
         self.cell(text).locator(".cm-content").click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(code)
@@ -120,18 +120,18 @@ class Tab:
             self.page.locator(".lm-Menu").get_by_text(name, exact=True).click()
 
     def validate(self):
-        """Press Validate; what the dialog says."""
+        """Press Validate; returns the text of the dialog."""
         self.page.get_by_role("button", name="Validate").click()
         return self.validation()
 
     def validation(self):
-        """What the dialog says that comes after Validate; closes it with the key that it waits for."""
+        """Wait for the dialog after Validate and close it with Enter; returns its text."""
         dialog = self.page.locator(".jp-Dialog", has_text="Validation Results")
         dialog.wait_for(timeout=90_000)
-        said = dialog.inner_text()
+        text = dialog.inner_text()
         self.page.keyboard.press("Enter")
         dialog.wait_for(state="detached")
-        return said
+        return text
 
     def move_to(self, place, key, limit=20):
         """Press `key` until `place` has the focus."""
@@ -142,7 +142,7 @@ class Tab:
         raise AssertionError(f"{key} does not lead to {place}")
 
     def close(self):
-        """Leave, and end the notebook's kernel."""
+        """Close the page and end the notebook's kernel."""
         self.page.close()
         for session in _api(self.address, "sessions"):
             if session["path"] == self.path:

@@ -1,4 +1,4 @@
-"""Sample classes that more than one file of tests hands in, and the marks they get."""
+"""Sample classes that several test files use, and their marks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.helpers.small_course import BUILT, EXERCISE, SOLVED, WRONG, command, 
 
 SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
 STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
-# To the grader it is a loop, and it takes no processor time from the tests beside it.
+# An endless loop that takes no processor time from other tests.
 LOOP = f"def {EXERCISE}(X):\n    import time\n    time.sleep(1000)"
 
 
 def class_of(folder, count, config="", slow=False):
-    """A class with right, wrong and unfinished submissions to a small course; the last one cannot be read."""
+    """A small course with right, wrong and unfinished submissions; the last one is unreadable."""
     course = small_course(folder, config)
     kinds = [None, {EXERCISE: WRONG}, {}]
     for number in range(count - 1):
@@ -32,14 +32,14 @@ def class_of(folder, count, config="", slow=False):
 
 
 def marks(book, assignment, student):
-    """The gradebook's automatic marks by exercise."""
+    """The automatic marks in the gradebook, by exercise."""
     submission = book.find_submission(assignment.name, student)
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
     return {grade.name.removeprefix("test-"): grade.auto_score for grade in grades}
 
 
 def report_of_a_class(folder):
-    """A class: right twice, one mistake twice, one loop, untouched, unreadable; only the right ones did a2."""
+    """A graded class: two right, two with one mistake, a loop, untouched, unreadable. Only the right ones did a2."""
     course = small_course(folder, students=("ada", "ben"), second=True)
     wrong, loops = {EXERCISE: WRONG, BUILT: SOLVED}, {EXERCISE: LOOP, BUILT: SOLVED}
     for student, answers in {"chloe": wrong, "dmitri": wrong, "eve": {}, "farid": loops}.items():
@@ -49,16 +49,16 @@ def report_of_a_class(folder):
     a2 = course.assignment("a2_second")
     for student in ("ada", "ben"):
         hand_in(fill(a2.notebook, model_answers(a2)), folder / "submitted", student, a2)
-    code, said = command(course, "grade", "submitted", "--json", "marks.json")
-    assert code == 1, said
+    code, output = command(course, "grade", "submitted", "--json", "marks.json")
+    assert code == 1, output
     return folder / "marks.json"
 
 
 def class_with_pages(course, assignment, handed_in):
-    """A class with every page there is: feedback, written answers (`written.html`), the class report (`class.html`).
+    """A class with all kinds of pages: feedback, written answers (`written.html`), class report (`class.html`).
 
-    handed_in: for each student the answers by exercise, the text of the written answer ("" leaves it), more code cells,
-        and the time of handing in ("" for none)
+    handed_in: for each student the answers by exercise, the written answer ("" keeps the text), more code cells, and
+        the time of submission or ""
     """
     assert api(course.root).generate_assignment(assignment.name)["success"]
     for student, (answers, words, more, when) in handed_in.items():
@@ -77,5 +77,5 @@ def class_with_pages(course, assignment, handed_in):
         ("grade", "submitted", "--json", "marks.json"),
         ("report", "marks.json", "--html", "class.html", *beside),
     ):
-        code, said = command(course, *words)
-        assert code == 0, said
+        code, output = command(course, *words)
+        assert code == 0, output

@@ -1,9 +1,9 @@
-"""A place like a container with Docker's defaults: no user namespaces, no mounts, few capabilities, a read-only root.
+"""Imitates a container with Docker's defaults: no user namespaces, no mounts, few capabilities, a read-only root.
 
-Run as root, in a process of its own: `python tests/helpers/container.py USER COMMAND...` becomes the command as that
-user. With `namespace` for USER it is root in a user namespace of its own, in which no other may be made.
+Start it as root: `python tests/helpers/container.py USER COMMAND...` executes the command as that user. If USER is
+`namespace`, the command runs as root in a new user namespace that allows no further ones.
 
-What is refused is what Docker's documentation says of its default profile, and its default capabilities:
+Refused system calls and capabilities are those of Docker's documentation:
 https://docs.docker.com/engine/security/seccomp/ and https://docs.docker.com/engine/containers/run/
 """
 
@@ -48,24 +48,24 @@ def refuse_what_docker_refuses() -> None:
     assert isolation.libc.prctl(seccomp.PR_SET_SECCOMP, seccomp.SECCOMP_MODE_FILTER, program, 0, 0) == 0
 
 
-def in_a_user_namespace_that_is_the_last() -> None:
+def enter_last_user_namespace() -> None:
     pid = os.getpid()
-    unshared, told = os.pipe()
+    reader, writer = os.pipe()
     if (helper := os.fork()) == 0:
-        os.close(told)
-        os.read(unshared, 1)
+        os.close(writer)
+        os.read(reader, 1)  # until this process has unshared
         for name in ("uid_map", "gid_map"):
             Path(f"/proc/{pid}/{name}").write_text("0 0 65536")
         os._exit(0)
     assert isolation.libc.unshare(isolation.CLONE_NEWUSER | isolation.CLONE_NEWNS) == 0
-    os.close(told)
+    os.close(writer)
     os.waitpid(helper, 0)
-    Path("/proc/sys/user/max_user_namespaces").write_text("0")  # of this namespace alone
+    Path("/proc/sys/user/max_user_namespaces").write_text("0")  # only in this namespace
 
 
 def main(user: str, command: list[str]) -> None:
     if user == "namespace":
-        in_a_user_namespace_that_is_the_last()
+        enter_last_user_namespace()
     else:
         as_docker_starts_it(int(user))
     os.execv(command[0], command)

@@ -1,10 +1,10 @@
-"""Answers whose values are all right and whose container is another one, made of any model answer."""
+"""Turns any model answer into one with right values in another container."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# In place of every array, tensor and number in the model answer, also within a tuple or a dict. A slip costs marks.
+# Replace every array, tensor and number in the answer, also within a tuple or a dict. These slips cost marks.
 LEAVES = {
     "other library": "torch.from_numpy(np.array(v)) if array else v.detach().numpy() if tensor else v",
     "nested lists": "v.tolist() if array or tensor else v",
@@ -12,7 +12,7 @@ LEAVES = {
     "array for a number": "np.array(v) if number else v",
     "tensor for a number": "torch.tensor(v) if number else v",
 }
-# In place of the whole model answer.
+# Replace the whole answer.
 WHOLE = {
     "tuple for a list": "tuple(v) if isinstance(v, list) else v",
     "list for a tuple": "list(v) if isinstance(v, tuple) else v",
@@ -23,7 +23,7 @@ WHOLE = {
     "dict of one": "v if v is None or isinstance(v, tuple | list | dict) else {'result': v}",
     "array for a list": "np.array(v) if isinstance(v, list) else v",
 }
-# Containers as good as the right one.
+# Containers that cost no marks.
 ACCEPTED = {
     "subclass of ndarray": "v.view(_Array) if array and v.ndim else v",
     "masked array": "np.ma.masked_array(v) if array else v",
@@ -32,7 +32,7 @@ ACCEPTED = {
     "matrix": "np.asmatrix(v) if array and v.ndim == 2 else v",
     "negative bit": "torch.complex(0 * v, -v).conj().imag if tensor and is_float else v",
     "subclass of Tensor": "v.as_subclass(_Tensor) if tensor else v",
-    "number of NumPy's": "np.asarray(v)[()] if isinstance(v, bool | int | float) else v",
+    "NumPy number": "np.asarray(v)[()] if isinstance(v, bool | int | float) else v",
 }
 HELPER = """
 import numpy as np, torch
@@ -55,13 +55,13 @@ def _put(v, leaves, form):
 """
 FORMS = {name: (True, form) for name, form in LEAVES.items()} | {name: (False, form) for name, form in WHOLE.items()}
 AS_GOOD = {name: (True, form) for name, form in ACCEPTED.items()}
-SECOND = {"second value": (False, "(v, v)")}  # beside the right one
+SECOND = {"second value": (False, "(v, v)")}  # in addition to the right one
 
 
 def slipped(code: Any, name: str) -> Any:
-    """A function or class that answers as `code` does, in another container.
+    """A function or class that gives the answers of `code` in another container.
 
-    Its attribute `is_changed` is a function: whether that has changed any answer so far.
+    Its method `is_changed()` tells whether any answer has changed so far.
     """
     names: dict[str, Any] = {"__name__": "notebook", code.__name__: code}
     exec(cell(code, name), names)
@@ -71,7 +71,7 @@ def slipped(code: Any, name: str) -> Any:
 
 
 def cell(code: Any, name: str) -> str:
-    """The cell that does so below the cell of the exercise `code`. What it uses can be seen in its text."""
+    """The source of a cell that makes this change, for use below the cell that defines `code`."""
     leaves, form = (FORMS | AS_GOOD | SECOND)[name]
     exercise, own = code.__name__, f"_own_{code.__name__}"
     if not isinstance(code, type):

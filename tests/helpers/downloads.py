@@ -1,4 +1,4 @@
-"""What Canvas, Moodle and Gradescope give to download, and nbgrader's `zip_collect` on it, for a small course."""
+"""Downloads from Canvas, Moodle and Gradescope, and nbgrader's `zip_collect` for them, in a small course."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OLD, NEW = (2027, 2, 1, 8, 0, 0), (2027, 2, 2, 8, 0, 0)
 
 
 def packed(entries: Mapping) -> bytes:
-    """A zip of texts and bytes by name, or by name and time."""
+    """A zip file of texts or bytes, by name or by (name, time)."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for key, content in entries.items():
@@ -25,7 +25,7 @@ def packed(entries: Mapping) -> bytes:
 
 
 class AsTheFinder(zipfile.ZipInfo):
-    """An entry as macOS packs it: accents beside their letters, in UTF-8, without the flag that says so."""
+    """An entry as macOS writes it: decomposed accents in UTF-8, without the UTF-8 flag."""
 
     encoding = "utf-8"
 
@@ -34,7 +34,7 @@ class AsTheFinder(zipfile.ZipInfo):
 
 
 def repacked(names: Mapping, kind: type[zipfile.ZipInfo] = zipfile.ZipInfo) -> bytes:
-    """A zip that somebody has packed again, with entries of this kind; a backslash in a name stays one."""
+    """A repacked zip file with entries of this kind; backslashes in names are kept."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in names.items():
@@ -45,7 +45,7 @@ def repacked(names: Mapping, kind: type[zipfile.ZipInfo] = zipfile.ZipInfo) -> b
 
 
 def archive_of(course: Course) -> Path:
-    """Where nbgrader looks for downloads."""
+    """The folder in which nbgrader looks for downloads."""
     folder = course.root / "downloaded" / NAME / "archive"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -56,18 +56,18 @@ def download(course: Course, entries: Mapping, name: str = "submissions.zip") ->
 
 
 def collect(course: Course, collector: str, code: int = 0) -> tuple[str, list[str]]:
-    """What was said, and the lines at the end that name those who were not collected; it ends with this exit code."""
+    """Run `zip_collect`, which must end with this exit code: its log, and the lines about files not collected."""
     collector = f"--collector=autograder.systems.{collector.lower()}.{collector}"
-    said = nbgrader(course, "zip_collect", NAME, "--force", collector, code=code)
-    assert "Traceback" not in said, said
-    return said, said.partition("not collected:")[2].splitlines()
+    log = nbgrader(course, "zip_collect", NAME, "--force", collector, code=code)
+    assert "Traceback" not in log, log
+    return log, log.partition("not collected:")[2].splitlines()
 
 
 def collected(course: Course) -> dict[str, str]:
-    """The text of everybody's notebook."""
+    """The text of each collected notebook, by student."""
     return {path.parents[1].name: path.read_text() for path in course.root.glob(f"submitted/*/{NAME}/{NOTEBOOK}")}
 
 
 def files_collected(course: Course) -> dict[str, list[str]]:
-    """Names of files by student."""
+    """The names of collected files, by student."""
     return {one.parent.name: sorted(p.name for p in one.iterdir()) for one in course.root.glob(f"submitted/*/{NAME}")}

@@ -1,6 +1,6 @@
-"""A judge that goes wrong as a submission's cell asks it to, and judges all others as ever.
+"""A judge that fails if a submission's cell asks for it, and judges all others normally.
 
-`FAULT = "..."`: before it sends any marks; `LATE = "..."`: after the marks
+A cell with `FAULT = "..."` makes it fail before it sends marks, one with `LATE = "..."` after that.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Judge(process.Judge):
             frames.send(sock, SAYS[fault[2]](verdict))
 
     def judged(self, sock, task, with_marks=True):
-        """An honest verdict, as data whose lists can be changed."""
+        """A correct verdict, as data that can be changed."""
         send = frames.send
 
         def all_but_marks(to, message, *rest):
@@ -56,7 +56,7 @@ def allocate(sock):
 
 
 def loop(sock):
-    """To the supervisor it is a loop, and it takes no processor time from the tests beside it."""
+    """An endless loop that takes no processor time from other tests."""
     while True:
         time.sleep(1)
 
@@ -95,7 +95,7 @@ ENDS = {
 
 
 def changed(*path):
-    """A verdict with something else at a path; the last word is what."""
+    """A function that changes a verdict: the last argument replaces the value at the path before it."""
     *path, what = path
 
     def change(data):

@@ -1,4 +1,4 @@
-"""Dockerfiles, read into steps, and what `.dockerignore` leaves out."""
+"""Reads Dockerfiles into steps, and `.dockerignore`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 @dataclass(frozen=True)
 class Step:
-    """An instruction and what follows it."""
+    """An instruction and its arguments."""
 
     word: str
     rest: str
@@ -24,7 +24,7 @@ def steps(path: Path) -> list[Step]:
 
 
 def stages(path: Path) -> dict[str, list[Step]]:
-    """Steps of each stage by name, those of the stages that it builds on before them."""
+    """The steps of each stage by name, including those of the stages it builds on."""
     found: dict[str, list[Step]] = {}
     for step in steps(path):
         if step.word == "FROM":
@@ -37,7 +37,7 @@ def stages(path: Path) -> dict[str, list[Step]]:
 
 
 def ignored(name: str) -> bool:
-    """Does .dockerignore leave out this file? By its rules: patterns from the root, `**/` for any folder."""
+    """Whether .dockerignore excludes this file: patterns start at the root, `**/` matches any folder."""
     patterns = [line.strip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] not in "#"]
     parts = name.split("/")
     above = ["/".join(parts[: n + 1]) for n in range(len(parts))]

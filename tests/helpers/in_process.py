@@ -1,4 +1,4 @@
-"""Judge names in this process: fast, for trusted code such as references, mistakes and accepted submissions."""
+"""Judges trusted code in this process, which is fast: references, mistakes, accepted submissions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 
 COURSE = Course(ROOT)
 ASSIGNMENTS = list(COURSE.assignments().values())
-# To judge one of these takes a tenth of a second and more; their mistakes take longer than all the others together.
+# Judging one of these takes a tenth of a second or more. Their mistakes take longer than all others together.
 LONG = {
     "MultiHeadAttention",
     "DecoderBlock",
@@ -36,34 +36,34 @@ LONG = {
 
 
 def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """Of what is judged in these, `make quick` takes every eighteenth; of the others, every ninth."""
+    """`make quick` judges every eighteenth item of exercises in `LONG`, and every ninth of the others."""
     return [pytest.mark.slow] if number % (18 if exercise in LONG else 9) else []
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """The same; and of mistakes in `LONG`, `make test` takes every twelfth, of the others every sixth."""
+    """In addition, `make test` judges every twelfth mistake of exercises in `LONG`, and every sixth of the others."""
     return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (12 if exercise in LONG else 6) else [])]
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
-    """Results of the reference's names with some of them replaced, for those that call them, too."""
+    """Results of the reference with some names replaced, also for exercises that call them."""
     return {result.name: result for result in _judged(assignment, replaced, assignment.exercises)}
 
 
 def judged_alone(assignment: Assignment, exercise: Exercise, code: Any, names_causes: bool = True) -> ExerciseResult:
-    """The result of one exercise with `code` in its place. What the others are worth then is not looked at.
+    """The result of one exercise with `code` in its place. The other exercises are not judged.
 
-    names_causes: look for what is wrong, which takes as long as all the rest?
+    names_causes: whether to run the diagnosis, which takes as long as everything else
     """
     (result,) = _judged(assignment, {exercise.name: code}, [exercise], names_causes)
     return result
 
 
 def judged_elsewhere(assignment: Assignment, exercise: Exercise, code: Any, has_lost: bool) -> Sequence[ExerciseResult]:
-    """Results of the exercises that call this one, with `code` in its place. The others never get to see it.
+    """Results of the exercises that call this one, with `code` in its place.
 
-    has_lost: has it lost marks itself? Then, as with what is brought from another assignment and judged nowhere here,
-        the better counts: by that code, or by the reference in its place.
+    has_lost: whether it lost marks itself. Then the better attempt counts: with this code, or with the reference in its
+        place, as for answers from earlier assignments.
     """
     callers = callers_of(assignment, exercise)
     if not callers:
@@ -73,7 +73,7 @@ def judged_elsewhere(assignment: Assignment, exercise: Exercise, code: Any, has_
 
 @functools.cache
 def callers_of(assignment: Assignment, exercise: Exercise) -> Sequence[Exercise]:
-    """The exercises that cannot be done if this one raises."""
+    """The exercises that lose marks if this one raises."""
 
     def refuses(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("not to be called")
@@ -94,7 +94,7 @@ def _judged(
 ) -> tuple[ExerciseResult, ...]:
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
-    names |= replaced  # in place: it is what the solution's functions look names up in
+    names |= replaced  # in place, because the solution's functions look names up here
     known = material(assignment)
     known = known if names_causes else replace(known, hypotheses=None)
     known = replace(known, prerequisites=(*replaced, *known.prerequisites)) if prerequisites else known
@@ -103,7 +103,7 @@ def _judged(
 
 @functools.cache
 def material(assignment: Assignment) -> Material:
-    """What an assignment is judged with; nothing is drawn."""
+    """The material to judge an assignment, without pictures."""
     return replace(material_of(assignment), examples={})
 
 

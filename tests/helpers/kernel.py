@@ -1,4 +1,4 @@
-"""A notebook as somebody runs it, cell by cell in a real kernel, without a page around it."""
+"""Runs a notebook cell by cell in a real kernel, without a browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jupyter_client.manager import start_new_kernel
 
 
 def once_more(start):
-    """What `start` gives. Of two kernels that start at once both may find the same port free, and one of them dies."""
+    """Call `start`, and once more if the kernel died: two kernels that start at once may choose the same port."""
     try:
         return start()
     except RuntimeError as error:
@@ -18,19 +18,19 @@ def once_more(start):
 
 
 class Kernel:
-    """A kernel, which has imported PyTorch once, and the cells of the notebook that it runs."""
+    """A kernel, which imports PyTorch only once, and the cells of the notebook that it runs."""
 
     def __init__(self):
         self._manager, self._client = once_more(lambda: start_new_kernel(kernel_name="python3"))
 
     def open(self, path):
-        """From now on run the cells of this notebook, in its folder, where no name is defined yet."""
+        """Switch to this notebook and its folder, without any names defined."""
         self._cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
         for line in ("%reset -f", f"%cd -q {path.parent}"):
             self._client.execute_interactive(line, timeout=60)
 
     def run(self, text):
-        """Run the first cell that holds `text`; the pages that it shows, as HTML."""
+        """Run the first cell that holds `text`; returns its HTML outputs."""
         pages = []
 
         def heard(message):
@@ -43,11 +43,11 @@ class Kernel:
         return pages
 
     def tell(self, line):
-        """Run a line that is in no cell."""
+        """Run a line of code that is not in a cell."""
         self._client.execute_interactive(line, timeout=60)
 
     def run_all(self):
-        """Run every cell in turn, whatever it ends with; of each its text, what it showed, and its error or ""."""
+        """Run all cells, also after errors; yields the source, the output and the error or "" of each."""
         for source in self._cells:
             printed = []
 
@@ -59,7 +59,7 @@ class Kernel:
             yield source, "".join(printed), f"{reply['ename']}: {reply['evalue']}" if reply["status"] == "error" else ""
 
     def write(self, text, code):
-        """Put `code` in the place of the cell that holds `text`, and run it."""
+        """Replace the cell that holds `text` by `code` and run it."""
         place = next(i for i, source in enumerate(self._cells) if text in source)
         self._cells[place] = code
         self.run(code)
@@ -71,7 +71,7 @@ class Kernel:
 
 
 def seen(page):
-    """The headline of what `check` shows with what is known below it, and each row of a check that fails, as read."""
+    """The headline of `check` with the known mistake, and each row of a failed test, as visible text."""
     rubric = BeautifulSoup(page, "html.parser").select_one(".autograder-rubric")
     for folded in rubric.select("details:not([open])"):
         folded.replace_with(folded.summary)
@@ -85,9 +85,9 @@ def seen(page):
 
 
 def run_all(path, folder, allow_errors=False):
-    """All cells of a notebook but its checks, in a new kernel; the processor seconds, and the notebook.
+    """Run a notebook without its graded cells in a new kernel; returns the processor seconds and the notebook.
 
-    Checks of a solved notebook are the grader's: in a student's they are others, and take a second each.
+    The graded cells are left out because students' notebooks have other checks, which take a second each.
     """
     from nbclient import NotebookClient
 

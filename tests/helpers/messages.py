@@ -1,4 +1,4 @@
-"""Data of any kind, as untrusted code might send it."""
+"""Random data, as untrusted code might send it."""
 
 from hypothesis import strategies as st
 

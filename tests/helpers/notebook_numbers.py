@@ -1,18 +1,17 @@
-"""Numbers in a notebook's text and captions: which there are, and which its own code gives.
+"""Numbers in a notebook's text and captions, compared with the numbers that its code computes.
 
-`tests/course/numbers/` has a file an assignment, with a table for each cell of text, and for each cell whose pictures
-or lines have a number in what they say:
+`tests/course/numbers/` has a file per assignment, with a table for each text cell, and for each code cell with numbers
+in its captions or printed lines:
 
     [rotate-by-hand]
-    given = ["10000"]                                   # what the text chooses, and what the code is called with
-    first = "x = np.array([[1.0, 0, 0, 2]] * 3)"        # lines to run before, if one expression is not enough
+    given = ["10000"]                                   # chosen by the text, or arguments of the code
+    first = "x = np.array([[1.0, 0, 0, 2]] * 3)"        # lines to run first, if one expression is not enough
     computed = ["rotate(x, np.arange(3))"]
-    trained = ["100"]                                   # what only a whole training gives; another test asks for it
+    trained = ["100"]                                   # results of a whole training, which another test checks
 
-Each of `computed` is evaluated where all cells of the solved notebook have run, but for what is left out of grading.
-
-Three classes of numbers need no entry: one digit (counts, and examples small enough to be followed by hand, which the
-visible tests have), where something stands (sections, exercises, years, a paper's address), and code.
+The expressions in `computed` are evaluated after all cells of the solved notebook have run, except those left out of
+grading. No entry is needed for single digits (counts, and examples small enough to follow by hand), references
+(sections, exercises, years, addresses), and code.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from autograder import block_parts
 from autograder.course.assignments import Assignment
 
 FOLDER = Path(__file__).parents[1] / "course" / "numbers"
-# What is no claim: addresses, code blocks and code, years, sections and tables of a paper, the numbers of a list.
+# Not claims: addresses, code blocks and code, years, sections and tables of a paper, list numbers.
 NO_CLAIM = (
     r"\]\([^)]*\)",
     r"```.*?```",
@@ -47,7 +46,7 @@ NUMBER = re.compile(r"(?<![\w.,{])\d+(?:\{?,\}?\d{3})*(?:\.\d+)?(?![\w])")
 
 
 def told(source: str) -> list[str]:
-    """The numbers of a text that have a point or two digits, as they are written, without sign and commas."""
+    """The numbers in a text with at least two characters, as written, without signs and commas."""
     for pattern in NO_CLAIM:
         source = re.sub(pattern, " ", source, flags=re.DOTALL | re.MULTILINE)
     found = [number.translate({ord(sign): None for sign in ",{}"}) for number in NUMBER.findall(source)]
@@ -55,7 +54,7 @@ def told(source: str) -> list[str]:
 
 
 def captions(source: str) -> str:
-    """What a cell of code has to say in words: its texts in quotation marks, without the forms of numbers."""
+    """The string literals of a code cell, without format specifications."""
     return "\n".join(_texts(ast.parse(source)))
 
 
@@ -68,7 +67,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 
 def texts_of(assignment: Assignment) -> Mapping[str, str]:
-    """What is read in each cell: all of a text, the captions of code that only shows something."""
+    """The text that students read in each cell: a whole text cell, or the captions of a display cell."""
     return {
         name: cell.source if cell.cell_type == "markdown" else captions(cell.source)
         for name, cell in cells_of(assignment).items()
@@ -77,7 +76,7 @@ def texts_of(assignment: Assignment) -> Mapping[str, str]:
 
 
 def table_of(assignment: Assignment) -> Mapping[str, Mapping[str, Any]]:
-    """The assignment's file: for each cell what is given, computed and trained, and what to run first."""
+    """The assignment's file: for each cell the keys `given`, `first`, `computed` and `trained`."""
     return tomllib.loads((FOLDER / f"{assignment.name}.toml").read_text(encoding="utf-8"))
 
 
@@ -89,9 +88,9 @@ def cells_of(assignment: Assignment) -> Mapping[str, Any]:
 
 @functools.cache
 def names_in(assignment: Assignment, left_out: frozenset[str] = frozenset(), grading: bool = True) -> dict[str, Any]:
-    """What is defined once the solved notebook has run; nothing is shown.
+    """The names defined after running the solved notebook without output.
 
-    grading: is it left out what is left out of grading?
+    grading: whether to leave out the parts that are left out of grading
     """
     silent: dict[str, Any] = {"display": lambda *shown: None, "print": lambda *words, **more: None}
     names: dict[str, Any] = {"block_parts": block_parts, **silent}
@@ -103,7 +102,7 @@ def names_in(assignment: Assignment, left_out: frozenset[str] = frozenset(), gra
 
 
 def computed(row: Mapping[str, Any], names: dict[str, Any]) -> list[float]:
-    """The sizes of all numbers that the expressions of a cell's table give."""
+    """The absolute values of all numbers that the expressions of a cell's table give."""
     names = dict(names)
     exec(row.get("first", ""), names)
     return [value for one in row.get("computed", ()) for value in _values(one, names)]
@@ -117,6 +116,6 @@ def _values(expression: str, names: dict[str, Any]) -> Iterator[float]:
 
 
 def is_among(number: str, found: list[float]) -> bool:
-    """Is one of them the number, to the digits that are written?"""
+    """Whether one of the values equals the number, to the digits written."""
     digits = len(number.partition(".")[2])
     return any(math.isclose(float(number), value, abs_tol=0.5001 * 10**-digits, rel_tol=0) for value in found)

@@ -1,4 +1,4 @@
-"""The pages of `docs/` as steps: their command lines, in order."""
+"""The command lines in the pages of `docs/`, in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 
 
 def commands(name: str, heading: str = "", level: int = 2) -> list[str]:
-    """The command lines of a page, or of what stands below one of its headings."""
+    """The command lines of a page, or of the section below one of its headings."""
     text = (ROOT / "docs" / f"{name}.md").read_text()
     if heading:
         mark = "#" * level

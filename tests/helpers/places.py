@@ -1,4 +1,4 @@
-"""Copies of the kit: for who types its commands, and for machines unlike this one, which takes root."""
+"""Copies of the kit, to run documented commands, and to imitate other machines (as root)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
-ORDINARY = 65534
+ORDINARY = 65534  # a user without special rights
 
 
 def checkout(folder: Path, assignment: str = "") -> Path:
     """A copy of the repository, with all assignments or one, and this interpreter's environment as its `.venv`."""
-    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit again.
+    # Keep bytecode: the sandbox cannot write it, so each run would compile the kit again.
     left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
     shutil.copytree(ROOT, folder, ignore=left_out)
     for place in ("source", "solutions", "assignments") if assignment else ():
@@ -27,8 +27,8 @@ def checkout(folder: Path, assignment: str = "") -> Path:
 
 
 def typed(command: str, folder: Path, **environment: str) -> str:
-    """What a command line that somebody types there prints."""
-    # The environment is made once, before the tests run; here it counts as up to date.
+    """Run a command line in this folder; returns its output."""
+    # Make must not install the environment again.
     script = f'make() {{ command make -o .venv/installed -o .venv/developer "$@"; }}\n{command}'
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
@@ -38,7 +38,7 @@ def typed(command: str, folder: Path, **environment: str) -> str:
 
 
 class Machine:
-    """A copy of the kit and a Python that everybody can reach: for another user, a read-only root, no namespaces."""
+    """A copy of the kit and a Python that all users can reach, for another user, a read-only root or no namespaces."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kit, self.environment = folder, folder / "kit", folder / "environment"
@@ -57,7 +57,7 @@ class Machine:
         self.python = f"{self.environment}/bin/python"
 
     def run(self, *words: str, **how):
-        """Run the command line with these words; what came of it."""
+        """Run `autograder` with these arguments."""
         return self.call(self.kit, self.python, "-m", "autograder", *words, **how)
 
     def call(
@@ -69,12 +69,12 @@ class Machine:
         last_namespace: bool = False,
         writable: Path | None = None,
     ):
-        """What came of a command in a folder. In a container only `writable` and scratch can be written."""
+        """Run a command in a folder. In a container it can write only to `writable` and the scratch folder."""
         into = f"setpriv --reuid {user} --regid {user} --clear-groups" if user else ""
         first = ""
         if container:
             into = f"{self.python} -I -B {self.kit}/tests/helpers/container.py {user}"
-            # No control group of one's own, and nothing to write in but scratch.
+            # No control group, and no writable folder except scratch.
             first += f"\nmount -t tmpfs -o mode=1777 none {self.scratch}\nmount -t tmpfs none /sys/fs/cgroup"
             first += f"\nmount --bind {writable} {writable}" if writable else ""
             first += "\nmount -o remount,bind,ro /"

@@ -1,4 +1,4 @@
-"""A judge that was taken over: it tries what it is told to, and says what came of it."""
+"""A compromised judge: it tries what the order names and sends the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOUNTS = set[str]()
 
 class Judge:
     def warm_up(self, setting: dict[str, Any]) -> None:
-        """The fork server still sees what is mounted where."""
+        """Note the mount points, which the fork server can still see."""
         with open("/proc/self/mounts") as mounts:
             MOUNTS.update(line.split()[1] for line in mounts)
 
@@ -41,7 +41,7 @@ class Judge:
 
 
 def system_call(number: int, *args: Any) -> str:
-    """The call by its number on x86_64; raises `OSError` if it is refused."""
+    """Make a system call by its number on x86_64; raises `OSError` if it is refused."""
     if os.uname().machine != "x86_64":
         raise PermissionError
     if libc.syscall(number, *args) == -1:
@@ -61,14 +61,14 @@ def fork(sock):
 
 
 def vfork(sock):
-    # By number, for a return from vfork in Python is no return at all: the flags of fork are those of a plain clone.
+    # By number, because Python code cannot return from vfork. These are the flags of fork.
     if libc.syscall(56, signal.SIGCHLD, None, None, None, None) == 0:
         os._exit(0)
     raise OSError(ctypes.get_errno(), "refused")
 
 
 def limit_a_colleague(sock):
-    """Another judge is of the same user."""
+    """Try to limit another judge, which has the same user."""
     for pid in range(2, 100):
         if pid not in (os.getpid(), os.getppid()):
             with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Notebooks as students get them, and as they hand them in."""
+"""Released notebooks, empty or with answers."""
 
 from __future__ import annotations
 

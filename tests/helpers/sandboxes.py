@@ -1,4 +1,4 @@
-"""The real sandbox for tests: notebooks opened in the sandbox, and submissions marked there."""
+"""Opens notebooks and marks submissions in the real sandbox."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Sandbox:
-    """Hosts that tests share: one for students, and one for judges for each course.
+    """Fork servers that tests share: one for students, and one for the judges of each course.
 
-    beside: another sandbox of the same run, whose zygote and judges serve this one, too
+    beside: another sandbox in this session, whose zygote and judges are shared
     """
 
     def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None) -> None:
         self.backend, _ = choose_backend(kind)
         self.limits, self._own = limits or Limits(), beside is None
-        # As a run has it: the zygote sees the course, and what it forks for students must not.
+        # As in a real run, the zygote sees the course, but its forks for students do not.
         self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
         self.zygote = self._judges[ROOT].zygote
         self.students = ForkServer(self.zygote, setting=sandbox_setting())
@@ -56,7 +56,7 @@ class Sandbox:
         showing: Mapping[str, DisplayCell] | None = None,
         shows: bool = False,
     ) -> Iterator[JudgedNotebook]:
-        """A notebook of these cells; `shows` runs those in `showing` last."""
+        """A notebook of these cells; with `shows`, the display cells in `showing` run last."""
         limits = limits or self.limits
         with FreshChildren(self.students, limits) as fresh, JudgedNotebook(cells, limits, fresh, showing) as notebook:
             if shows:

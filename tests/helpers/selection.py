@@ -1,4 +1,4 @@
-"""What `make test` asks of a selection, and `make catalogue` of all."""
+"""Samples for `make test`; `make catalogue` runs the rest."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 
 def one_in(every: int, values: Iterable[Any], first: int = 0) -> list[Any]:
-    """Parameters of a test: one value in `every`, from the `first` on; the others are left to `make catalogue`.
+    """Parameters of a test: one value in `every`, starting at `first`; the others run with `make catalogue`.
 
-    values: what `pytest.param` takes, or tuples of it for a test with several parameters
+    values: arguments of `pytest.param`, as tuples for tests with several parameters
     """
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=[] if number % every == first else REST)

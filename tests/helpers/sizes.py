@@ -1,4 +1,4 @@
-"""The sizes in the calls of hidden tests: of every axis of an array, every whole number, every list."""
+"""The sizes in calls of hidden tests: of array axes, whole numbers and lists."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from autograder.testing.student import Student
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import material
 
-Sizes = dict[str, set[int | str]]  # by what it is the size of
+Sizes = dict[str, set[int | str]]  # by argument and axis
 MODES = ("train", "eval")
 
 
 @functools.cache
 def sizes_of_calls(assignment: Assignment) -> Mapping[str, Sizes]:
-    """By exercise, all sizes in the calls of its hidden tests, which run on the reference: see `_sizes_in`."""
+    """By exercise, all sizes in the calls that its hidden tests make on the reference; see `_sizes_in`."""
     names = vars(assignment.reference())
     found: dict[str, Sizes] = {exercise.name: {} for exercise in assignment.exercises}
     words = functools.partial(parameter_names, names)
@@ -33,11 +33,11 @@ def sizes_of_calls(assignment: Assignment) -> Mapping[str, Sizes]:
 
 
 def _sizes_in(call: Call, names: Mapping[str, Any]) -> Iterator[tuple[str, int | str]]:
-    """Every size in a call, with what it is the size of.
+    """Every size in a call, with its name.
 
-    `num_heads` for a whole number, `X -1` for an array's last axis or how long a list is. Of a class, `steps` is how
-    often a method is called on its object, and `append.K -2` is in what such a call gets. Of a module, `modes` are
-    those in which it is called.
+    `num_heads` is a whole number, `X -1` an array's last axis or a list's length. For a class, `steps` is the number of
+    method calls on its object, and `append.K -2` a size in such a call. For a module, `modes` are the modes in which it
+    is called.
     """
     forward = f"{call.name}.forward" if call.instance else call.name
     yield from _of_arguments(parameter_names(names, forward), call.args, call.kwargs)

@@ -1,7 +1,7 @@
-"""What `check` says of slips, and whether that is right; and what a notebook with the solutions holds.
+"""The messages of `check` for slips, and whether they are right.
 
-Slips are small edits of right code (`wrong_code.py`). When they were first run, 85 % and 81 % of two halves had a right
-first line, and 2 % and 3 % passed. Visible tests grew by what they missed.
+Slips are small edits of right code (`wrong_code.py`). In the first run, the first line was right for 85 % and 81 % of
+the slips in two halves, and 2 % and 3 % passed. Visible tests were then added for the slips they had missed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BY_NAME = {assignment.name: assignment for assignment in ASSIGNMENTS}
 
 @functools.cache
 def cells(assignment: str) -> dict[str, str]:
-    """The code of each solution's cell in the source notebook."""
+    """The code of the solution cells in the source notebook, by exercise."""
     (path,) = BY_NAME[assignment].solution.parents[2].glob(f"source/{assignment}/*.ipynb")
     found = nbformat.read(path, as_version=4).cells
     return {
@@ -36,21 +36,21 @@ def cells(assignment: str) -> dict[str, str]:
 
 
 def names_of(assignment: Assignment) -> dict[str, Any]:
-    """What a notebook with the solutions defines."""
+    """The names that a notebook with the solutions defines."""
     names: dict[str, Any] = {"__name__": "notebook", "__builtins__": builtins}
     exec(_compiled(assignment.solution), names)
     return names
 
 
 def checked(slip: WrongCode) -> CheckResult:
-    """What `check` says of it."""
+    """The result of `check` for a slip."""
     names = names_of(BY_NAME[slip.assignment])
     slip.define(names)
     return examine(slip.exercise, names)
 
 
 def first_line(result: CheckResult) -> str:
-    """What a student reads first: what is wrong in a sentence, else the first check that fails."""
+    """The first line a student reads: the diagnosis, or else the first failed test."""
     if not result.result.started or result._looks_like():
         return result._looks_like() or result._headline()
     failed = [test for test in result.result.tests if test.state != "passed"]
@@ -58,9 +58,9 @@ def first_line(result: CheckResult) -> str:
 
 
 def judged(slip: WrongCode, result: CheckResult) -> str:
-    """`right`, `vague`, `wrong` or `green`. Wrong is what names another slip, vague what names none.
+    """`right`, `wrong` (names another slip), `vague` (names none) or `green` (passed).
 
-    What names the very line with the slip in it is right, too.
+    A message that quotes the line with the slip is also right.
     """
     if result.passed:
         return "green"

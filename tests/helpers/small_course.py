@@ -1,4 +1,4 @@
-"""A course of one exercise, without PyTorch: what is tested of the plumbing takes a second and not ten."""
+"""A course with one exercise and without PyTorch, so that tests of the engine take one second instead of ten."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def add_second(course: Course) -> None:
 
 
 def small_course(folder: Path, config: str = "", students=(), written: bool = False, second: bool = False) -> Course:
-    """Begun, released, and right work of `students` handed in; with a second exercise, a written question if asked."""
+    """A new, released course with right submissions of `students`, and if wanted a second exercise or a question."""
     for _ in begin_course(folder, NAME, EXERCISE):
         pass
     with (folder / CONFIG).open("a") as file:
@@ -111,7 +111,7 @@ def small_course(folder: Path, config: str = "", students=(), written: bool = Fa
 
 
 def submit(course: Course, student: str, answers=None, name: str = NOTEBOOK, when: str = "") -> Path:
-    """Hand in right work, or `answers`; under another file name, or at a time, if these are given."""
+    """Hand in right work or `answers`, with this file name and timestamp."""
     assignment = course.assignment(NAME)
     notebook = fill(released(course), model_answers(assignment) if answers is None else answers)
     path = hand_in(notebook, course.root / "submitted", student, assignment)
@@ -125,7 +125,7 @@ def released(course: Course) -> Path:
 
 
 def graded(course: Course, feedback: bool = False, **settings):
-    """Graded into the gradebook: outcomes, and what somebody should look into."""
+    """Grade into the gradebook; returns outcomes and notices."""
     notices: list[str] = []
     outcomes = grade_into_gradebook(
         course, [course.assignment(NAME)], {"jobs": 1} | settings, "auto", lambda one: None, feedback, notices.append
@@ -138,7 +138,7 @@ def book_of(course: Course) -> Gradebook:
 
 
 def grade_by_hand(course: Course, student: str, cell: str, score: float | None, waits: bool = False) -> None:
-    """What formgrader writes when a person enters a score."""
+    """Write to the gradebook what formgrader writes when a person enters a score."""
     with book_of(course) as book:
         grade = book.find_grade(cell, "first", NAME, student)
         grade.manual_score, grade.needs_manual_grade = score, waits
@@ -146,7 +146,7 @@ def grade_by_hand(course: Course, student: str, cell: str, score: float | None, 
 
 
 def grade_in_formgrader(course: Course, monkeypatch, student: str, cell: str, score: float | None) -> None:
-    """What formgrader's handler does with a score that the browser sends."""
+    """Let formgrader's handler process a score as the browser sends it."""
     nbgrader = api(course.root)
     with book_of(course) as book:
         grade = book.find_grade(cell, "first", NAME, student)
@@ -155,13 +155,13 @@ def grade_in_formgrader(course: Course, monkeypatch, student: str, cell: str, sc
             monkeypatch.setattr(GradeHandler, name, value, raising=False)
         monkeypatch.setattr(GradeHandler, "get_json_body", lambda self: sent)
         monkeypatch.setattr(GradeHandler, "write", lambda self, text: json.loads(text))
-        # nbgrader's own, without its look at who is logged in.
+        # without nbgrader's check of the login
         monkeypatch.setattr(formgrader, "_put", inspect.unwrap(formgrader._put))
         GradeHandler.__new__(GradeHandler).put(grade.id)
 
 
 def set_points(course: Course, points: float) -> None:
-    """Points changed in the source notebook, as JupyterLab's panel does."""
+    """Change the points in the source notebook, as JupyterLab's panel does."""
     path = course.assignment(NAME).notebook
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -171,30 +171,31 @@ def set_points(course: Course, points: float) -> None:
 
 
 def command(course: Course, *words):
-    """`autograder` in a course, in this process, which has imported everything already: exit code, what it printed."""
+    """Run `autograder` in a course and in this process, which saves the imports; returns exit code and output."""
     with contextlib.chdir(course.root):
         done = CliRunner().invoke(app, list(map(str, words)), env={"COLUMNS": "200"})
     if done.exception is not None and not isinstance(done.exception, (SystemExit, *EXPECTED)):
         raise done.exception
-    wrong = isinstance(done.exception, EXPECTED)
-    return (2, f"autograder: {done.exception}") if wrong else (done.exit_code, done.output)
+    if isinstance(done.exception, EXPECTED):
+        return 2, f"autograder: {done.exception}"
+    return done.exit_code, done.output
 
 
 def said_by(course: Course, *words, code: int = 0) -> str:
-    """What the command printed, which must end with this exit code."""
-    found, said = command(course, *words)
-    assert found == code, said
-    return said
+    """The output of a command, which must end with this exit code."""
+    found, output = command(course, *words)
+    assert found == code, output
+    return output
 
 
 def nbgrader(course: Course, *words: str, code: int = 0) -> str:
-    """The same with nbgrader's commands, as nbgrader's own tests run them."""
+    """The log of one of nbgrader's commands, run as nbgrader's own tests run them."""
     app, logged, paths, found = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0
     with contextlib.chdir(course.root), contextlib.redirect_stderr(logged), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # it opens files that it does not close
+        warnings.simplefilter("ignore", ResourceWarning)  # it does not close all files
         try:
             app.initialize(list(map(str, words)))
-            with contextlib.suppress(NoStart):  # a command of its own has run
+            with contextlib.suppress(NoStart):  # a subcommand has run
                 app.start()
         except SystemExit as end:
             found = int(end.code or 0)

@@ -1,4 +1,4 @@
-"""nbgrader as it comes. In this process other tests may have put our plugin into it."""
+"""Plain nbgrader, in a new process, because other tests may have loaded our plugin in this one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-# What its commands do, without starting it again for each assignment, in a process that does not import this kit.
+# Runs nbgrader's commands for several assignments in one process, which must not import this kit.
 SCRIPT = """
 import sys
 from nbgrader.apps import NbGrader, NbGraderAPI
@@ -23,7 +23,7 @@ assert "autograder" not in sys.modules
 
 
 def stock(root: Path, step: str, names: Iterable[str], student: str = "*") -> None:
-    """Generate or autograde these assignments. Of two kernels that start at once both may find the same port free."""
+    """Generate or autograde these assignments. Repeats if a kernel died: two that start at once may share a port."""
     for last in (False, True):
         words = [sys.executable, "-c", SCRIPT, step, student, *names]
         done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)

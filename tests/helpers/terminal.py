@@ -1,4 +1,4 @@
-"""`autograder` as a person or a script calls it."""
+"""Runs `autograder` as a person or a script does."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 from subprocess import CompletedProcess
 
+import psutil
+import pytest
 from typer.testing import CliRunner
 
 from autograder.cli.main import app
@@ -16,12 +19,12 @@ from tests.conftest import ROOT
 
 
 def autograder(*words, cwd=ROOT):
-    """The command, run to its end."""
+    """Run the command to its end."""
     return python("-m", "autograder", *words, cwd=cwd)
 
 
 def autograder_here(*words, cwd=ROOT):
-    """The same in this process, which has imported everything already; an exception that is not ours goes through."""
+    """The same in this process, which saves the imports. Unexpected exceptions are raised."""
     with contextlib.chdir(cwd):
         done = CliRunner().invoke(app, [*map(str, words)], env={"COLUMNS": "140"})
     if isinstance(done.exception, EXPECTED):  # see `main`
@@ -32,16 +35,33 @@ def autograder_here(*words, cwd=ROOT):
 
 
 def python(*words, cwd):
-    """Python with these words, run to its end."""
+    """Run Python with these arguments to its end."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"}
     command = [sys.executable, *map(str, words)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
 
 
 def grade(course, *words, wait=True):
-    """`autograder grade` in a course: process, output, errors; or the running process."""
+    """Run `autograder grade` in a course: process, output, errors; without `wait`, the running process."""
     command = [sys.executable, "-m", "autograder", "grade", *words]
     process = subprocess.Popen(
         command, cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
     return (process, *process.communicate(timeout=240)) if wait else process
+
+
+def children_of(process):
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def is_alive(process):
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def until(condition, seconds=120):
+    """Wait until the condition is true."""
+    for _ in range(int(seconds * 20)):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("timed out")

@@ -1,4 +1,4 @@
-"""The ways in which a course shows a student's total, each as a function: totals by student."""
+"""All places where a course shows a student's total, each as a function that returns totals by student."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def on_the_page(course: Course, students: Sequence[str]) -> Totals:
 
 
 def by_why(course: Course, students: Sequence[str]) -> Totals:
-    said = {student: said_by(course, "why", student, NAME) for student in students}
-    return {student: float(re.match(rf"{student}, {NAME}: (\S+) of", text)[1]) for student, text in said.items()}
+    texts = {student: said_by(course, "why", student, NAME) for student in students}
+    return {student: float(re.match(rf"{student}, {NAME}: (\S+) of", text)[1]) for student, text in texts.items()}
 
 
 def in_nbgraders_export(course: Course, students: Sequence[str]) -> Totals:
@@ -55,7 +55,7 @@ def in_canvas(course: Course, students: Sequence[str]) -> Totals:
 
 
 def in_the_report(course: Course, students: Sequence[str]) -> Totals:
-    """Of students who were late or have marks by hand: the report has the tests' marks of all others."""
+    """Only of students with manual marks or a late penalty; for the others the report shows the tests' marks."""
     if not (course.root / "marks.json").exists():
         said_by(course, "grade", "submitted", "--json", "marks.json")
     said_by(course, "report", "marks.json", "--html", "class.html", "--gradebook")

@@ -1,7 +1,7 @@
-"""Wrong code: each piece is an edit of the model answer, with its source and the words that are right for it.
+"""Wrong code, written as edits of the model answers, with the diagnosis or message that is right for it.
 
-`tests/course/wrong/` has a file for each assignment, and in it a section for each exercise. An entry is one line if one
-place in one line is edited, otherwise a head with the edits below it:
+`tests/course/wrong/` has a file for each assignment, with a section for each exercise. An entry is one line if it edits
+one place in one line. Otherwise its edits are below its head:
 
     [softmax]
     author 3: softmax-over-everything, axis-ignored :: exps.sum(axis=axis, keepdims=True) => exps.sum()
@@ -15,23 +15,23 @@ place in one line is edited, otherwise a head with the edits below it:
     +return exps
 
 - `~ old => new` replaces a part of a line.
-- Lines with a blank, `-` and `+` are a hunk as in a diff: kept, taken out and put in. `-...` stands for any lines.
-- A definition of `+` lines only replaces the one of its name (the whole answer, or a method). A new one goes before the
-  answer.
+- Lines that start with a space, `-` and `+` are a hunk as in a diff: kept, removed and added. `-...` matches any lines.
+- A definition with only `+` lines replaces the one of the same name (the whole answer, or a method). A new one goes
+  before the answer.
 
-The text before an edit stands in the answer exactly once. The answer is the model's, without comments and docstrings as
-`ast.unparse` writes it, or that of the entry whose letter follows `like`. `python -m tests.helpers.wrong_code
-a3_heads 12` prints the code of the entry in line 12.
+The text to replace must occur exactly once in the answer. That is the model answer as `ast.unparse` writes it, without
+comments and docstrings, or the entry whose letter follows `like`. `python -m tests.helpers.wrong_code a3_heads 12`
+prints the code of the entry in line 12.
 
 Sources:
 
-- `author`: people who had not seen the catalogue, except for the eighth, wrote wrong answers. The words are the names
-  that a teacher would accept.
-- `list`: an operator of a published list of faults (`operators.toml`) as one wrong answer. `list ABC, right` is a right
-  answer here, and says why.
-- `slip`: a small edit, written from the notebooks before anybody had looked at the visible tests or known mistakes. The
-  words are a pattern: the first line of `check` is right if it holds one of them.
-- `walk`: a slip of a student's walk through the notebook, with a pattern for what is shown first.
+- `author`: wrong answers by people who had not seen the catalogue, except for the eighth. The words are the names a
+  teacher would accept.
+- `list`: a wrong answer for an operator of a published list of faults (`operators.toml`). `list ABC, right` is a right
+  answer here, and the words say why.
+- `slip`: a small edit, written from the notebooks without knowledge of the visible tests and known mistakes. The words
+  are a pattern: the first line of `check` is right if it matches.
+- `walk`: a slip made while working through the notebook, with a pattern for the first message.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ HEAD = re.compile(
     r"(?P<words>.*?)( :: (?P<edit>.* => .*))?"
 )
 DEFINES = re.compile(r"\+ *(?=(def|class|@))")
-# Names that say the same.
+# Synonyms.
 SAME = [
     "residual-of-the-normed residual-from-the-norm residual-from-the-normalised",
     "embedding-divided divided-by-the-root",
@@ -116,8 +116,8 @@ class WrongCode:
 
     line: in the assignment's file
     source: as in the file, such as `author 2` or `slip`
-    words: accepted names, or a pattern of words for slips and walks
-    is_right: it is a right answer, and `words` say why
+    words: accepted names, or a pattern for slips and walks
+    is_right: whether it is a right answer; `words` then say why
     code: the code of the cell, without imports
     """
 
@@ -134,21 +134,21 @@ class WrongCode:
 
     @functools.cached_property
     def accepted(self) -> frozenset[str]:
-        """The accepted names, each as the first of those that say the same."""
+        """The accepted names, each replaced by its first synonym."""
         return frozenset(_word(name) for name in self.words.split(", "))
 
     def accepts(self, name: str) -> bool:
-        """Whether a teacher would say this name."""
+        """Whether a teacher would accept this name."""
         return _word(name) in self.accepted
 
     def made(self, assignment: Assignment) -> Any:
-        """The function or class that the code defines, beside the model answers to the other exercises."""
+        """The function or class that the code defines, with model answers to the other exercises."""
         names = dict(vars(assignment.reference()))
         self.define(names)
         return names[self.exercise]
 
     def define(self, names: dict[str, Any]) -> None:
-        """Run the code in a namespace, as a kernel does: messages quote its lines."""
+        """Run the code in a namespace as a kernel does, so that messages can quote its lines."""
         file = f"<{self}>"
         linecache.cache[file] = len(self.code), None, self.code.splitlines(keepends=True), file
         exec(compile(self.code, file, "exec"), names)
@@ -160,9 +160,9 @@ def wrong_code_of(assignment: Assignment, source: str) -> list[WrongCode]:
 
 
 def telling(assignment: Assignment) -> Iterator[WrongCode]:
-    """Answers of authors that nothing else tests: the first of an exercise with its accepted names.
+    """Answers of authors that nothing else tests, and one for every exercise.
 
-    None of the names is a known mistake of the exercise. If an exercise has no such answer, its first one.
+    Of the answers with the same accepted names, the first is used, if none of the names is a known mistake.
     """
     catalogue, answers = read_catalogue(assignment.mistakes), wrong_code_of(assignment, "author")
     for exercise in assignment.exercises:
@@ -184,7 +184,7 @@ def _entries(assignment: Assignment) -> tuple[WrongCode, ...]:
             bases = {"": model_code(solution, exercise)}
             continue
         head = HEAD.fullmatch(lines[start])
-        assert head, f"{path}:{start + 1}: no head of an entry: {lines[start]}"
+        assert head, f"{path}:{start + 1}: not the head of an entry: {lines[start]}"
         edits = [f"~ {head['edit']}"] if head["edit"] else [line for line in lines[start + 1 : end] if line]
         try:
             code = edited(bases[head["base"] or ""], edits)
@@ -225,7 +225,7 @@ def edited(code: str, edits: Sequence[str]) -> str:
 
 
 def _hunks(edits: Sequence[str]) -> Iterator[list[str]]:
-    """The edits of an entry, one by one. A hunk is kept lines, then removed ones, then new ones."""
+    """The edits of an entry, one by one. A hunk has kept lines, then removed ones, then new ones."""
     order, hunk = " -+", list[str]()
     for line in edits:
         if hunk and (
@@ -239,7 +239,7 @@ def _hunks(edits: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _ends(hunk: Sequence[str], line: str) -> bool:
-    """True if a line begins another definition, beside that of the hunk."""
+    """Whether a line starts another definition than the hunk's first one."""
     begins = DEFINES.match(line)
     if not begins or hunk[0][0] != "+" or hunk[-1].lstrip("+ ").startswith("@"):
         return False
@@ -249,12 +249,12 @@ def _ends(hunk: Sequence[str], line: str) -> bool:
 def _replaced(code: str, pattern: str, new: str) -> str:
     found = list(re.finditer(pattern, code))
     if len(found) != 1:
-        raise ValueError(f"{len(found)} times in the code: {pattern!r}")
+        raise ValueError(f"found {len(found)} times in the code: {pattern!r}")
     return code[: found[0].start()] + new + code[found[0].end() :]
 
 
 def _with_definition(code: str, lines: Sequence[str]) -> str:
-    """The code with a function, method or class in place of that of the same name, or else before the answer."""
+    """Replace the function, method or class of the same name, or add the definition before the answer."""
     (made, *_) = ast.parse(textwrap.dedent("\n".join(lines))).body
     depth, before = len(lines[0]) - len(lines[0].lstrip()), code.split("\n")
     for node in _definitions(ast.parse(code)):
@@ -271,7 +271,7 @@ def _definitions(tree: ast.AST) -> list[ast.FunctionDef | ast.ClassDef]:
 
 @functools.cache
 def _word(name: str) -> str:
-    """The first of the names that say the same."""
+    """A name's first synonym."""
     return next((line.split()[0] for line in SAME if name in line.split()), name)
 
 
