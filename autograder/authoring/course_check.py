@@ -24,6 +24,7 @@ from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.findings import NO_JUDGE, UNCHECKED, Checked, Finding, named, once
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_promises import Promises, promises
+from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
 from autograder.course.time_limit import TimeIsUp, in_time
@@ -105,7 +106,7 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
     try:
         _ = assignment.exercises  # raises `CourseError` if the notebook cannot be read
         source = nbformat.read(assignment.notebook, as_version=4)
-        unreleasable = list(notebook_checks.can_be_released(assignment, source))
+        unreleasable = list(can_be_released(assignment, source))
         yield from unreleasable
         if unreleasable:  # nbgrader would end in a traceback
             return

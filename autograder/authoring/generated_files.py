@@ -16,8 +16,10 @@ from typing import Any
 
 import nbformat
 
+from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
+from autograder.nbgrader import api, error_line
 from autograder.submission import MODEL, grade_id
 from autograder.testing.hidden_tests import Suite
 from autograder.testing.values import comparisons
@@ -78,9 +80,6 @@ def paired_script(assignment: Assignment) -> str:
 
 def release_text(assignment: Assignment, folder: Path) -> str:
     """The notebook that nbgrader releases to students, generated below `folder` without a gradebook."""
-    from autograder.authoring.notebook_checks import can_be_released
-    from autograder.nbgrader import api, error_line
-
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
     result = api(folder).generate_assignment(assignment.name)
     if not result["success"]:

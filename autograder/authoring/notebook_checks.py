@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from autograder.authoring.findings import Finding
 from autograder.authoring.generated_files import copies, paired_script, visible_files
+from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import CHECK, Assignment, rubrics_in
 from autograder.course.content import COURSE, Hint
@@ -19,39 +19,12 @@ from autograder.reading import read_toml
 from autograder.submission import MODEL, grade_id
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
-PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
 SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section")
 OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
 IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)  # modules that a notebook imports
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
-
-
-def _named_cells(notebook: Any) -> Iterator[tuple[str, Any]]:
-    """Each cell with its grade_id, or else its first line and the heading above it: JupyterLab shows no numbers."""
-    heading = ""
-    for cell in notebook.cells:
-        lines = [line for line in cell.source.splitlines() if line.strip()] or ["(an empty cell)"]
-        headings = [line for line in lines if cell.cell_type == "markdown" and line.startswith("#")]
-        above, heading = heading, headings[-1] if headings else heading
-        is_heading = lines[0] in headings or not above
-        yield grade_id(cell) or (lines[0] if is_heading else f"{lines[0]}, below {above}"), cell
-
-
-def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """What nbgrader fails at when it releases: an id of two cells, a marker without its counterpart."""
-    names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
-    for name, count in names.items():
-        if count > 1:
-            remedy = "Give each its own in the Create Assignment panel, or delete the copy."
-            yield Finding(assignment.notebook, name, f"{count} cells have this id", remedy)
-    for name, cell in _named_cells(source):
-        for kind in PAIRS:
-            marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)
-            if marks != ["BEGIN", "END"] * (len(marks) // 2):
-                what = f"### BEGIN {kind} and ### END {kind} do not come in pairs"
-                yield Finding(assignment.notebook, name, what, "Write the missing one.")
 
 
 def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
@@ -70,7 +43,7 @@ def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
 
 def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
     """Text of `autograder dev new` that the author must still rewrite."""
-    for name, cell in _named_cells(source):
+    for name, cell in named_cells(source):
         if SKELETON in cell.source:
             what = "the text of the skeleton is still there"
             yield Finding(assignment.notebook, name, what, "Write your own.", blocks=False)
@@ -149,7 +122,7 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
 
 def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
     """The release contains no solution, hidden test or private file."""
-    for name, cell in _named_cells(release):
+    for name, cell in named_cells(release):
         for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_leaked(source, cell.source)]:
             yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
     code = "\n".join(cell.source for cell in release.cells if cell.cell_type == "code")

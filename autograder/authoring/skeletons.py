@@ -23,6 +23,7 @@ from autograder.authoring.generated_files import sync
 from autograder.course.assignments import CHECK, CONFIG, Course
 from autograder.course.content import COURSE, course_folder
 from autograder.errors import CourseError
+from autograder.nbgrader.restore import KERNEL
 from autograder.reading import is_handed_in
 from autograder.submission import grade_id
 
@@ -159,8 +160,6 @@ def _filled(template: str, names: Mapping[str, str]) -> str:
 
 
 def _begin(assignment: str) -> Any:
-    from autograder.nbgrader.restore import KERNEL  # needs nbgrader, which authors of assignments have
-
     title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
     return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})
 

@@ -19,6 +19,7 @@ from nbgrader.utils import temp_attrs
 from autograder.course.assignments import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
+from autograder.nbgrader import api
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import autograded_folder, page_stamps
 from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
@@ -50,8 +51,6 @@ def grade_into_gradebook(
     Raises `CourseError` if no assignment can be graded, for example because none was released, or another run is under
     way.
     """
-    from autograder.nbgrader import api
-
     nbgrader = api(course.root)
     nbgrader.config.Mark.sandbox = kind
     # A log of this run's own, since all code in the process shares nbgrader's. Outcomes are returned, not logged.

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, tostring
 
-import nh3
 from jinja2 import pass_context
 from latex2mathml.converter import Converter
 from nbconvert.exporters import HTMLExporter
@@ -26,7 +25,6 @@ from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer,
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_markdown_cell
-from pygments.token import STANDARD_TYPES
 from traitlets import Unicode, default
 
 from autograder.course.assert_cells import released
@@ -35,22 +33,9 @@ from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.outcomes import REPAIRED
 from autograder.nbgrader.restore import ATTACHMENT
-from autograder.submission import PICTURES, grade_id
+from autograder.nbgrader.sanitise import ACTIVE_FORMULA, cleaned
+from autograder.submission import grade_id
 
-TAGS = {
-    "a", "b", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6",
-    "hr", "i", "img", "input", "kbd", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup",
-    "table", "tbody", "td", "th", "thead", "tr", "u", "ul",
-}  # fmt: skip
-# No id, and no class but those of highlighted code, because formgrader finds its fields by them.
-ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "td": {"style"}, "th": {"style"}}
-CLASSES = {"div": {"highlight"}, "span": {name for name in STANDARD_TYPES.values() if name}}
-SCHEMES = {"http", "https", "mailto", "data"}  # `data` only for pictures, see `_allowed`
-# A link leads to another site or to a place on the page, never to one of formgrader's own addresses.
-_LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
-_PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # pasted pictures
-# MathJax's commands that make links, styles and classes; a formula needs none of them.
-_ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
 MAX_FORMULA = 300  # characters of a student's formula that is drawn; longer ones stand there as text
 _MARK = re.compile(r"formula[0-9a-f]{32}")
 MAX_RENDERED = 8_000  # characters of Markdown that is shown as such; the worst known of this length takes 0.3 s
@@ -61,30 +46,9 @@ _LONG_GAP = re.compile(r"\s{300}")  # Pygments takes time that grows with the sq
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # such as what code has drawn
 
 
-def _allowed(tag: str, name: str, value: str) -> str | None:
-    pattern = {"href": _LINK, "src": _PICTURE}.get(name)
-    return value if pattern is None or pattern.match(value) else None
-
-
-CLEANER = nh3.Cleaner(
-    tags=TAGS,
-    attributes=ATTRIBUTES,
-    allowed_classes=CLASSES,
-    attribute_filter=_allowed,
-    url_schemes=SCHEMES,
-    filter_style_properties={"text-align"},
-    set_tag_attribute_values={"input": {"type": "checkbox", "disabled": "", "aria-label": "task"}},  # of a list
-)
-
-
-def cleaned(markup: Any) -> str:
-    """HTML with only what is listed above, and without active formulas."""
-    return _ACTIVE_FORMULA.sub(r"\\text{\1}", CLEANER.clean(str(markup)))
-
-
 def as_mathml(tex: str, block: bool) -> str | None:
     """MathML of a formula; None if the converter does not know something in it, and MathJax has to draw it."""
-    if _ACTIVE_FORMULA.search(tex):
+    if ACTIVE_FORMULA.search(tex):
         return None
     try:
         formula = Converter(display="block" if block else "inline").convert_to_element(tex)

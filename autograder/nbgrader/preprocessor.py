@@ -18,6 +18,7 @@ from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.outcomes import REPAIRED, SCORES, SET_ASIDE, STORED, SetAside, answer_in
+from autograder.nbgrader.sanitise import cleaned
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
@@ -158,8 +159,6 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:
     """What a student's cell printed and showed, and how it ended. HTML has only what a student's text may have."""
-    from autograder.nbgrader.pages import cleaned  # which imports all that imports this module
-
     outputs = []
     if result.printed:
         outputs.append(_output("stream", name="stdout", text=result.printed[:MAX_OUTPUT]))
