@@ -10,7 +10,8 @@ from pathlib import Path
 
 from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
-from autograder.submission import NotebookCell, Submission, read_notebook
+from autograder.reading import read_bytes
+from autograder.submission import MAX_BYTES, NotebookCell, Submission, read_notebook
 from autograder.text import printable, shown_name, squeezed
 
 # formgrader writes a student's id into its pages unescaped: between tags, in attributes, in scripts.
@@ -18,6 +19,12 @@ ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 ENDS_LINES = ("Cc", "Cs", "Zl", "Zp")  # Unicode categories that break a line, a terminal or a text file
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
+SHOWN = 5  # names of files in a sentence
+MAX_FILES = 1000  # of a submission, that are looked at
+# Files that may hold answers, such as code, a text or a photo of a page.
+_DOCUMENTS = {".ipynb", ".py", ".txt", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".html", ".tex", ".png", ".jpg",
+              ".jpeg", ".heic"}  # fmt: skip
+_NBGRADERS = {"timestamp.txt", "submission_secret.txt", "DUE.txt"}
 
 
 def find_submissions(paths: list[Path], course: Course, only: str | None = None) -> list[Submission]:
@@ -48,7 +55,8 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    return Submission(_id(student), name, path, None, name in names and names[name].saved_model is not None)
+    takes_model = name in names and names[name].saved_model is not None
+    return Submission(_id(student), name, path, None, takes_model, folder if folder.name == name else None)
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
@@ -92,13 +100,13 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
         problem = f"the folder {folder.name} is a link; put the files themselves there"
     if problem is None:
         path, problem = notebook_in(folder, assignment)
-    yield Submission(_id(student), assignment.name, path, problem, assignment.saved_model is not None)
+    yield Submission(_id(student), assignment.name, path, problem, assignment.saved_model is not None, folder)
 
 
 def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
     """The path of an assignment's notebook in a folder, and the problem if there is none.
 
-    Other names count, too, if a notebook has the assignment's cells: a browser names a second download
+    Other names and places count, too, if a notebook has the assignment's cells: a browser names a second download
     `first (1).ipynb`, JupyterLab a copy `first-Copy1.ipynb`. If only one has work in it, it is that one.
     """
     path = folder / assignment.notebook.name
@@ -106,7 +114,7 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
         entries = sorted(p.name for p in folder.iterdir())
     except OSError as error:
         return path, _unreadable(folder, error)
-    found = [other for other in notebooks_beside(path) if _has_cells_of(other, assignment)]
+    found = [other for other in _notebooks(files_in(folder)) if other != path and _has_cells_of(other, assignment)]
     released = _released_texts(assignment) if found else set()
     if path.name in entries:
         found.insert(0, path)
@@ -116,45 +124,107 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
     if found and (found[0] == path or len(found) == 1):
         return found[0], None
     if found:
-        names = ", ".join(printable(notebook.name) for notebook in found)
+        names = ", ".join(_shown_place(notebook, folder) for notebook in found)
         return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
-    holds = f"the folder holds {', '.join(map(printable, entries[:5]))}" if entries else "the folder is empty"
+    holds = f"the folder holds {', '.join(map(printable, entries[:SHOWN]))}" if entries else "the folder is empty"
     return path, f"no {path.name}: {holds}"
 
 
-def other_notebooks(path: Path, assignment: Assignment) -> dict[str, tuple[NotebookCell, ...]]:
-    """Further notebooks beside `path` with the assignment's cells, such as JupyterLab's `first-Copy1.ipynb`: cells by
-    file name. One with the same cells as `path` is left out."""
-    others = notebooks_beside(path)
-    own = read_notebook(path).cells if others else ()
-    found = {other.name: read_notebook(other).cells for other in others if _has_cells_of(other, assignment)}
-    return {name: cells for name, cells in found.items() if cells != own}
+def files_in(folder: Path) -> list[Path]:
+    """Plain files in a folder and below that may hold answers, without hidden ones; the outermost first."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = (Path(place, name) for name in names if name not in _NBGRADERS and not name.startswith("."))
+        found += [path for path in paths if path.suffix.lower() in _DOCUMENTS and _is_plain(path)]
+        if len(found) > MAX_FILES:
+            break
+    return sorted(found[:MAX_FILES], key=lambda path: (len(path.parts), path))
+
+
+def _is_plain(path: Path) -> bool:
+    return not path.is_symlink() and path.is_file()
+
+
+def _notebooks(files: Iterable[Path]) -> list[Path]:
+    return [path for path in files if path.suffix == ".ipynb"][:MAX_NOTEBOOKS]
+
+
+def _shown_place(path: Path, folder: Path) -> str:
+    return printable(os.path.relpath(path, folder))
+
+
+def other_files(submission: Submission, assignment: Assignment) -> dict[str, tuple[NotebookCell, ...]]:
+    """Further files of a submission that may hold answers, by their place in its folder.
+
+    A notebook with the assignment's cells, such as JupyterLab's `first-Copy1.ipynb`, comes with all its cells, other
+    files with none. Copies of the graded notebook and files of the release are left out.
+    """
+    folder, path = submission.folder, submission.path
+    files = [file for file in files_in(folder) if file != path] if folder else []
+    if folder is None or not files:
+        return {}
+    own = read_notebook(path).cells
+    notebooks = [file for file in _notebooks(files) if _has_cells_of(file, assignment)]
+    found = {file: read_notebook(file).cells if file in notebooks else () for file in files}
+    return {
+        str(file.relative_to(folder)): cells
+        for file, cells in found.items()
+        if (cells != own if cells else not (assignment.released.parent / file.relative_to(folder)).exists())
+    }
 
 
 def notice_of_others(submission: Submission, assignment: Assignment) -> str:
-    """A sentence on further notebooks beside the one that is graded; empty if there is none."""
+    """A sentence on further files that may hold work beside the notebook that is graded; empty if there is none."""
     try:
-        others = other_notebooks(submission.path, assignment)
+        others = other_files(submission, assignment)
     except (OSError, SubmissionError):  # the reader of the submission says so
         return ""
-    released = _released_texts(assignment) if others else set()
-    worked = [name for name in others if _has_work(submission.path.with_name(name), released)]
-    start = f"{shown_name(submission.student)}, {submission.assignment}: {printable(submission.path.name)} was graded; "
+    if submission.folder is None or not others:
+        return ""
+    folder, released = submission.folder, _released_texts(assignment)
+    notebooks = [name for name, cells in others.items() if cells]
+    worked = [name for name in notebooks if _has_work(folder / name, released)]
+    missing = _missing(submission.path, assignment, released)
+    files = [name for name, cells in others.items() if not cells and _may_hold(folder / name, missing, assignment)]
+    start = f"{_shown_place(submission.path, folder)} was graded; "
     if worked:
-        return (
-            f"{start}the folder also has {', '.join(map(printable, worked))} with other work in it. If that is "
-            "the one to grade, give it the first one's name"
-        )
-    no_work = f"beside it {'has' if len(others) == 1 else 'have'} no work in {'it' if len(others) == 1 else 'them'}"
-    return f"{start}{', '.join(map(printable, others))} {no_work}" if others else ""
+        names = ", ".join(map(printable, worked))
+        advice = "If that is the one to grade, give it the first one's name"
+        return f"{start}the folder also has {names} with other work in it. {advice}"
+    if files:
+        names = ", ".join(map(printable, files[:SHOWN])) + (", ..." if len(files) > SHOWN else "")
+        return f"{start}it has nothing for {', '.join(missing)}, but the folder also has {names}"
+    has, it = ("has", "it") if len(notebooks) == 1 else ("have", "them")
+    return f"{start}{', '.join(map(printable, notebooks))} beside it {has} no work in {it}" if notebooks else ""
 
 
 def notices_of_others(found: Iterable[Submission], course: Course) -> Iterator[str]:
-    """The same for each submission that lies in a folder of its assignment."""
+    """The same for each submission that lies in a folder of its assignment, with the student's name."""
     assignments = course.assignments()
     for submission in found:
-        if submission.problem is None and submission.path.parent.name == submission.assignment in assignments:
-            yield notice_of_others(submission, assignments[submission.assignment])
+        if submission.problem or submission.assignment not in assignments:
+            continue
+        if notice := notice_of_others(submission, assignments[submission.assignment]):
+            yield f"{shown_name(submission.student)}, {submission.assignment}: {notice}"
+
+
+def _missing(path: Path, assignment: Assignment, released: Collection[str]) -> list[str]:
+    """The exercises that a notebook has nothing for: all cells that could hold them are as released."""
+    worked = [cell for cell in read_notebook(path).cells if squeezed(cell.source) not in released]
+    names = {name for cell in worked for name in (cell.grade_id, *_DEFINED.findall(cell.source))}
+    return [exercise.name for exercise in assignment.exercises if exercise.name not in names]
+
+
+def _may_hold(path: Path, missing: Collection[str], assignment: Assignment) -> bool:
+    """True for Python code with an exercise that the notebook lacks, and for any file if it lacks all of them."""
+    if len(missing) == len(assignment.exercises):
+        return bool(missing)
+    try:
+        code = read_bytes(path, MAX_BYTES, "") if path.suffix == ".py" else b""
+    except SubmissionError:
+        return False
+    return not set(missing).isdisjoint(_DEFINED.findall(code.decode(errors="replace")))
 
 
 def _released_texts(assignment: Assignment) -> set[str]:

@@ -38,6 +38,7 @@ class Submission:
         it is escaped by `shown_name`; see `discovery.name_problem`.
     problem: why the notebook cannot be found, if it cannot
     takes_model: the assignment takes a saved model beside the notebook
+    folder: the student's folder of the assignment; None if the notebook lies in no such folder
     """
 
     student: str
@@ -45,6 +46,7 @@ class Submission:
     path: Path
     problem: str | None = None
     takes_model: bool = False
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def grade(
     found = find_submissions(paths, course, assignment)
     warn(sandbox, course)
     must_be_writable(json_file)
-    say(console, *(printable_lines(f"warning: {notice}") for notice in notices_of_others(found, course) if notice))
+    say(console, *(printable_lines(f"warning: {notice}") for notice in notices_of_others(found, course)))
     reports = grade_files(found, course, options, console, json_file)
     show(reports, console, quiet)
     raise Exit(1 if any(report.status == "failed" for report in reports) else 0)

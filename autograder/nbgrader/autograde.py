@@ -24,7 +24,7 @@ from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course.assignments import course_at
-from autograder.discovery import closed_folders, notebooks_beside, notice_of_others, of_assignment, other_notebooks
+from autograder.discovery import closed_folders, files_in, notice_of_others, of_assignment, other_files
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
@@ -56,7 +56,7 @@ from autograder.nbgrader.outcomes import (
     unchanged_cells,
 )
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
-from autograder.nbgrader.restore import shorten_code
+from autograder.nbgrader.restore import as_plain, shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.submission import Submission, read_notebook, stamp
@@ -209,8 +209,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
         is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
-        if notice := notice_of_others(submission, self.course_assignment):
-            self.notices.append(notice)
+        self.about_others = notice_of_others(submission, self.course_assignment)
+        if self.about_others:
+            self.notices.append(f"{shown_name(student)}, {assignment}: {self.about_others}")
         self.context = GradingContext(
             assignment=self.course_assignment,
             submission=submission,
@@ -223,7 +224,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             set_aside=self._set_aside(student) if is_entered or not stored_with_marks(beside) else {},
             earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
             notices=self.notices,
-            others=other_notebooks(submission.path, self.course_assignment),
+            others=other_files(submission, self.course_assignment),
             moved_pictures=self.moved_pictures,
         )
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
@@ -274,7 +275,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """nbgrader's own. It gives 0 for a notebook that has another name than the course's; this is undone here."""
-        renamed = self.context.submission.path.name != self.course_assignment.notebook.name
+        renamed = self.context.submission.path != Path(self.coursedir.root, self.notebooks[0])
         with marks_preserved(self.coursedir, assignment_id, student_id) if renamed else contextlib.nullcontext():
             super().init_assignment(assignment_id, student_id)
 
@@ -299,6 +300,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         finally:
             self._sanitizing = True
         shorten_code(notebook.cells)
+        if self.about_others:
+            notebook.cells.insert(0, nbformat.v4.new_markdown_cell(f"*{as_plain(self.about_others)}.*"))
         target.mkdir(parents=True, exist_ok=True)
         (target / Path(notebook_filename).name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
@@ -355,7 +358,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _metadata(self, submission: Submission) -> dict[str, object]:
         """What is stored with the marks: digests of the submission, of it with the course, and of each cell."""
         source = self._format_source(submission.assignment, submission.student)
-        beside = [f"{path.name} {path.lstat().st_size}" for path in notebooks_beside(submission.path)]
+        files = files_in(submission.folder) if submission.folder else []
+        beside = [f"{path.name} {path.lstat().st_size}" for path in files if path != submission.path]
         return {
             GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source)), *beside),
             SUBMISSION: stamp(submission),

@@ -105,14 +105,16 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
         return
     places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
     found: list[tuple[object, Any]] = list(texts)
-    for notebook, cells in context.others.items():
-        if answers := list(_answers_in(cells, name, context)):
-            places.append(f'{printable(notebook)}, "{_first_words(answers[0].source)}"')
+    for file, cells in context.others.items():
+        if not cells:
+            places.append(printable(file))
+        elif answers := list(_answers_in(cells, name, context)):
+            places.append(f'{printable(file)}, "{_first_words(answers[0].source)}"')
             found += [(f"{len(places)}-{number}", cell) for number, cell in enumerate(answers)]
     if not places:
         return
     where = "; ".join(places[:5]) + ("; ..." if len(places) > 5 else "")
-    answer.source = f"{ELSEWHERE}\n\n{_as_plain(where)}"
+    answer.source = f"{ELSEWHERE}\n\n{as_plain(where)}"
     _add(answer, found)
     context.notices.append(
         f"{shown_name(context.submission.student)}, {context.assignment.name}: the cell of '{name}' is as it was "
@@ -131,7 +133,7 @@ def _name_copies(
         if squeezed(copy.source) not in known:
             known.add(squeezed(copy.source))
             where = f'cell {number}, "{_first_words(copy.source)}"'
-            answer.source += f"\n\n{GOES_ON_IN} {_as_plain(where)}"
+            answer.source += f"\n\n{GOES_ON_IN} {as_plain(where)}"
             _add(answer, [(number, copy)])
             context.notices.append(
                 f"{shown_name(context.submission.student)}, {context.assignment.name}: "
@@ -195,7 +197,7 @@ def _first_words(text: str) -> str:
     return words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}..."
 
 
-def _as_plain(text: str) -> str:
+def as_plain(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]<>#!|$~])", r"\\\1", text)
 

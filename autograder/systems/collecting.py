@@ -46,6 +46,7 @@ _NOT_IN_DOWNLOAD = (
 )
 _NOT_IN_CLASS = "the roster in the gradebook has nobody with these ids; correct wrong names in archive/, or the roster"
 _NO_SUCH_GROUP = f"{GROUPS} has these groups, but nothing was collected for them"
+_BESIDE = "handed in beside a notebook and not collected; look at them in downloaded/"
 _NOT_OPENED = "is not opened; if it is what the system gave you, put it into archive/ itself, as a .zip"
 
 
@@ -91,11 +92,13 @@ class SortedOut:
     """Files that are collected, each with its owner, and a sentence for each that is not.
 
     older: earlier attempts, of which a newer one is collected
+    beside: other files that were handed in beside a notebook
     """
 
     taken: dict[Path, Owner] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     older: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
 
 
 class Collector(FileNameCollectorPlugin):
@@ -190,6 +193,7 @@ class Collector(FileNameCollectorPlugin):
                 found.left.append(str(error))
             else:
                 found.taken |= {Path(self.extracted, path): owner for path, owner in taken.items()}
+                found.beside += [str(path) for path, owner in files if not _file_id(owner)]
                 self._warn_of_group(files[0][1])
         return found
 
@@ -236,16 +240,16 @@ class Collector(FileNameCollectorPlugin):
         return taken
 
     def _newest(self, same: OwnedFiles, name: str, older: list[str]) -> tuple[Path, Owner]:
-        """Of a student's files that would have one name, the newest among the outermost, if it is not as released.
+        """Of a student's files that would have one name, the newest among the outermost of those with work in them.
 
         Raises `SubmissionError` if two are equally new.
         """
+        if len(same) > 1 and self.assignment is not None:
+            empty = untouched((Path(self.extracted, path) for path, _ in same), self.assignment)
+            older += [f"{printable(str(path.relative_to(self.extracted)))} has no work in it" for path in empty]
+            same = [(path, owner) for path, owner in same if Path(self.extracted, path) not in empty]
         depth = min(owner.rest.count("/") for _, owner in same)
         found = [(path, owner) for path, owner in same if owner.rest.count("/") == depth]
-        if len(found) > 1 and self.assignment is not None:
-            empty = untouched((Path(self.extracted, path) for path, _ in found), self.assignment)
-            older += [f"{printable(str(path.relative_to(self.extracted)))} has no work in it" for path in empty]
-            found = [(path, owner) for path, owner in found if Path(self.extracted, path) not in empty]
         ages = [(owner.attempt, Path(self.extracted, path).stat().st_mtime_ns) for path, owner in found]
         if ages.count(max(ages)) > 1:
             both, student = " and ".join(printable(str(path)) for path, _ in found), shown_name(found[0][1].student)
@@ -253,6 +257,10 @@ class Collector(FileNameCollectorPlugin):
             raise SubmissionError(text)
         newest = found.pop(ages.index(max(ages)))
         older += [f"{printable(str(path))} is an earlier attempt than {printable(newest[0].name)}" for path, _ in found]
+        inner = [path for path, owner in same if owner.rest.count("/") > depth]
+        older += [
+            f"{printable(str(path))} is not collected: {printable(newest[0].name)} lies above it" for path in inner
+        ]
         return newest
 
     def _warn_of_group(self, owner: Owner) -> None:
@@ -280,6 +288,7 @@ class Collector(FileNameCollectorPlugin):
         self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
+        self._warn(_BESIDE, self.sorted_out.beside)
         for student in sorted(everybody):
             _, problem = notebook_in(self._submitted(student), self.assignment) if self.assignment else (None, None)
             if problem:
