@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import itertools
 
-import nbformat
 import pytest
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.nbgrader import api
-from autograder.submission import grade_id
 from tests.helpers.browser import lab
 from tests.helpers.small_course import NAME, book_of, said_by, small_course
 
@@ -17,7 +14,6 @@ pytestmark = pytest.mark.slow
 sync_api = pytest.importorskip("playwright.sync_api")
 A1 = "a1_scaled_dot_product"
 STUDENT = "sam"
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def press(page, button, seconds):
@@ -114,43 +110,6 @@ def reads_well(page, rubric):
         assert below["y"] >= above["y"] + above["height"] - 1
     sizes = rubric.locator("td").evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize))")
     assert min(sizes) >= 11
-
-
-@pytest.mark.catalogue
-def test_picture_in_the_text_and_answer_in_another_cell_can_be_graded(jupyterlab, chromium):
-    course, address = jupyterlab
-    assignment = course.assignment(A1)
-    assert api(course.root).generate_assignment(A1)["success"]
-    written = {"written-roles": f"![sketch](data:image/png;base64,{PNG})\n\nA query asks."}
-    released = course.root / "assignments" / A1 / assignment.notebook.name
-    hand_in(fill(released, written), course.root / "submitted", "kim", assignment)
-    notebook = fill(released, {})
-    at = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == "written-roles")
-    notebook.cells.insert(at + 1, nbformat.v4.new_markdown_cell("A key answers."))
-    hand_in(notebook, course.root / "submitted", "lou", assignment)
-    attached = fill(released, {"written-roles": "![sketch](attachment:my%20pic.png)\n\nA query asks."})
-    cell = next(cell for cell in attached.cells if grade_id(cell) == "written-roles")
-    cell.attachments = {"my pic.png": {"image/png": PNG}}
-    hand_in(attached, course.root / "submitted", "max", assignment)
-    path = hand_in(attached, course.root / "submitted", "ned", assignment)  # in JupyterLab's copy
-    path.rename(path.with_name(f"{path.stem}-Copy1.ipynb"))
-    hand_in(fill(released, {}), course.root / "submitted", "ned", assignment)
-    for student in ("kim", "lou", "max", "ned"):
-        assert api(course.root).autograde(A1, student)["success"]
-    page = chromium.new_page()
-    shown = dict.fromkeys(("kim", "max", "ned"), "A query asks.") | {"lou": "The answer may be elsewhere"}
-    for student, words in shown.items():
-        with book_of(course) as book:
-            submission = book.find_submission_notebook("scaled_dot_product", A1, student).id
-        page.goto(f"{address}/formgrader/submissions/{submission}?token=secret")
-        page.wait_for_load_state("networkidle")
-        sync_api.expect(page.get_by_text(words).first).to_be_visible()
-        sync_api.expect(page.locator("#written-roles")).to_have_value("")
-        if student != "lou":
-            assert page.locator("img[alt=sketch]").evaluate("picture => picture.naturalWidth") == 1
-        else:
-            assert page.get_by_text("A key answers.").count() >= 2  # in its own cell, and where it is graded
-    page.close()
 
 
 @pytest.mark.catalogue

@@ -1,6 +1,7 @@
-"""Nothing that a student wrote gets lost: pasted pictures, long answers, and answers that are not in their cell.
+"""Nothing that a student wrote gets lost, from the download to the way back.
 
-One course and one run of `nbgrader autograde` and `generate_feedback`, with a student for each case.
+One course with a student for each case: odd archives and ids, pasted pictures, long answers, answers that are not in
+their cell, code that stops. All are collected, autograded, opened in formgrader in Chromium, given feedback, returned.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course.assignments import Course
 from autograder.submission import grade_id
-from tests.helpers.downloads import collect, download
+from autograder.text import composed
+from tests.helpers.browser import lab
+from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, repacked
 from tests.helpers.small_course import (
+    A_POINT_FOR_LATENESS,
     EXERCISE,
     NAME,
     NOTEBOOK,
@@ -35,6 +39,7 @@ from tests.helpers.small_course import (
 )
 
 pytestmark = pytest.mark.slow
+sync_api = pytest.importorskip("playwright.sync_api")
 WORDS = "Each row has a mean of its own."
 PICTURE = base64.b64encode(os.urandom(30_000)).decode()
 COPY = "first-Copy1.ipynb"
@@ -141,17 +146,43 @@ def nothing(notebook):
     beside(notebook, copy.deepcopy(answer_of(notebook)), below=True)
 
 
+def scratch(notebook):
+    """Below its check the exercise's name is used again."""
+    notebook.cells.append(new_code_cell(f"{EXERCISE} = {EXERCISE}([[1.0, 3.0]])"))
+
+
+def commented(notebook):
+    """As Colab has it: a comment above a magic that IPython wants in the first line."""
+    code(notebook, f"# My rows\n%%time\n{RIGHT}")
+
+
+def library(notebook):
+    notebook.cells.insert(0, new_code_cell("import no_such_library\nfrom typing import Optional"))
+    code(notebook, RIGHT.replace("(X)", "(X: Optional[int])"))
+
+
+def code(notebook, text):
+    next(cell for cell in notebook.cells if grade_id(cell) == EXERCISE).source = text
+
+
 ELSEWHERE = [copied, below, above, comment, in_a_check_cell, words_as_code, printed, in_a_magic, pictures_of_one_name]
 IN_PLACE = [picture, answered_twice, long, after_a_book, split, attached, html]
-UNTOUCHED = [nothing, code_of_ones_own]
+UNTOUCHED = [nothing, code_of_ones_own, scratch, commented, library]
+FINDERS, BACKSLASHES = "Zoë Ünal", "Łukasz Żak"
+CANVAS = ("jdoe_22_4326", "okriben_4311", "parklena_4312")  # the last two are a group
+
+
+def student_of(change):
+    return change.__name__.replace("_", " ")  # as Moodle does it with names
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> tuple[Course, str]:
     """The course after the run, and what it said."""
-    course = small_course(tmp_path_factory.mktemp("elsewhere") / "course", written=True)
+    course = small_course(tmp_path_factory.mktemp("elsewhere") / "course", A_POINT_FOR_LATENESS, written=True)
+    nbgrader(course, "db", "assignment", "add", NAME, "--duedate=2027-03-01 12:00 UTC")
     for change in [*ELSEWHERE, *IN_PLACE, *UNTOUCHED]:
-        path = submit(course, change.__name__)
+        path = submit(course, student_of(change))
         notebook = nbformat.read(path, 4)
         change(notebook)
         path.write_text(json.dumps(notebook))
@@ -164,9 +195,50 @@ def run(tmp_path_factory) -> tuple[Course, str]:
         nbformat.write(notebook, path)
     copies(course, "both", {EXERCISE: RIGHT}, {WRITTEN: WORDS})
     copies(course, "first", {EXERCISE: RIGHT, WRITTEN: WORDS}, {})
-    said = nbgrader(course, "autograde", NAME)
+    for student in (FINDERS, BACKSLASHES):
+        submit(course, student)
+    collect_from_canvas(course, submit(course, "x"))
+    collect_from_moodle(course)
+    folder = submit(course, "script", {}).parent  # from here on as from a hub, which keeps a student's folders
+    (folder / "first.py").write_text(f"{RIGHT}\n")
+    folder = submit(course, "folder", {EXERCISE: RIGHT, WRITTEN: WORDS}).parent
+    (folder / "work").mkdir()
+    (folder / NOTEBOOK).rename(folder / "work" / NOTEBOOK)
+    submit(course, "folder", {})
+    for student, when in {"offset": "2027-03-01 13:30 +0200", "day_first": "02.03.2027 10:00"}.items():
+        submit(course, student, when=when)
+    said = nbgrader(course, "autograde", NAME, code=1)  # day_first cannot be graded
     nbgrader(course, "generate_feedback", NAME)
     return course, said
+
+
+def collect_from_canvas(course, path):
+    """An id with a number in it, and a group's work, with the class as a spreadsheet saves it."""
+    text = path.read_text()
+    shutil.rmtree(path.parents[1])
+    (course.root / "class.csv").write_text("ID;Name\n" + "".join(f"{student};Jo Doe\n" for student in CANVAS))
+    said_by(course, "roster", "class.csv")
+    download(course, {f"jdoe_22_4326_98770_{NOTEBOOK}": text, f"teamrocket_4311_98771_{NOTEBOOK}": text})
+    members = "".join(f"TeamRocket;{student}\r\n" for student in CANVAS[1:])
+    (archive_of(course).parent / "groups.csv").write_bytes(f"\ufeffGroup;Student\r\n{members}".encode())
+    (course.root / "submitted").rename(course.root / "others")
+    assert "3 students collected" in collect(course, "Canvas")[0]
+    (course.root / "downloaded").rename(course.root / "of Canvas")
+
+
+def collect_from_moodle(course):
+    """All others, in a zip by the Finder, and one by Windows."""
+    entries, numbers = {AsTheFinder: {}, zipfile.ZipInfo: {}}, {}
+    for number, folder in enumerate(sorted((course.root / "others").iterdir()), 101):
+        numbers[folder.name] = number
+        kind, between = (zipfile.ZipInfo, "\\") if folder.name == BACKSLASHES else (AsTheFinder, "/")
+        for path in sorted((folder / NAME).glob("*.ipynb")):
+            entries[kind][f"{folder.name}_{number}_assignsubmission_file{between}{path.name}"] = path.read_text()
+    for kind, packed in entries.items():
+        (archive_of(course) / f"{kind.__name__}.zip").write_bytes(repacked(packed, kind))
+    sheet = (f"Participant {number},{student},\n" for student, number in numbers.items())
+    (course.root / "sheet.csv").write_text("".join(["Identifier,Full name,Grade\n", *sheet]))
+    assert f"{len(numbers)} students collected" in collect(course, "Moodle")[0]
 
 
 def copies(course, student, first, second):
@@ -198,7 +270,7 @@ def page(course, student):
 @pytest.mark.parametrize("change", ELSEWHERE)
 def test_answer_outside_its_cell_waits_for_a_person_who_is_told_where(run, change):
     course, said = run
-    student = change.__name__
+    student = student_of(change)
     assert grade(course, student) == (None, True)
     assert WORDS in field(course, student).source
     assert WORDS in page(course, student).text
@@ -213,7 +285,13 @@ def by_tests(course, student):
 
 
 @pytest.mark.parametrize(
-    ("student", "graded", "other"), [("copy1", COPY, NOTEBOOK), ("first", NOTEBOOK, COPY), ("nameless", COPY, NOTEBOOK)]
+    ("student", "graded", "other"),
+    [
+        ("copy1", COPY, NOTEBOOK),
+        ("first", NOTEBOOK, COPY),
+        ("nameless", COPY, NOTEBOOK),
+        ("folder", f"work/{NOTEBOOK}", NOTEBOOK),
+    ],
 )
 def test_the_one_of_two_notebooks_that_has_work_is_graded(run, student, graded, other):
     course, said = run
@@ -245,7 +323,7 @@ def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
     assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
     assert WORDS in shown.text
     assert len(field(course, "html").source) < 300, "no wall of base64"
-    pictures = page(course, "pictures_of_one_name").find_all("img", src=re.compile("^data:image/png"))
+    pictures = page(course, "pictures of one name").find_all("img", src=re.compile("^data:image/png"))
     assert len({picture["src"] for picture in pictures}) == 2
     assert len(pictures) == 4, "in their places, and in the answer's cell"
     assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1" in said
@@ -253,63 +331,80 @@ def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
 
 def test_no_words_in_an_answers_cell_are_lost(run):
     course, said = run
-    for student, words in {"answered_twice": "Or: the row's own mean.", "split": WORDS}.items():
+    for student, words in {"answered twice": "Or: the row's own mean.", "split": WORDS}.items():
         assert words in field(course, student).source
         assert f"{student}, {NAME}: the cell of '{WRITTEN}' is not all of the answer: cell " in said
     assert field(course, "long").source == LONG
     assert LONG in page(course, "long").text
-    assert field(course, "after_a_book").source == WORDS
-    (notice,) = (line for line in said.splitlines() if f"after_a_book, {NAME}: texts beyond 1,000,000" in line)
-    assert f"submitted/after_a_book/{NAME}/{NOTEBOOK}" in notice
+    assert field(course, "after a book").source == WORDS
+    (notice,) = (line for line in said.splitlines() if f"after a book, {NAME}: texts beyond 1,000,000" in line)
+    assert f"submitted/after a book/{NAME}/{NOTEBOOK}" in notice
 
 
-def test_from_canvass_download_to_its_marks_nobody_loses_anything(run, tmp_path):
-    """Also what stops a cell, and what is defined again below a check."""
+# By student: the points by tests, and words that formgrader and the page show.
+GRADED = {
+    **dict.fromkeys(("copied", "below", "above", "picture", "attached", "copy1", "folder"), (3, WORDS)),
+    **dict.fromkeys((FINDERS, BACKSLASHES, *CANVAS, "offset", "scratch"), (3, "row_centred: 3 of 3 points")),
+    "commented": (3, "My rows"),
+    "library": (0, "no_such_library"),
+    "script": (0, "it has nothing for row_centred, but the folder also has first.py"),
+}
+
+
+def test_formgrader_shows_each_of_them_with_its_marks_and_words(run, chromium):
+    course, _ = run
+    with book_of(course) as book:
+        numbers = {s.student_id: s.notebooks[0].id for s in book.assignment_submissions(NAME)}
+    with lab(course.root) as address:
+        page = chromium.new_page()
+        page.goto(f"{address}/formgrader?token=secret")
+        page.goto(f"{address}/formgrader/manage_submissions/{NAME}")
+        page.locator("tr", has_text="day_first").wait_for(timeout=60_000)
+        rows = {cells[1]: cells[2:5] for cells in (row.split("\t") for row in page.locator("tr").all_inner_texts()[1:])}
+        assert rows["day_first"][1] == "needs autograding"
+        assert rows["offset"][0] == "2027-03-01 11:30:00 UTC"
+        assert {student: rows[student][2] for student in GRADED} == {s: f"{GRADED[s][0]} / 7" for s in GRADED}
+        for student, (points, words) in GRADED.items():
+            page.goto(f"{address}/formgrader/submissions/{numbers[student]}", wait_until="domcontentloaded")
+            assert words in page.locator("body").inner_text(), student
+            field = page.locator(f"#test-{EXERCISE}")
+            sync_api.expect(field).to_have_attribute("placeholder", re.compile(rf"{points}(\.0)?"))
+            if student in ("picture", "attached", "above"):
+                assert page.locator("img[src^='data:image/png']").count(), student
+        page.close()
+
+
+def test_everybody_gets_their_own_mark_and_page_back(run, tmp_path):
     course = Course(shutil.copytree(run[0].root, tmp_path / "course"))
-    handed_in = {name: course.root / "submitted" / name for name in ("copied", "below", "picture", "attached", "copy1")}
-    typed = RIGHT.replace("(X)", "(X: Optional[int])")
-    for student, code, at, more in (
-        ("scratch", RIGHT, -1, f"{EXERCISE} = {EXERCISE}([[1.0, 3.0]])"),
-        ("magic", f"# My rows\n%%time\n{RIGHT}", 0, "x = 1"),
-        ("library", typed, 0, "import no_such_library\nfrom typing import Optional"),
-    ):
-        path = submit(course, student, {EXERCISE: code})
-        notebook = nbformat.read(path, 4)
-        notebook.cells.insert(at % (len(notebook.cells) + 1), new_code_cell(more))
-        nbformat.write(notebook, path)
-        handed_in[student] = course.root / "submitted" / student
-    download(
-        course,
-        {
-            f"{student}_{number}_9{number}{at}_{path.name}": path.read_text()
-            for number, (student, folder) in enumerate(handed_in.items(), 101)
-            for at, path in enumerate(sorted((folder / NAME).glob("*.ipynb")))
-        },
-    )
-    shutil.rmtree(course.root / "submitted")
-    ids = {student: f"{student}_{number}" for number, student in enumerate(handed_in, 101)}
-    said, left = collect(course, "Canvas")
-    assert (left, "8 students collected" in said) == ([], True)
-    nbgrader(course, "autograde", NAME)
-    nbgrader(course, "generate_feedback", NAME)
-    said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv", "--feedback", "pages.zip")
-    marks = {row["Student"]: row[NAME] for row in csv.DictReader((course.root / "marks.csv").read_text().splitlines())}
-    assert marks == dict.fromkeys(ids.values(), "3") | {ids["library"]: "0"}
-    with zipfile.ZipFile(course.root / "pages.zip") as pages:
-        texts = {name.partition("_")[0]: pages.read(name).decode() for name in pages.namelist()}
-    assert texts.keys() == ids.keys()
-    for student in ("copied", "below", "picture", "attached", "copy1"):
-        assert WORDS in bs4.BeautifulSoup(texts[student], "html.parser").text, student
-        assert grade(course, ids[student]) == (None, True)
-    assert "no_such_library" in texts["library"]
+    back = ("--marks", "marks.csv", "--feedback", "pages.zip")
+
+    def returned(*words, student, mark):
+        said_by(course, "return", NAME, *words, *back)
+        rows = csv.DictReader((course.root / "marks.csv").read_text().splitlines())
+        with zipfile.ZipFile(course.root / "pages.zip") as pages:
+            texts = {composed(name.split("_1")[0]): pages.read(name).decode() for name in pages.namelist()}
+        return {row[student]: row[mark] for row in rows}, texts
+
+    marks, texts = returned("--to", "moodle", "--sheet", "sheet.csv", student="Full name", mark="Grade")
+    for student in GRADED.keys() - {*CANVAS, "offset", "folder", "script"}:
+        points, words = GRADED[student]
+        assert float(marks[student]) == points, student
+        assert words in bs4.BeautifulSoup(texts[student], "html.parser").text, student
+    shutil.rmtree(course.root / "downloaded")
+    (course.root / "of Canvas").rename(course.root / "downloaded")
+    marks, _ = returned("--to", "canvas", student="ID", mark=NAME)
+    assert marks == dict.fromkeys(("4326", "4311", "4312"), "3")
 
 
 def test_run_says_how_many_answers_wait_and_untouched_ones_have_zero_without_a_person(run):
     course, said = run
     for change in UNTOUCHED:
-        assert grade(course, change.__name__) == (0, False)
-        assert f"{change.__name__}, {NAME}" not in said
-    waiting = len(ELSEWHERE) + len(IN_PLACE) + 4
+        assert grade(course, student_of(change)) == (0, False)
+        assert f"{student_of(change)}, {NAME}" not in said
+    with book_of(course) as book:
+        waiting = sum(
+            grade.needs_manual_grade for s in book.assignment_submissions(NAME) for grade in s.notebooks[0].grades
+        )
     assert f"{NAME}: {waiting} answers wait for a person to grade" in said
-    again = said_by(course, "grade", "--gradebook", "--quiet")
+    again = said_by(course, "grade", "--gradebook", "--quiet", code=1)
     assert f"{NAME}: {waiting} answers wait for a person to grade" in again
