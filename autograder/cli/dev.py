@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from autograder.authoring.findings import Checked
 
 dev = Typer(no_args_is_help=True, help="Commands for authors of a course.")
-Minimal = Annotated[bool, Option("--minimal", help="Only cells, and one file with a table of examples.")]
+Minimal = Annotated[bool, Option("--minimal", help="Only cells, and a table of examples.")]
 Like = Annotated[
     Literal["function", "class", "module", "words"],
-    Option(help="A function of arrays, a class with methods, a PyTorch module, or a function that returns text."),
+    Option(help="A function of arrays, a class, a PyTorch module, or a function that returns text."),
 ]
 TO_MEND, CAN_WAIT = "  To fix before students get it:", "  Can wait:"
 MAX_PRINTED = 20  # lines
@@ -42,15 +42,13 @@ def _course() -> Course:
 
 @dev.command("check", epilog="Example: autograder dev check a1_first")
 def dev_check(
-    assignments: Annotated[list[str] | None, Argument(help="Assignments to check; all by default.")] = None,
+    assignments: Annotated[list[str] | None, Argument(help="All by default.")] = None,
 ) -> None:
     """Check that the course is ready for students. Each finding names file, cell and remedy.
 
-    In the sandbox, stubs must fail as not started, and solutions get full marks. Points must add up. Each exercise
-    needs hidden tests, visible tests, a hint and at least two known mistakes that its hidden tests reject. Paired
-    script and release must be up to date, and the release contain no hidden test, solution or private file. The
-    visible tests must name two thirds of an exercise's known mistakes. A mistake that passes all of them must get nine
-    tenths of the points, or have a reason in `not_shown.toml`. Exit code: 1 if there is something to fix.
+    Stubs must fail as not started, and solutions get full marks. Each exercise needs hidden tests, visible tests, a
+    hint and two known mistakes that its hidden tests reject. Script and release must be up to date, and the release
+    contain no hidden test, solution or private file. Exit code: 1 if there is something to fix.
     """
     from autograder.authoring.course_check import check_course
 
@@ -85,7 +83,7 @@ def _say_checked(checked: Checked, relative: Callable[[object], str]) -> None:
 def adopt(folder: Annotated[Path, Argument(help="Folder with nbgrader_config.py and source/.")]) -> None:
     """Say what works, what is lost and what is gained if an existing nbgrader course is graded here. Changes nothing.
 
-    Each source notebook is graded in the sandbox as a trial, and should get full marks.
+    Each source notebook is graded as a trial.
     """
     from autograder.authoring.adopt import adopt as look_at
     from autograder.authoring.adopt import as_lines
@@ -99,7 +97,7 @@ def dist(
     folder: Annotated[Path, Argument(help="Folder with the built packages.")] = Path("dist"),
     address: Annotated[str, Option(help="Where pip gets the wheel if it isn't beside the notebook.")] = "",
 ) -> None:
-    """After a build, write notebooks that install the kit if it is missing, and a list of the packages' contents."""
+    """After a build, write notebooks that install the kit, and a list of the packages' contents."""
     from autograder.authoring.release import write_release
 
     say_written(write_release(_course(), folder, address))
@@ -120,7 +118,7 @@ def new_course(
 
 @dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")
 def new_assignment(
-    assignment: Annotated[str, Argument(help="Its name, such as a2_chance; assignments are sorted by name.")],
+    assignment: Annotated[str, Argument(help="Its name, such as a2_chance.")],
     exercise: Annotated[str, Argument(help="The function that students write first.")],
     minimal: Minimal = False,
     like: Like = "function",
@@ -134,7 +132,7 @@ def new_assignment(
 
 @dev.command(epilog="Example: autograder dev new a1_first row_centred")
 def new(
-    assignment: Annotated[str, Argument(help="Its assignment; created if there is none of this name.")],
+    assignment: Annotated[str, Argument(help="Its assignment, new or not.")],
     exercise: Annotated[str, Argument(help="The function's name.")],
     minimal: Minimal = False,
     like: Like = "function",
@@ -159,11 +157,11 @@ def sync() -> None:
 def catalogue(
     pages: Annotated[
         Path | None,
-        Option(help="Write a page into this folder instead: how the hidden tests judge each known mistake."),
+        Option(help="Write a page instead: how the hidden tests judge each known mistake."),
     ] = None,
     everything: Annotated[bool, Option("--all", help="Include assignments that have not changed.")] = False,
 ) -> None:
-    """Store the answers of all known mistakes after an edit of suites or mistakes, so that grading can look them up."""
+    """Store the answers of all known mistakes, after an edit of suites or mistakes."""
     from autograder.authoring import catalogue_page
 
     course = _course()

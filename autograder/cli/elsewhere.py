@@ -17,21 +17,16 @@ from autograder.text import alike, printable, shown_name
 def export(
     marks: MarksFiles,
     csv: Annotated[Path | None, Option(help="Write a table with a row for each exercise.")] = None,
-    gradescope: Annotated[
-        Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json into this folder.")
-    ] = None,
+    gradescope: Annotated[Path | None, Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json.")] = None,
     classroom50: Annotated[Path | None, Option(help="Write Classroom 50's result.json for one submission.")] = None,
-    points: Annotated[str, Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
-    visibility: Annotated[Visibility, Option(help="With --gradescope: when students see their results.")] = "visible",
+    points: Annotated[str, Option(help="For Classroom 50: points by exercise, such as median=4,mode=5.")] = "",
+    visibility: Annotated[Visibility, Option(help="For Gradescope: when students see their results.")] = "visible",
     messages: Annotated[
-        bool, Option("--messages/--no-messages", help="With --gradescope: include the tests' messages.")
+        bool, Option("--messages/--no-messages", help="For Gradescope: include the tests' messages.")
     ] = True,
     roster: Roster = None,
 ) -> None:
-    """Write marks in one or more formats of other programs.
-
-    Every student of any assignment, or of the roster, has a row in each assignment.
-    """
+    """Write marks in formats of other programs. Every student has a row in each assignment."""
     from autograder.reports.marks_file import exercises_as_csv, read_marks, write
     from autograder.reports.roster import with_absent
     from autograder.systems.classroom50 import as_classroom50, read_points
@@ -56,13 +51,9 @@ def export(
 
 
 def bundle(
-    assignment: Annotated[str, Argument(help="The assignment to grade elsewhere.")],
-    gradescope: Annotated[
-        Path | None, Option(help="Write Gradescope's autograder, a zip with the hidden tests.")
-    ] = None,
-    classroom50: Annotated[
-        Path | None, Option(help="Write Classroom 50's autograder into this folder; it has the visible tests.")
-    ] = None,
+    assignment: Annotated[str, Argument(help="The assignment.")],
+    gradescope: Annotated[Path | None, Option(help="Write a zip for Gradescope.")] = None,
+    classroom50: Annotated[Path | None, Option(help="Write Classroom 50's autograder into this folder.")] = None,
     requirement: Annotated[
         list[str] | None,
         Option(help="For Classroom 50: what pip installs, by default the wheels in that folder."),
@@ -74,13 +65,13 @@ def bundle(
         bool,
         Option(
             "--without-sandbox",
-            help="For Gradescope: grade without a sandbox and without messages; student code can read the suites.",
+            help="For Gradescope: grade without a sandbox and messages; student code can read the suites.",
         ),
     ] = False,
 ) -> None:
     """Write an autograder for Gradescope (hidden tests) or Classroom 50 (visible tests).
 
-    Gradescope's contains only this assignment, and grades nothing in a container where no sandbox works.
+    Gradescope's grades nothing in a container where no sandbox works.
     """
     from autograder.systems.bundle import write_classroom50, write_gradescope
 
@@ -105,9 +96,8 @@ def return_(
 ) -> None:
     """Write marks and feedback pages to send back to where submissions came from.
 
-    Marks come from the gradebook, with manual grades and penalties. Gradescope can't import marks: upload the zip as
-    an autograder, which returns them. A downloaded submission without marks or page is listed. Exit code: 1 if there
-    is one.
+    Marks come from the gradebook, with manual grades and penalties. For Gradescope, they are an autograder to upload.
+    Exit code: 1 if a downloaded submission has no marks or no page; it is listed.
     """
     from autograder.nbgrader import api
     from autograder.systems.returning import give_back

@@ -21,9 +21,9 @@ from autograder.text import printable, shown_name
 
 
 def regrade(
-    assignment: Annotated[str, Argument(help="Assignment with a changed suite or points.")],
+    assignment: Annotated[str, Argument(help="The assignment.")],
     write: Write = False,
-    undo: Annotated[bool, Option("--undo", help="Restore the marks from before the last --write.")] = False,
+    undo: Annotated[bool, Option("--undo", help="Undo the last --write.")] = False,
     student: Annotated[str, Option(help="Regrade only this student (id).")] = "",
     note: Note = "",
     jobs: Jobs = 0,
@@ -46,11 +46,10 @@ def regrade(
     run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
 
 
-def roster(file: Annotated[Path, Argument(help="CSV file with the columns id, name and email.")]) -> None:
+def roster(file: Annotated[Path, Argument(help="CSV file with id, name and email.")]) -> None:
     """Enter the class into the gradebook, so that formgrader shows names and exports have a row for everybody.
 
-    An id is the name of the student's folder in submitted/; in a file from Canvas, the number at its end. Running it
-    again updates names and addresses, and removes nobody.
+    An id is a folder in submitted/; in a file from Canvas, the number at its end. Nobody is removed.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.gradebook_rows import enter_students
@@ -76,16 +75,13 @@ def report(
     csv: Annotated[Path | None, Option(help="Write a table.")] = None,
     json_file: Annotated[Path | None, Option("--json", help="Write JSON.")] = None,
     roster: Roster = None,
-    submitted: Annotated[
-        Path | None, Option(help="With --html: folder of submissions, for an example of each mistake.")
-    ] = None,
-    feedback: Annotated[Path | None, Option(help="With --html: folder of feedback pages, to link to.")] = None,
+    submitted: Annotated[Path | None, Option(help="With --html: submissions, for an example of each mistake.")] = None,
+    feedback: Annotated[Path | None, Option(help="With --html: feedback pages, to link to.")] = None,
     gradebook: Annotated[bool, Option("--gradebook", help="With --html: add late work and manual grades.")] = False,
 ) -> None:
     """Show how the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
 
-    Without a file option, it prints to the terminal. If a student has two marks for an assignment, the later one
-    counts.
+    Of two marks for an assignment, the later one counts.
     """
     from autograder.reports import class_report
     from autograder.reports.class_statistics import class_statistics
@@ -119,9 +115,7 @@ def report(
 
 def withdraw(
     exercise: Annotated[str, Argument(help="The exercise to withdraw.")],
-    out_of_total: Annotated[
-        bool, Option("--out-of-total", help="Count it for nobody instead of giving everybody full marks.")
-    ] = False,
+    out_of_total: Annotated[bool, Option("--out-of-total", help="Count it for nobody.")] = False,
     back: Annotated[bool, Option("--back", help="End the withdrawal.")] = False,
     write: Write = False,
     note: Note = "",
@@ -130,8 +124,8 @@ def withdraw(
 ) -> None:
     """Withdraw an exercise: everybody who has handed in gets its points, or it counts for nobody.
 
-    This overrides manual grades. The exercise is still judged, so a mistake in it costs nothing in later exercises.
-    Without --write, it only shows who gains and who loses. --write notes the withdrawal in course.toml.
+    This overrides manual grades. Without --write, it only shows who gains and who loses. With it, course.toml records
+    the withdrawal.
     """
     from autograder.cli.regrade import run
     from autograder.nbgrader import api
@@ -176,8 +170,7 @@ def extend(
 def why(student: StudentId, assignment: Annotated[str, Argument(help="The assignment.")]) -> None:
     """Explain a mark in ten lines: what happened when, and what the tests say.
 
-    If course and kit are unchanged, it grades the submission again; otherwise it shows the stored report. Exit code: 1
-    if grading again gives another mark.
+    If course and kit are unchanged, it grades the submission again. Exit code: 1 if that gives another mark.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.why import lines
@@ -213,13 +206,13 @@ def forget(student: StudentId) -> None:
 
 
 def written(
-    assignment: Annotated[str, Argument(help="Assignment with written questions.")],
+    assignment: Annotated[str, Argument(help="The assignment.")],
     page: Annotated[Path | None, Option(help="Write a page to grade on; it needs no network.")] = None,
-    apply: Annotated[Path | None, Option(help="Enter what you saved on that page into the gradebook.")] = None,
+    apply: Annotated[Path | None, Option(help="Enter what you saved on that page.")] = None,
 ) -> None:
     """Grade written questions on one anonymous page: similar answers together, points by clicks on the rubric.
 
-    --apply skips and lists answers and grades that have changed since. Exit code: 1 if it skipped any.
+    --apply lists and skips answers and grades that have changed since. Exit code: 1 if there are any.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.written import enter, questions

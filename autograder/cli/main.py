@@ -53,31 +53,27 @@ def grade(
         list[Path] | None,
         Argument(help="Notebooks, or folders with STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
     ] = None,
-    assignment: Annotated[
-        str | None, Option(help="Grade only this assignment; also says which one a single notebook belongs to.")
-    ] = None,
+    assignment: Annotated[str | None, Option(help="Grade only this assignment.")] = None,
     jobs: Jobs = 0,
     json_file: Annotated[
-        Path | None, Option("--json", help="Write the full report to this file; - means the terminal.")
+        Path | None, Option("--json", help="Write the report to this file; -: to the terminal.")
     ] = None,
     gradebook: Annotated[bool, Option("--gradebook", help="Grade submitted/ into nbgrader's gradebook.")] = False,
     feedback: Annotated[bool, Option("--feedback", help="With --gradebook: write feedback pages, too.")] = False,
     force: Annotated[bool, Option("--force", help="With --gradebook: also grade what has not changed.")] = False,
     accept_changes: Annotated[
         bool,
-        Option(
-            "--accept-changes", help="With --gradebook: also write marks that differ because the course has changed."
-        ),
+        Option("--accept-changes", help="With --gradebook: write marks that differ because the course has changed."),
     ] = False,
-    scheduler: Annotated[str, Option(help="Grade on a Dask cluster, such as tcp://10.0.0.1:8786.")] = "",
-    quiet: Annotated[bool, Option("--quiet", help="Print only what could not be graded, and the totals.")] = False,
+    scheduler: Annotated[str, Option(help="A Dask cluster's address, such as tcp://10.0.0.1:8786.")] = "",
+    quiet: Annotated[bool, Option("--quiet", help="Print only failures and totals.")] = False,
     sandbox: Kind = "auto",
     folder: CourseFolder = None,
 ) -> None:
     """Grade notebooks with the hidden tests.
 
-    An interrupted run continues if you start it again. A mark in the gradebook stays if only the course has changed;
-    a line says so (see `autograder regrade`). Exit code: 1 if a submission could not be graded or a mark stayed.
+    If a run was interrupted, start it again. If only the course has changed, marks in the gradebook stay, and a line
+    says so. Exit code: 1 if a submission could not be graded or a mark stayed.
     """
     console = Console(stderr=json_file == Path("-"))
     course = _course_to_grade(folder, paths or [], assignment)
@@ -125,7 +121,7 @@ def _names_in(path: Path) -> Iterator[str]:
 
 
 def doctor(folder: CourseFolder = None) -> None:
-    """Say which sandbox works on this machine, what that means, and what helps if none does.
+    """Say which sandbox works on this machine, and what helps if none does.
 
     If grading is safe, it also grades a few notebooks as a trial. Exit code: 1 if grading is not safe.
     """
@@ -146,15 +142,13 @@ def doctor(folder: CourseFolder = None) -> None:
 
 def check(
     notebook: Annotated[Path, Argument(help="A saved notebook.")],
-    json_file: Annotated[
-        Path | None, Option("--json", help="Write a report, too, in the format of grade --json.")
-    ] = None,
+    json_file: Annotated[Path | None, Option("--json", help="Write a report, as grade --json does.")] = None,
     watch: Annotated[bool, Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
     folder: Annotated[
         Path | None,
         Option(
             "--course",
-            help="The course's folder; by default the one around the current folder, if nobody else can write there.",
+            help="The course's folder; else the one around you, if nobody else can write there.",
         ),
     ] = None,
 ) -> None:
@@ -174,11 +168,9 @@ def check(
 
 
 def progress(
-    folder: Annotated[
-        Path, Argument(help="Your folder of assignments, or of one assignment.", file_okay=False, exists=True)
-    ] = Path(),
+    folder: Annotated[Path, Argument(help="Your folder of assignments.", file_okay=False, exists=True)] = Path(),
 ) -> None:
-    """Show all assignments on one page: what is done, what you have begun, and the known mistakes that you have met.
+    """Show what is done, what you have begun, and the known mistakes that you have met.
 
     It reads what check(...) stored in your folder. It runs nothing, and nothing leaves this machine.
     """
@@ -188,7 +180,7 @@ def progress(
 
 
 def demo(
-    folder: Annotated[Path, Argument(help="Folder for the class; an earlier demo there is replaced.")] = Path("demo"),
+    folder: Annotated[Path, Argument(help="Folder for the class.")] = Path("demo"),
 ) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
     course = find_course()

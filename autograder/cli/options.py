@@ -17,19 +17,17 @@ from autograder.worker.unsafe import what_is_unsafe
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
-Jobs = Annotated[int, Option(min=0, help="Workers; 0 means one, or one per core from 60 submissions on.")]
+Jobs = Annotated[int, Option(min=0, help="Workers; 0: one, or one per core from 60 submissions on.")]
 Kind = Annotated[
     Literal["auto", "bubblewrap", "landlock", "process"],
-    Option(help="Sandbox; auto takes bubblewrap, else Landlock, else warns."),
+    Option(help="Sandbox; auto: bubblewrap, else Landlock, else a warning."),
 ]
-CourseFolder = Annotated[
-    Path | None, Option("--course", help="The course's folder; by default the one around the current folder.")
-]
-StudentId = Annotated[str, Argument(help="The student's id: a folder in submitted/.")]
-Write = Annotated[bool, Option("--write", help="Write the new marks and keep a copy of the old ones.")]
+CourseFolder = Annotated[Path | None, Option("--course", help="The course's folder, if you are not in it.")]
+StudentId = Annotated[str, Argument(help="A folder in submitted/.")]
+Write = Annotated[bool, Option("--write", help="Write the new marks.")]
 Note = Annotated[str, Option(help="Reason, for the history.")]
 MarksFiles = Annotated[list[Path], Argument(help="Files that `autograder grade --json` wrote.")]
-Roster = Annotated[Path | None, Option(help="CSV file (id, name, email), to list students without submissions, too.")]
+Roster = Annotated[Path | None, Option(help="CSV file (id, name, email), to list students without submissions.")]
 
 
 def ids_in(roster: Path | None) -> list[str]:
