@@ -116,7 +116,7 @@ docs: .venv/developer
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 
-# Run it after you edit a notebook in source/, a command or a promise of the sandbox.
+# Run it after you edit a notebook in source/, or a command.
 sync: .venv/developer
 	$(BIN)/autograder dev sync
 	$(BIN)/python -m tools.docs

@@ -126,24 +126,18 @@ def of_a_loop(pairs: int) -> dict[str, list[float]]:
 def section(graded: int, lost: list[str], seconds: float, runs: int, loops: Mapping[str, list[float]]) -> str:
     """This part of the page."""
     names = ", ".join(f"`{module}`" for module in SLOW)
-    rows = (
-        f"| `{way}` | {statistics.median(more):.1f} s | {max(more):.1f} s |" for way, more in loops.items()
-    )  # fmt: skip
+    rows = (f"- `{way}`: {statistics.median(more):.1f} s" for way, more in loops.items())
     return "\n".join(
         [
             HEADING,
             "",
             "[Limits](limits.md) count CPU time, so a busy machine costs nobody a point. `python -m tools.busy` graded",
             f"right answers {runs} times on two cores, beside eight busy loops. Half of the answers import a large",
-            f"library in a first call: {names}.",
+            f"library in a first call: {names}. Of {graded}",
+            f"submissions, {len(lost)} lost points; a run took {seconds:.0f} s (median).",
             "",
-            f"- submissions graded: {graded}, in {seconds:.0f} s a run (median)",
-            f"- submissions that lost points: {len(lost)}",
+            "An endless loop in place of another mistake makes a class of two take this much longer (median):",
             "",
-            "An endless loop in place of another mistake makes a class of two take this much longer:",
-            "",
-            "| command | median | longest |",
-            "| --- | ---: | ---: |",
             *rows,
             "",
         ]

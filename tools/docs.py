@@ -1,4 +1,4 @@
-"""Write what is generated in `docs/`: the command line's help, the table of promises, two pictures.
+"""Write what is generated in `docs/`: the command line's help, and two pictures.
 
 python -m tools.docs
 """
@@ -15,16 +15,11 @@ import typer
 
 from autograder.cli.main import app
 from autograder.errors import CourseError
-from cellcage.backends import installed
-from cellcage.promises import PROMISES
 from tools import diagrams
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = "<!-- Written by `python -m tools.docs`. A test fails if it is not what the code says. -->\n"
-PROMISES_BEGIN = "<!-- Promises: written by `python -m tools.docs`. -->"
-PROMISES_END = "<!-- End of promises. -->"
-NAMES = ("bubblewrap", "Landlock", "limits only")
-COMMANDS_HEAD = "Each command prints this with `--help`. Its exit code is 2 if the call itself is wrong, otherwise 0.\n"
+COMMANDS_HEAD = "Exit code: 2 if the call itself is wrong, otherwise 0.\n"
 
 
 def pages() -> dict[Path, str]:
@@ -32,21 +27,9 @@ def pages() -> dict[Path, str]:
     docs = ROOT / "docs"
     return {
         docs / "reference-command-line.md": command_line(),
-        docs / "security.md": with_promises(docs / "security.md"),
         docs / "processes.svg": diagrams.processes(),
         docs / "packages.svg": diagrams.packages(ROOT / "pyproject.toml"),
     }
-
-
-def with_promises(page: Path) -> str:
-    """The page with a table of promises and backends. A tick: the promise's test runs with this backend."""
-    head, begin, rest = page.read_text(encoding="utf-8").partition(PROMISES_BEGIN)
-    _, end, tail = rest.partition(PROMISES_END)
-    lines = [f"| promise | what it means | {' | '.join(NAMES)} |", f"| --- | --- |{' --- |' * len(NAMES)}"]
-    for one in PROMISES:
-        ticks = " | ".join("✓" if backend.isolates or one.without_sandbox else "" for backend in installed().values())
-        lines.append(f"| {one.name} | {one.text} | {ticks} |")
-    return "\n".join([head + begin, "", *lines, "", end + tail])
 
 
 def command_line() -> str:

@@ -258,23 +258,16 @@ def tried_at_once(count: int, seed: int, at_once: int, keep: Path | None) -> dic
 
 
 def page(found: dict[str, Found], seed: int) -> str:
-    """The page, with a row for each kind of fault."""
+    """The page."""
+    problems = sum(one.other_marks + one.tracebacks + one.left_over for one in found.values())
+    names = ", ".join(name for name in found if not name.startswith("none"))
     total = sum(one.tried for name, one in found.items() if not name.startswith("none"))
     lines = [
         "# Reliability",
         "",
-        f"`python -m tools.faults` disturbed {total} runs at random moments (seeds from {seed}), restarted them, and",
-        "compared the marks with those of an undisturbed run. Half of them had one worker, half had two.",
-        "",
-        "| fault | tried | marks lost or different | tracebacks | something left behind |",
-        "| --- | ---: | ---: | ---: | ---: |",
-        *(
-            f"| {name} | {one.tried} | {one.other_marks} | {one.tracebacks} | {one.left_over} |"
-            for name, one in found.items()
-        ),
-        "",
-        "Other faults, such as an unreadable folder or a broken database, are reported in one sentence with a",
-        "remedy, and everybody else is graded (`tests/engine/test_faults.py`).",
+        f"`python -m tools.faults` disturbed {total} runs at random moments (seeds from {seed}) and restarted them. A",
+        "problem is a mark that is lost or differs from an undisturbed run's, a traceback, or a process, folder or",
+        f"control group left behind. There were {problems} problems. The faults were: {names}.",
         "",
     ]
     return "\n".join(lines)

@@ -12,7 +12,6 @@ import pytest
 from autograder.authoring import generated_files
 from autograder.course.assignments import PREREQUISITE
 from autograder.submission import grade_id
-from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
@@ -125,15 +124,3 @@ def test_each_exercise_has_stub_check_points_and_tests(assignment):
     by_hand = [c for c in notebook.cells if c.cell_type == "markdown" and c.metadata.get("nbgrader", {}).get("grade")]
     assert len(by_hand) == 1
     assert by_hand[0].metadata.nbgrader.points > 0
-
-
-def test_architecture_page_lists_all_packages():
-    """Its table has the packages whose imports `make lint` checks."""
-    import tomllib
-
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = [name for layer in contracts[0]["layers"] for name in layer.split(" | ")]
-    table = (ROOT / "docs" / "architecture.md").read_text().split("| package of")[1].split("\n\n")[0]
-    rows = [line for line in table.splitlines() if line.startswith("| `")]
-    named = [re.findall(r"^\| `(\w+)`", line)[0] for line in rows]
-    assert sorted(named) == sorted(name for name in layers if name != "__main__")

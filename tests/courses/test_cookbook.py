@@ -19,11 +19,13 @@ from tests.courses.own import IMPORTS, course_of, exercise, graded, told
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import said_by
 
-PAGES = {
-    "cookbook": (("Classes with state", "Tables", "Variables and prints"), "import pandas as pd\n"),
-    "writing-exercises": (("The smallest complete exercise",), ""),
-    "cookbook-pytorch": (("A module", "A training step"), "import torch\nfrom torch import nn\n"),
-}
+RECIPES = (
+    ("cookbook", "Classes with state"),
+    ("cookbook", "Tables"),
+    ("cookbook", "A PyTorch module"),
+    ("writing-exercises", "The smallest complete exercise"),
+)
+IMPORTED = IMPORTS + "import pandas as pd\nimport torch\nfrom torch import nn\n"
 NAME = "a1_first"
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -42,29 +44,27 @@ def wrong_answers(found):
             yield code, said.strip().splitlines()
 
 
-def cells_of(found, page="cookbook"):
-    cells = IMPORTS + PAGES[page][1]
+def cells_of(found):
+    cells = IMPORTED
     for _, title, text in found:
         kind, _, name = title.partition(" ")
         if kind == "cell":
             cells += exercise(name, text)
-        elif kind in ("written", "given"):
+        elif kind == "written":
             cells += f"\n#% {kind} {name}\n{text}"
     return cells
 
 
-def course_with(found, root, page="cookbook"):
+def course_with(found, root):
     files = {title: text for _, title, text in found if title.endswith((".py", ".toml"))}
-    return course_of(root, NAME, cells_of(found, page), files)
+    return course_of(root, NAME, cells_of(found), files)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "recipe"), one_in(2, [(page, one) for page, (recipes, _) in PAGES.items() for one in recipes])
-)
+@pytest.mark.parametrize(("page", "recipe"), one_in(2, RECIPES))
 def test_recipe_is_graded_as_the_page_says(page, recipe, sandbox, tmp_path):
     found = blocks(recipe, page)
-    course = course_with(found, tmp_path / "economics", page)
+    course = course_with(found, tmp_path / "economics")
     (name,) = (one.name for one in course.assignment(NAME).by_suite)
     score, message = told(graded(sandbox, course, NAME, {name: model_answers(course.assignment(NAME))[name]}))[name]
     assert score == 2, message
@@ -84,37 +84,27 @@ def test_the_smallest_complete_exercise_has_forty_lines():
 
 
 @pytest.mark.slow
-def test_the_commands_on_written_answers(tmp_path):
-    found = [*blocks("Variables and prints"), *blocks("Written answers")]
+def test_written_answers_are_graded_beside_their_rubric(tmp_path):
+    found = [*blocks("Classes with state"), *blocks("Written answers")]
     course = course_with(found, tmp_path / "economics")
     shutil.copytree(course.root / "source" / NAME, course.root / "submitted" / "ada" / NAME)
     assert "in order: 1 exercise, 2 points by tests and 4 by hand" in said_by(course, "dev", "check")
     assert api(course.root).generate_assignment(NAME)["success"]
-    typed = [line for language, _, text in found if language == "sh" for line in text.splitlines()]
-    assert [line.split()[1] for line in typed] == ["grade", "written", "written", "generate_feedback"]
-    for line in typed[:2]:
-        said_by(course, *line.split()[1:])
+    said_by(course, "grade", "--gradebook")
+    said_by(course, "written", NAME, "--page", "written.html")
     page = (course.root / "written.html").read_text()
     assert "compares what is wanted with what is offered" in page
     assert "so the gap stays" in page
 
 
-# By page: its recipe that begins with nothing, where the notebook is, what the wrong answer gets, and `dev check` says.
-BEGINNINGS = {
-    "cookbook": ("The first hour", "a1_first", "first", "1.5 / 6", "a1_first: in order"),
-    "cookbook-pytorch": ("A module", "a2_layers", "layers", "0.6 / 3", "visible tests name: Highway 2 of 2"),
-}
-
-
 @pytest.mark.catalogue
 @pytest.mark.slow
-@pytest.mark.parametrize("page", BEGINNINGS)
-def test_a_recipe_that_begins_with_nothing(page, tmp_path):
+def test_the_recipe_that_begins_with_nothing(tmp_path):
     """Its commands, typed one after the other, with the cell and the files written between them."""
-    recipe, name, notebook, points, checked = BEGINNINGS[page]
-    found, course = blocks(recipe, page), Course(tmp_path)
+    found, course = blocks("A PyTorch module"), Course(tmp_path)
     ((wrong, words),) = wrong_answers(found)
-    place, exercise = f"{name}/{notebook}.ipynb", next(title[5:] for _, title, _ in found if title[:5] == "cell ")
+    name, exercise = "a2_layers", "Highway"
+    place = f"{name}/layers.ipynb"
     for language, title, text in found:
         if language == "sh":
             for line in text.splitlines():
@@ -124,12 +114,12 @@ def test_a_recipe_that_begins_with_nothing(page, tmp_path):
                 if line.startswith("autograder grade"):
                     write_cell(course, f"assignments/{place}", f"submitted/ada/{place}", exercise, wrong)
                 said = said_by(course, *line.split()[1:])
-                assert "dev check" not in line or checked in said, said
+                assert "dev check" not in line or "visible tests name: Highway 2 of 2" in said, said
         elif title.startswith("cell "):
             write_cell(course, f"source/{place}", f"source/{place}", exercise, text.strip())
         elif title.endswith((".py", ".toml")):
             (course.assignment(name).content / title).write_text(text)
-    assert f"ada, {name}: {points}" in said, said
+    assert f"ada, {name}: 0.6 / 3" in said, said
     assert not [one for one in words if one not in said], said
 
 

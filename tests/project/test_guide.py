@@ -108,7 +108,7 @@ def test_instructors_guide_from_installation_to_feedback(checkout, tmp_path):
         assert (checkout / name).exists(), name
 
 
-KEYS = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+KEYS = re.compile(r"^- `(\w+)`:", re.MULTILINE)
 
 
 def test_json_reference_explains_every_key():

@@ -11,7 +11,7 @@ from cellcage.limits import MIB, Limits
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "limits.md").read_text()
-ROW = re.compile(r"^\| `(\w+)` \| ([\d.]+)( MiB)? \| (.+) \| (.+) \|$", re.M)
+ROW = re.compile(r"^\| `(\w+)` \| ([\d.]+)( MiB)? \| (.+) \|$", re.M)
 
 
 def test_every_limit_is_on_the_page_with_its_default():
