@@ -1,7 +1,6 @@
-"""Readable by everybody: axe-core finds no violation of WCAG 2.1 A and AA on the pages that are ours.
+"""axe-core finds no violation of WCAG 2.1 A and AA on our pages.
 
-The pages of the documentation are in `test_site.py`. What is not ours, such as JupyterLab around a check's output, is
-left out; `docs/accessibility.md` says what.
+`test_site.py` tests the documentation. `docs/accessibility.md` lists what is not ours, such as JupyterLab itself.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ weights = softmax(attention_scores(query, key, and_a_name_that_is_much_too_long_
 ```
 
 ![](attachment:missing.png)"""
-# Every kind of word that code is coloured by, and an exception, whose text has colours of its own.
+# Code with every kind of highlighted token, and terminal colours.
 CODE = '''# a comment
 import os.path as p
 from math import *
@@ -53,7 +52,7 @@ RAISES = "def softmax(x, axis=-1):\n    print('\\x1b[33myellow\\x1b[0m')\n    ra
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Two students, who wrote the same: all right; a mistake with a picture, in words, late."""
+    """Two students: ada's code is right; sam's has a mistake with a picture, and is late. Both wrote the same text."""
     course = copy_course(tmp_path_factory.mktemp("accessible") / "course")
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(A_POINT_FOR_LATENESS)
@@ -75,17 +74,17 @@ def graded(tmp_path_factory):
         pytest.param("ada", "wide", marks=pytest.mark.catalogue),
     ],
 )
-def test_feedback(graded, chromium, student, view):
+def test_feedback_page_is_accessible(graded, chromium, student, view):
     page = graded / "feedback" / student / A1 / "scaled_dot_product.html"
     if student == "sam":
         text = page.read_text()
         for shown in ('<li class="late-penalty">', "ansi-yellow", "<svg", 'type="checkbox"', "not graded yet"):
-            assert shown in text, "the page has all that a page may have"
+            assert shown in text
     assert violations_of(chromium, page.as_uri(), view) == []
 
 
 @pytest.mark.parametrize(("name", "view"), [("class", "narrow"), ("written", "wide")])
-def test_class_report_and_written_answers(graded, chromium, name, view):
+def test_class_report_and_written_answers_are_accessible(graded, chromium, name, view):
     assert violations_of(chromium, (graded / f"{name}.html").as_uri(), view) == []
 
 
@@ -102,8 +101,8 @@ display(heatmap([[[1.0, -1.0], [0.5, 0.0]]] * 3), explore(lambda n: heatmap([[1.
 
 
 @pytest.mark.catalogue
-def test_what_students_see_in_jupyterlab(jupyterlab, chromium):
-    """The output of a check that fails, of one that passes and of one that has to wait, hints, pictures, a slider."""
+def test_output_in_jupyterlab_is_accessible(jupyterlab, chromium):
+    """Failing, passing and blocked checks, hints, pictures and a slider."""
     course, address = jupyterlab
     assignment = course.assignment(A1)
     notebook = nbformat.read(assignment.notebook, as_version=4)

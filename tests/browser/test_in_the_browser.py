@@ -1,4 +1,4 @@
-"""What an instructor sees in JupyterLab, in real Chromium, on a real course."""
+"""What an instructor sees of a student's notebook in JupyterLab, in real Chromium."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MORE = {
 
 
 @pytest.mark.catalogue
-def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, chromium):
-    """Untrusted, so that JupyterLab takes every SVG out: the PNG stands in its place, and no heap of its words."""
+def test_untrusted_notebook_shows_pictures_as_png(jupyterlab, chromium):
+    """JupyterLab removes SVGs from a notebook that somebody else ran. It shows the PNG, not the text of the SVG."""
     course, address = jupyterlab
     notebook = nbformat.v4.new_notebook()
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
@@ -44,7 +44,7 @@ def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, 
                 sync_api.expect(picture).to_be_visible()
                 assert picture.evaluate("e => e.complete && e.naturalWidth > 50")
                 assert picture.get_attribute("alt")
-        assert "0.75" not in cells.nth(0).locator(".jp-OutputArea").inner_text()  # nothing but the picture
+        assert "0.75" not in cells.nth(0).locator(".jp-OutputArea").inner_text()  # only the picture
         sync_api.expect(cells.nth(2)).to_contain_text("mira wins")
         sync_api.expect(cells.nth(4)).to_contain_text("✗ not yet")
         sync_api.expect(cells.nth(5)).to_contain_text("3 squares of yours differ (marked)")
@@ -54,8 +54,8 @@ def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, 
 
         sync_api.expect(cells.nth(3)).to_contain_text("A slider: run this cell to move it.")
 
-        tab.run("loss_curve([")  # without its import, so that the next cell's number is another one than it was
-        cell, _ = tab.run("import check, explore")  # run by oneself, it is trusted: the SVG, and no PNG beside it
+        tab.run("loss_curve([")  # an error, so that the next cell gets another number than before
+        cell, _ = tab.run("import check, explore")  # cells that one runs are trusted: the SVG, and no PNG
         sync_api.expect(cell.locator("svg[role=img]")).to_be_visible()
         sync_api.expect(cell.locator(".jp-OutputArea img")).to_be_hidden()
     finally:

@@ -1,6 +1,6 @@
-"""The same in nbgrader: a class of attackers and one honest student, autograded together; their pages in Chromium.
+"""Attackers and honest students in one nbgrader course: their marks, and their pages in Chromium.
 
-What matters is formgrader's own pages (lists of submissions and students, one submission) and the feedback.
+The pages are formgrader's (lists of submissions and students, one submission) and the feedback.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.helpers.small_course import (
 
 pytestmark = pytest.mark.slow
 TEST = f"test-{EXERCISE}"
-MALLORY = "<img src=x onerror=window.acted=1>"  # a folder's name, and so a student's id
+MALLORY = "<img src=x onerror=window.acted=1>"  # a folder's name is the student's id
 PLACES = (
     f"manage_submissions/{NAME}", "manage_students", f"manage_students/{MALLORY}", f"manage_students/{MALLORY}/{NAME}",
     "manage_students/loud", f"manage_students/loud/{NAME}", "gradebook", f"gradebook/{NAME}",
@@ -59,7 +59,7 @@ KILLS = f"def {EXERCISE}(X):\n    import os\n    os.kill(os.getppid(), 9)\n    o
 
 
 def loud(notebook):
-    """A notebook in which everything that can be shown tries to act."""
+    """Adds scripts to every part of a notebook that can be shown."""
     notebook.cells += [nbformat.v4.new_markdown_cell(attack) for attack in ATTACKS]
     notebook.cells += [nbformat.v4.new_raw_cell(a, metadata={"raw_mimetype": "text/html"}) for a in ATTACKS]
     tags = {"tags": ['"><script>window.acted=1</script>']}
@@ -76,7 +76,7 @@ def loud(notebook):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Attackers between two honest students, who hand in the same."""
+    """Attackers between two honest students with the same work."""
     course = small_course(tmp_path_factory.mktemp("red-team") / "course", written=True, second=True)
     answers = model_answers(course.assignment(NAME))
     honest = answers | {EXERCISE: WRONG}
@@ -84,9 +84,9 @@ def graded(tmp_path_factory):
     nbformat.write(loud(nbformat.read(path, as_version=4)), path)
     for student, code in {"ada": honest, MALLORY: honest, "killer": answers | {EXERCISE: KILLS}, "zoe": honest}.items():
         submit(course, student, code)
-    said = nbgrader(course, "autograde", NAME, code=1)
-    assert "1 of 5 submissions could not be graded" in said
-    assert "which formgrader would act on; rename it" in said
+    output = nbgrader(course, "autograde", NAME, code=1)
+    assert "1 of 5 submissions could not be graded" in output
+    assert "which formgrader would act on; rename it" in output
     nbgrader(course, "generate_feedback", NAME)
     return course
 
@@ -98,8 +98,8 @@ def marks(course, student):
         return notebook.id, grades
 
 
-def test_attackers_lose_their_own_marks_and_nobody_elses(graded):
-    """Not a byte of what an honest student gets depends on who was graded before."""
+def test_attackers_change_only_their_own_marks(graded):
+    """The result of an honest student doesn't depend on earlier submissions."""
     before, after = marks(graded, "ada")[1], marks(graded, "zoe")[1]
     assert before == after
     assert (0 < before[TEST] < 3, before[f"test-{BUILT}"]) == (True, 3)
@@ -112,44 +112,44 @@ def test_attackers_lose_their_own_marks_and_nobody_elses(graded):
 
 @pytest.fixture
 def watched(chromium):
-    """A page, and what it asked for beyond this machine."""
+    """A page, and the addresses it requests."""
     page = chromium.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    yield page, asked
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
+    yield page, requested
     page.close()
 
 
-def test_nothing_acts_on_the_feedback_page(graded, watched):
-    page, asked = watched
+def test_no_script_runs_on_the_feedback_page(graded, watched):
+    page, requested = watched
     page.goto((graded.root / "feedback" / "loud" / NAME / "first.html").as_uri(), wait_until="domcontentloaded")
     page.wait_for_timeout(500)
-    assert_quiet(page, asked)
-    assert "onerror" in page.locator("body").inner_text()  # it is there to be read
+    assert_quiet(page, requested)
+    assert "onerror" in page.locator("body").inner_text()  # it is shown as text
 
 
 @pytest.mark.catalogue
-def test_nothing_acts_in_formgrader(graded, watched):
-    page, asked = watched
+def test_no_script_runs_in_formgrader(graded, watched):
+    page, requested = watched
     number, _ = marks(graded, "loud")
     with lab(graded.root) as address:
         page.goto(f"{address}/formgrader?token=secret")
         for place in (*PLACES, f"submissions/{number}", f"submissions/{number}/feedback"):
             page.goto(f"{address}/formgrader/{place}", wait_until="domcontentloaded")
             page.wait_for_timeout(700)
-            assert_quiet(page, asked, place)
+            assert_quiet(page, requested, place)
         page.goto(f"{address}/formgrader/submissions/{number}", wait_until="domcontentloaded")
         assert "onerror" in page.locator("body").inner_text()
-        # a heading of the same name does not take the place of a field
+        # a heading with the same id does not replace a field
         assert page.evaluate("document.getElementById('written-why').tagName") == "INPUT"
-        assert page.locator(".text_cell_render a[href='https://evil.example/autolink']").count() > 0  # as people link
+        assert page.locator(".text_cell_render a[href='https://evil.example/autolink']").count() > 0  # links work
 
 
 PLANTED = (f"submitted/loud/{NAME}", f"autograded/loud/{NAME}", f"feedback/loud/{NAME}", "demo", "link", "..")
 
 
-def test_formgrader_opens_no_course_but_its_own(jupyterlab, watched, tmp_path):
-    """A link of a student's may lead anywhere, and nbgrader would run the configuration that it finds there."""
+def test_formgrader_opens_only_its_own_course(jupyterlab, watched, tmp_path):
+    """A student's link may lead to any folder, and nbgrader would run a configuration file there."""
     (course, address), (page, _) = jupyterlab, watched
     (course.root / "link").symlink_to(course.root / "demo")
     for place in PLANTED:
@@ -170,9 +170,9 @@ def test_formgrader_opens_no_course_but_its_own(jupyterlab, watched, tmp_path):
         shutil.rmtree(course.root / folder)
 
 
-def assert_quiet(page, asked, place=""):
+def assert_quiet(page, requested, place=""):
     assert page.evaluate("window.acted") is None, place
-    assert not [url for url in asked if "evil.example" in url or url.endswith("/x")], place
+    assert not [url for url in requested if "evil.example" in url or url.endswith("/x")], place
     links = page.evaluate("[...document.querySelectorAll('.text_cell_render a[href]')].map(a => a.protocol)")
     assert set(links) <= {"http:", "https:", "mailto:", "file:"}, place
     pictures = page.evaluate("[...document.querySelectorAll('.text_cell_render img')].map(one => one.src)")

@@ -1,6 +1,6 @@
-"""The built pages: complete, searchable, no dead link, nothing fetched from elsewhere.
+"""The documentation site is complete and searchable, has no dead links, and loads nothing from other servers.
 
-A copy is built, in which the pages that are made of the course have one assignment: all take some minutes.
+The generated pages about the course have only one assignment here, because all take minutes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
 pytestmark = pytest.mark.slow
 PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
 HEADS = ASSIGNMENTS[2]
-# Between them they have tables, and code in several languages.
-LOOKED_AT = (("index", "narrow"), ("existing-course", "wide"))
+# Together they have tables, and code in several languages.
+SELECTED = (("index", "narrow"), ("existing-course", "wide"))
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site, built of a copy. A dead link would end the build."""
+    """The site, built from a copy. A dead link fails the build."""
     folder = tmp_path_factory.mktemp("pages")
     for name in ("docs", ".ci"):
         shutil.copytree(ROOT / name, folder / name)
@@ -50,7 +50,7 @@ def site(tmp_path_factory):
     return folder / "site"
 
 
-def test_every_page_is_built_and_in_the_navigation(site):
+def test_every_page_is_built_and_linked(site):
     start = (site / "index.html").read_text()
     for page in (ROOT / "docs").glob("*.md"):
         assert (site / f"{page.stem}.html").is_file()
@@ -66,8 +66,8 @@ def test_search_finds_words_of_every_page(site):
         assert words in text
 
 
-def test_a_browser_fetches_nothing_from_elsewhere(site):
-    """Links may lead away; what a page is made of lies beside it."""
+def test_pages_load_nothing_from_other_servers(site):
+    """Only links may lead to other servers."""
     for page in site.glob("*.html"):
         fetched = re.findall(r"""<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)""", page.read_text())
         assert fetched == [], page.name
@@ -75,7 +75,7 @@ def test_a_browser_fetches_nothing_from_elsewhere(site):
 
 @pytest.fixture
 def served(site):
-    """The site's address, on a server of this test's own."""
+    """The address of a server for the site."""
     handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -83,14 +83,14 @@ def served(site):
         server.shutdown()
 
 
-@pytest.mark.parametrize("looked_at", [LOOKED_AT, pytest.param((), marks=pytest.mark.catalogue)], ids=["some", "all"])
-def test_every_page_can_be_read_by_everybody(site, served, chromium, looked_at):
-    """axe-core finds no violation of WCAG 2.1 A and AA, in either colours, on either width of a window."""
-    for page, view in looked_at or itertools.product([path.stem for path in site.glob("*.html")], VIEWS):
+@pytest.mark.parametrize("selected", [SELECTED, pytest.param((), marks=pytest.mark.catalogue)], ids=["some", "all"])
+def test_every_page_is_accessible(site, served, chromium, selected):
+    """axe-core finds no violation of WCAG 2.1 A and AA, in both colour schemes, in a wide and a narrow window."""
+    for page, view in selected or itertools.product([path.stem for path in site.glob("*.html")], VIEWS):
         assert violations_of(chromium, f"{served}/{page}.html", view) == [], (page, view)
 
 
-def test_the_search_field_finds_a_known_mistake_without_network(served, chromium):
+def test_search_works_without_network(served, chromium):
     page, elsewhere = chromium.new_page(), []
     page.on("request", lambda request: request.url.startswith(served) or elsewhere.append(request.url))
     page.goto(f"{served}/index.html")

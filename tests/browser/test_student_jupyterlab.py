@@ -1,4 +1,4 @@
-"""What a student meets: a released folder, JupyterLab, the Run and the Validate button; in real Chromium."""
+"""A student works through a released notebook in JupyterLab, in real Chromium."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ UNSCALED = (
 
 
 @pytest.fixture
-def sit_down(jupyterlab, chromium, request):
-    """A function that opens a released notebook in a folder of this test's own, with answers in it."""
+def open_notebook(jupyterlab, chromium, request):
+    """Opens a released notebook with these answers in a new folder."""
     course, address = jupyterlab
     tabs = []
 
@@ -49,8 +49,8 @@ def all_pass(exercise):
     return re.compile(rf"{exercise}: (\d+) of \1 visible tests pass")
 
 
-def first_slip_is_told(tab, assignment):
-    """The first slip in the notebook's first exercise, which needs no other."""
+def assert_first_slip_is_explained(tab, assignment):
+    """Types the first slip of the first exercise and reads the check's output."""
     slip = wrong_code_of(assignment, "slip")[0]
     tab.write(f"def {slip.exercise}(", slip.code)
     cell, _ = tab.run(f'check("{slip.exercise}")')
@@ -59,10 +59,10 @@ def first_slip_is_told(tab, assignment):
         assert " ".join(part.split()) in shown
 
 
-def test_from_run_all_and_an_empty_stub_to_a_tick_and_validate(sit_down):
+def test_run_all_then_mistakes_then_passing_checks_and_validate(open_notebook):
     answers = model_answers(A1)
-    tab = sit_down(A1)
-    tab.menu("Run", "Run All Cells")  # goes through in a notebook that is only begun
+    tab = open_notebook(A1)
+    tab.menu("Run", "Run All Cells")  # stops at no cell of an untouched notebook
     last = tab.cell("ready_made = F.scaled_dot_product_attention")
     needs = "This cell needs `torch_scaled_dot_product_attention`. Finish it and run this cell again."
     sync_api.expect(last).to_contain_text(needs, timeout=60_000)
@@ -72,12 +72,12 @@ def test_from_run_all_and_an_empty_stub_to_a_tick_and_validate(sit_down):
     cell, _ = tab.run('check("softmax")')
     sync_api.expect(cell).to_contain_text("softmax: not started yet. Replace raise NotImplementedError()")
 
-    first_slip_is_told(tab, A1)
+    assert_first_slip_is_explained(tab, A1)
     tab.write("def softmax(x", answers["softmax"])
     cell, seconds = tab.run('check("softmax")')
     sync_api.expect(cell).to_contain_text(all_pass("softmax"))
     sync_api.expect(cell.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "1")
-    assert seconds < 2, "well under a second on a machine that does nothing else"
+    assert seconds < 2  # well under a second on an idle machine
 
     tab.write("def attention_scores(", UNSCALED)
     cell, _ = tab.run('check("attention_scores")')
@@ -91,11 +91,11 @@ def test_from_run_all_and_an_empty_stub_to_a_tick_and_validate(sit_down):
     assert "who: the 0.00, black -1.41, cat 2.83, dreams 1.41" in asked_for.get_attribute("aria-label")
     assert yours.locator("[stroke-dasharray]").count() == 10
 
-    said = tab.validate()
-    assert 'check("softmax")' not in said
-    assert 'check("attention_scores")' in said
-    assert "scaled_dot_product_attention: not started yet" in said
-    assert "You did not provide a response." in said  # the question in words
+    validation = tab.validate()
+    assert 'check("softmax")' not in validation
+    assert 'check("attention_scores")' in validation
+    assert "scaled_dot_product_attention: not started yet" in validation
+    assert "You did not provide a response." in validation  # the written question
 
     tab.write("def attention_scores(", answers["attention_scores"])
     cell, _ = tab.run('check("attention_scores")')
@@ -104,8 +104,8 @@ def test_from_run_all_and_an_empty_stub_to_a_tick_and_validate(sit_down):
 
 
 @pytest.mark.catalogue
-def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
-    tab = sit_down(A1, model_answers(A1))
+def test_finished_notebook_survives_restart_save_and_reload(open_notebook):
+    tab = open_notebook(A1, model_answers(A1))
     words = tab.page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
     words.dblclick()
     words.locator(".cm-content").click()
@@ -133,9 +133,9 @@ def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
 
 
 @pytest.mark.catalogue
-def test_keyboard_alone(sit_down):
-    """From the first cell to a tick, a hint, a slider and Validate, without a mouse."""
-    tab = sit_down(A1)
+def test_notebook_works_without_a_mouse(open_notebook):
+    """Cells, a passing check, a hint, a slider and Validate."""
+    tab = open_notebook(A1)
     keys = tab.page.keyboard
     cell = tab.cell("import numpy as np")
     tab.page.locator(".jp-Notebook").focus()

@@ -160,6 +160,12 @@ def grade_in_formgrader(course: Course, monkeypatch, student: str, cell: str, sc
         GradeHandler.__new__(GradeHandler).put(grade.id)
 
 
+def reweigh(course: Course, before: str = "weight(0.5)", after: str = "weight(4.5)") -> None:
+    """Change the weight of the hidden test that `WRONG` passes."""
+    path = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
+    path.write_text(path.read_text().replace(before, after))
+
+
 def set_points(course: Course, points: float) -> None:
     """Change the points in the source notebook, as JupyterLab's panel does."""
     path = course.assignment(NAME).notebook

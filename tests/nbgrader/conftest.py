@@ -1,4 +1,4 @@
-"""Shared by the tests of nbgrader."""
+"""Fixtures for the tests with nbgrader."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.helpers.small_course import small_course
 
 
 @pytest.fixture(scope="session")
-def begun(tmp_path_factory):
-    """A small course, released, that nobody has handed anything in to."""
-    return small_course(tmp_path_factory.mktemp("begun") / "course")
+def released_course(tmp_path_factory):
+    """A small released course without submissions."""
+    return small_course(tmp_path_factory.mktemp("released_course") / "course")
 
 
 @pytest.fixture
-def course(begun, tmp_path):
-    """The same, of this test's own."""
-    return Course(shutil.copytree(begun.root, tmp_path / "course"))
+def course(released_course, tmp_path):
+    """A copy of the released course for one test."""
+    return Course(shutil.copytree(released_course.root, tmp_path / "course"))

@@ -1,4 +1,4 @@
-"""nbgrader's zip_collect on what Canvas, Moodle and Gradescope give to download, and on hand-ins that mean harm.
+"""nbgrader's zip_collect on downloads from Canvas and Moodle, and on malicious submissions.
 
 Names are as in `lib/content_zipper.rb` of https://github.com/instructure/canvas-lms, and in
 `mod/assign/classes/downloader.php` of https://github.com/moodle/moodle.
@@ -23,12 +23,12 @@ from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released
 JANE, ADA = "Jane Doe_123_assignsubmission_file", "Ada L_124_assignsubmission_file"
 
 
-def told_of(left, name):
+def lines_with(left, name):
     """The lines that name a student or a file."""
     return [line for line in left if name in line]
 
 
-# ---------------------------------------------------------------- names
+# ---------------------------------------------------------------- file names
 
 
 PEOPLE = ("Zoë Ünal", "Søren Kjær", "Łukasz Żak", "王 小明", "Ada Lovelace")
@@ -39,7 +39,7 @@ def moodle_names(between="/"):
 
 
 @pytest.mark.parametrize("packing", ["the Finder", "a folder that macOS unpacked", "backslashes"])
-def test_what_was_packed_on_another_system_has_the_right_names(course, packing):
+def test_archive_from_another_system_keeps_names(course, packing):
     work, archive = released(course).read_text(), archive_of(course)
     if packing == "the Finder":
         entries = {f"submissions/{name}": work for name in moodle_names()}
@@ -57,7 +57,7 @@ def test_what_was_packed_on_another_system_has_the_right_names(course, packing):
     assert files_collected(course).keys() == set(PEOPLE)
 
 
-def test_name_in_an_unknown_encoding_is_left_out_with_a_remedy(course):
+def test_name_in_an_unknown_encoding_is_reported(course):
     class AsOldWindows(AsTheFinder):
         def _encodeFilenameFlags(self):
             return self.filename.encode("cp850"), self.flag_bits
@@ -67,58 +67,58 @@ def test_name_in_an_unknown_encoding_is_left_out_with_a_remedy(course):
     (archive_of(course) / "submissions.zip").write_bytes(packed_again)
     _, left = collect(course, "Moodle", code=1)
     assert files_collected(course).keys() == {"Ada Lovelace"}
-    assert told_of(left, "a name in an unknown encoding; unpack the zip yourself, and put the folder into archive/")
+    assert lines_with(left, "a name in an unknown encoding; unpack the zip yourself, and put the folder into archive/")
 
 
-def test_underscores_in_canvas_names_give_nobody_anothers_number(course):
+def test_underscores_in_canvas_names_do_not_mix_up_students(course):
     work = released(course).read_text()
     names = {f"{name}{NOTEBOOK}": work for name in ("j_smith_4331_98776_", "smithjohn_22_98001_", "x_LATE_5_6_")}
     odd = f"jdoe_22_4326_98770_{NOTEBOOK}"
     download(course, names | {odd: work})
     _, left = collect(course, "Canvas", code=1)
     assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5"}
-    (told,) = told_of(left, odd)
-    assert "may be of jdoe_22 or of jdoe_22_4326; enter the class with autograder roster and collect again" in told
+    (line,) = lines_with(left, odd)
+    assert "may be of jdoe_22 or of jdoe_22_4326; enter the class with autograder roster and collect again" in line
 
     (course.root / "class.csv").write_text("ID;Name\njdoe_22_4326;Jo Doe\nj_smith_4331;J Smith\nsmithjohn_22;John\n")
     said_by(course, "roster", "class.csv")
-    said, _ = collect(course, "Canvas")
+    output, _ = collect(course, "Canvas")
     assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5", "jdoe_22_4326"}
-    assert "has nobody with these ids; correct wrong names in archive/, or the roster: x_5" in said
-    said_by(course, "return", NAME, "--to", "canvas", "--marks", "m.csv", code=1)  # nobody is graded
+    assert "has nobody with these ids; correct wrong names in archive/, or the roster: x_5" in output
+    said_by(course, "return", NAME, "--to", "canvas", "--marks", "m.csv", code=1)  # nobody is graded yet
     rows = {row["Student"]: row["ID"] for row in csv.DictReader((course.root / "m.csv").read_text().splitlines())}
     assert rows == {"Doe, Jo": "4326", "Smith, J": "4331", "John": "22"}
 
 
-def test_two_students_with_one_number_are_refused_before_anything_is_written(course):
+def test_two_students_with_one_number_are_not_exported(course):
     work = released(course).read_text()
     download(course, {f"doejane_4321_98765_{NOTEBOOK}": work, f"smithjane_4321_98799_{NOTEBOOK}": work})
     collect(course, "Canvas")
     words = ("return", NAME, "--to", "canvas", "--marks", "m.csv", "--feedback", "p.zip")
-    said = said_by(course, *words, code=2)
-    assert "doejane_4321 and smithjane_4321 would both go back as number 4321, so nothing is written" in said
+    output = said_by(course, *words, code=2)
+    assert "doejane_4321 and smithjane_4321 would both go back as number 4321, so nothing is written" in output
     assert not (course.root / "m.csv").exists()
     assert not (course.root / "p.zip").exists()
 
 
-# ---------------------------------------------------------------- a hand-in that bears another student's name
+# ---------------------------------------------------------------- submissions with another student's name
 
 
-def as_another(student):
-    """Hand-ins whose insides bear another student's name: as a folder, in a zip, in a zip within a zip."""
+def files_of(student):
+    """Files with another student's name: in a folder, in a zip, in a zip within a zip."""
     inner = {f"{student}/mine.ipynb": "{}", f"{student}/{NOTEBOOK}": "{}"}
     return {"work.zip": packed(inner), "more.zip": packed({"inner.zip": packed(inner)})} | inner
 
 
 @pytest.mark.slow
-def test_moodle_gives_nobody_anothers_mark(course):
-    """Jane hands in folders and zips with Ada's name and her own number: Ada's page would go to Jane."""
+def test_moodle_submission_with_another_students_name_is_not_mixed_up(course):
+    """Jane hands in folders and zips with Ada's name and her own number, so that Ada's page would go to Jane."""
     texts = {
         name: submit(course, "x", answers).read_text()
         for name, answers in (("right", None), ("wrong", {EXERCISE: WRONG}))
     }
     shutil.rmtree(course.root / "submitted")
-    forged = {f"{JANE}/{name}": content for name, content in as_another("Ada L_123_assignsubmission_file").items()}
+    forged = {f"{JANE}/{name}": content for name, content in files_of("Ada L_123_assignsubmission_file").items()}
     download(course, {f"{JANE}/{NOTEBOOK}": texts["wrong"], f"{ADA}/{NOTEBOOK}": texts["right"]} | forged)
     collect(course, "Moodle")
     assert files_collected(course) == {"Ada L": [NOTEBOOK], "Jane Doe": [NOTEBOOK, "mine.ipynb"]}
@@ -133,9 +133,9 @@ def test_moodle_gives_nobody_anothers_mark(course):
         assert pages.read(f"{JANE}/first.html") == (course.root / f"feedback/Jane Doe/{NAME}/first.html").read_bytes()
 
 
-def test_the_name_that_canvas_wrote_says_whose_it_is(course):
+def test_canvas_submission_belongs_to_the_student_in_canvas_own_name(course):
     work = released(course).read_text()
-    forged = {f"doejane_4321_98766_{name}": data for name, data in as_another("bob_99_5").items() if "/" not in name}
+    forged = {f"doejane_4321_98766_{name}": data for name, data in files_of("bob_99_5").items() if "/" not in name}
     forged["doejane_4321_98767_work.zip"] = packed({f"bob_99_5_{NOTEBOOK}": "{}"})
     download(course, {f"doejane_4321_98765_{NOTEBOOK}": work} | forged)
     collect(course, "Canvas")
@@ -143,20 +143,20 @@ def test_the_name_that_canvas_wrote_says_whose_it_is(course):
     assert (course.root / "submitted" / "doejane_4321" / NAME / NOTEBOOK).read_text() == work
 
 
-# ---------------------------------------------------------------- two of one name
+# ---------------------------------------------------------------- two students with one name
 
 
-def test_two_students_of_one_name_are_both_named_and_nobody_is_replaced(course):
+def test_two_students_with_one_name_are_both_reported(course):
     work = released(course).read_text()
     other = "Jane Doe_777_assignsubmission_file"
     download(course, {f"{JANE}/{NOTEBOOK}": work, f"{other}/{NOTEBOOK}": "{}", f"{ADA}/{NOTEBOOK}": work})
     _, left = collect(course, "Moodle", code=1)
     assert files_collected(course).keys() == {"Ada L"}
-    (told,) = told_of(left, "Jane Doe")
-    assert f"{JANE} and {other}: the same student 'Jane Doe', so neither is collected" in told
+    (line,) = lines_with(left, "Jane Doe")
+    assert f"{JANE} and {other}: the same student 'Jane Doe', so neither is collected" in line
 
 
-def test_a_name_that_is_no_folders_costs_its_own_student_alone(tmp_path):
+def test_name_that_cannot_be_a_folder_is_left_out(tmp_path):
     names = ["..", ".", ".x", "<b>", "a\\b"]
     for folder in (*(f"{name}_5_assignsubmission_file" for name in names), ADA):
         (tmp_path / folder).mkdir()
@@ -166,7 +166,7 @@ def test_a_name_that_is_no_folders_costs_its_own_student_alone(tmp_path):
     assert ["cannot be a folder's name" in line for line in ours.left] == [True] * len(names)
 
 
-# ---------------------------------------------------------------- archives that mean harm
+# ---------------------------------------------------------------- malicious archives
 
 
 def entry(name, kind=0):
@@ -182,22 +182,22 @@ BAD_ENTRIES = {
 }
 
 
-def test_entries_that_are_no_plain_files_are_left_and_the_archive_is_named(course):
+def test_entries_that_are_not_plain_files_are_left_out(course):
     path = archive_of(course) / "submissions.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for names in BAD_ENTRIES.values():
             for name in names:
                 archive.writestr(name, "../../../../gradebook.db")
         archive.writestr(f"{ADA}/{NOTEBOOK}", released(course).read_text())
-    said, left = collect(course, "Moodle", code=1)
+    output, left = collect(course, "Moodle", code=1)
     assert files_collected(course) == {"Ada L": [NOTEBOOK]}
     files = [path.name for path in (course.root / "downloaded" / NAME / "extracted").rglob("*") if not path.is_dir()]
     assert files == [NOTEBOOK]
     for reason, names in BAD_ENTRIES.items():
-        assert sum("submissions.zip: " in line for line in told_of(left, reason)) == len(names), said
+        assert sum("submissions.zip: " in line for line in lines_with(left, reason)) == len(names), output
 
 
-def test_what_a_teacher_has_unpacked_is_collected_without_its_links(course):
+def test_unpacked_archive_is_collected_without_links(course):
     place = archive_of(course) / ADA
     place.mkdir()
     shutil.copy(released(course), place)
@@ -206,12 +206,12 @@ def test_what_a_teacher_has_unpacked_is_collected_without_its_links(course):
     os.mkfifo(place / "pipe.ipynb")
     _, left = collect(course, "Moodle", code=1)
     assert files_collected(course) == {"Ada L": [NOTEBOOK]}
-    assert told_of(left, f"{ADA}/model.safetensors is a link")
-    assert told_of(left, f"{ADA}/folder is a link")
-    assert told_of(left, f"{ADA}/pipe.ipynb is not a file")
+    assert lines_with(left, f"{ADA}/model.safetensors is a link")
+    assert lines_with(left, f"{ADA}/folder is a link")
+    assert lines_with(left, f"{ADA}/pipe.ipynb is not a file")
 
 
-def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
+def test_archive_over_the_limits_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.zip"
     path.write_bytes(packed({"a.ipynb": bytes(2**20), "b.ipynb": "small"}))
 
@@ -233,13 +233,13 @@ def test_what_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.ipynb"]
 
 
-def test_a_size_that_is_a_lie_costs_its_own_entry_alone(tmp_path):
-    """A bomb says that it is small; a broken upload ends early."""
+def test_entry_with_a_false_size_is_left_out(tmp_path):
+    """A zip bomb claims to be small; a broken upload ends early."""
     data = bytearray(packed({"a.ipynb": bytes(2**20), "b.ipynb": "small"}))
-    for signature, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):  # where an entry's size stands
+    for signature, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):  # offsets of an entry's size
         at = data.index(signature) + place
         data[at : at + 4] = (10).to_bytes(4, "little")
     (tmp_path / "lie.zip").write_bytes(data)
-    (told,) = unpack.unpack(tmp_path / "lie.zip", tmp_path / "out")
-    assert told.startswith("a.ipynb cannot be unpacked")
+    (line,) = unpack.unpack(tmp_path / "lie.zip", tmp_path / "out")
+    assert line.startswith("a.ipynb cannot be unpacked")
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.ipynb"]

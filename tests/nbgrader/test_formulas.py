@@ -1,4 +1,4 @@
-"""Formulas of the course's own texts, on pages that are read without a network."""
+"""Formulas on pages become MathML, which needs no network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_formula_of_the_course_becomes_mathml(assignment):
 @pytest.mark.parametrize(
     "text", ["<script>alert(1)</script>", "</mtext><img src=x onerror=alert(1)>", "&lt;b&gt;", "a < b"]
 )
-def test_what_looks_like_markup_is_text(text):
+def test_markup_in_a_formula_is_text(text):
     formula = as_mathml(rf"\text{{{text}}} x < y", block=False)
     tags = {element.tag.split("}")[1] for element in ET.fromstring(formula).iter()}
     assert tags <= {"math", "mrow", "mtext", "mi", "mo"}
@@ -39,7 +39,7 @@ def test_what_looks_like_markup_is_text(text):
     assert words.replace("\N{NO-BREAK SPACE}", " ") == html.unescape(text)
 
 
-def test_a_students_formulas_are_drawn_and_nothing_else_of_theirs_is_markup():
+def test_only_formulas_of_a_students_text_become_markup():
     def shown(source):
         return Page().markdown2html({"cell": {"source": source}}, source)
 

@@ -1,4 +1,4 @@
-"""A mark a year later: what happened to it, when, by whom and why, and what the tests said."""
+"""The history of a mark: every change with its reason, and the submission behind it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.helpers.small_course import (
     book_of,
     grade_by_hand,
     grade_in_formgrader,
+    reweigh,
     said_by,
     small_course,
     submit,
@@ -27,21 +28,15 @@ pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
 
 
-def told(course, student="ada"):
-    """Reason, score and note of each line of the history."""
+def history_of(course, student="ada"):
+    """Reason, score and note of each entry in the history."""
     found = history.entries(course.root, student, NAME)
     return [(one.reason, one.score, one.note) for one in found]
 
 
-def reweighted(course):
-    """The test that both pass is worth more."""
-    path = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
-    path.write_text(path.read_text().replace("weight(0.5)", "weight(4.5)"))
-
-
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """ada and ben are wrong in the same way."""
+    """ada and ben have the same mistake."""
     course = small_course(tmp_path_factory.mktemp("history") / "course", A_POINT_FOR_LATENESS, written=True)
     for student in ("ada", "ben"):
         submit(course, student, {EXERCISE: WRONG, WRITTEN: "Rows differ."})
@@ -54,9 +49,9 @@ def course(graded, tmp_path):
     return Course(shutil.copytree(graded.root, tmp_path / "course"))
 
 
-def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(course):
-    said_by(course, *GRADE, "--force")  # the same again
-    assert told(course) == [("first grading", 0.3, "")]
+def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
+    said_by(course, *GRADE, "--force")  # nothing changes
+    assert history_of(course) == [("first grading", 0.3, "")]
     submit(course, "ada", {EXERCISE: WRONG + "\n# again", WRITTEN: "Rows differ."})
     said_by(course, *GRADE)
     submit(course, "ada", {EXERCISE: WRONG + "\n# late", WRITTEN: "Rows differ."}, when="2027-03-03 12:00:00 UTC")
@@ -66,14 +61,14 @@ def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(co
     said_by(course, *GRADE)
     said_by(course, "extend", "ada", NAME, "--days", "3")
     said_by(course, "extend", "ada", NAME, "--days", "-1", code=2)
-    reweighted(course)
-    said_by(course, *GRADE, code=1)  # held: nothing happens
+    reweigh(course)
+    said_by(course, *GRADE, code=1)  # waits to be accepted
     said_by(course, "regrade", NAME, "--student", "ada", "--note", "a test was unfair", "--write")
     assert "nobody has no marks" in said_by(course, "regrade", NAME, "--student", "nobody", code=2)
     said_by(course, *GRADE, "--accept-changes")
     said_by(course, "withdraw", EXERCISE, "--write", "--note", "unclear")
     said_by(course, "regrade", NAME, "--undo")
-    assert told(course) == [
+    assert history_of(course) == [
         ("first grading", 0.3, ""),
         ("another submission", 0.3, ""),
         ("another submission", 0.3, ""),
@@ -83,19 +78,19 @@ def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(co
         (f"{EXERCISE} withdrawn", 3, "unclear"),
         ("regrade undone", 1.5, ""),
     ]
-    assert [reason for reason, _, _ in told(course, "ben")][1] == "the course has changed"
+    assert [reason for reason, _, _ in history_of(course, "ben")][1] == "the course has changed"
     kept = sorted((course.root / "history" / "ada" / NAME).glob("*.ipynb"))
     assert len(kept) == 3, "earlier submissions are kept"
     assert any("# again" in path.read_text() for path in kept)
 
 
-def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
+def test_manual_grade_is_recorded(course, monkeypatch):
     grade_in_formgrader(course, monkeypatch, "ada", f"test-{EXERCISE}", 2.5)
-    assert told(course)[-1] == ("manual grade", 2.5, "")
+    assert history_of(course)[-1] == ("manual grade", 2.5, "")
     grade_by_hand(course, "ada", WRITTEN, 3.0)
-    said_by(course, "why", "ada", NAME)  # whatever was entered in another way is noticed
-    assert told(course)[-1] == ("manual grade", 5.5, "")
-    reweighted(course)
+    said_by(course, "why", "ada", NAME)  # also notices grades entered without formgrader
+    assert history_of(course)[-1] == ("manual grade", 5.5, "")
+    reweigh(course)
     said_by(course, *GRADE, "--accept-changes")
     assert "the course has changed, still 5.5 points" in said_by(course, "why", "ada", NAME)
 
@@ -103,7 +98,7 @@ def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
         book.find_grade(f"test-{EXERCISE}", "first", NAME, "ben").extra_credit = 0.5
         book.db.commit()
     assert said_by(course, "why", "ben", NAME).startswith(f"ben, {NAME}: 2 of 3 points; so far")
-    assert told(course, "ben")[-1] == ("manual grade", 2, "")
+    assert history_of(course, "ben")[-1] == ("manual grade", 2, "")
     said_by(course, "grade", "submitted", "--json", "marks.json")
     said_by(course, "report", "marks.json", "--html", "class.html", "--gradebook")
     page = (course.root / "class.html").read_text()
@@ -111,7 +106,7 @@ def test_what_a_person_gives_is_a_line_too(course, monkeypatch):
 
 
 @pytest.mark.catalogue
-def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
+def test_why_grades_again_unless_the_course_changed(course):
     lines = said_by(course, "why", "ada", NAME).strip().splitlines()
     assert len(lines) <= 10
     assert lines[0] == f"ada, {NAME}: 0.3 of 3 points; so far, since {WRITTEN} is not graded yet"
@@ -123,30 +118,30 @@ def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(
     said_by(course, *GRADE)
     assert f"{WRITTEN}: 0 of 4, not answered" in said_by(course, "why", "eve", NAME)
 
-    submit(course, "ada")  # the submission that counts is graded, and not what lies in submitted/ by now
+    submit(course, "ada")  # the submission that counts is graded, not the newer file in submitted/
     assert "the same points" in said_by(course, "why", "ada", NAME)
-    with book_of(course) as book:  # somebody has been in the database
+    with book_of(course) as book:  # somebody edited the database
         book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada").auto_score = 2.9
         book.db.commit()
     assert "with other points for" in said_by(course, "why", "ada", NAME, code=1)
     said_by(course, "why", "nobody", NAME, code=2)
-    reweighted(course)
+    reweigh(course)
     assert "this is the report from then" in said_by(course, "why", "ben", NAME)
 
 
-def test_a_students_history_can_be_deleted_and_what_is_elsewhere_is_told(course):
-    reweighted(course)
+def test_forget_deletes_history_and_lists_remaining_data(course):
+    reweigh(course)
     said_by(course, "regrade", NAME, "--write")
-    said = said_by(course, "forget", "ada")
-    assert "the history is deleted" in said
-    assert "still there: submitted/ada" in said
-    assert "nbgrader db student remove ada --force" in said
+    output = said_by(course, "forget", "ada")
+    assert "the history is deleted" in output
+    assert "still there: submitted/ada" in output
+    assert "nbgrader db student remove ada --force" in output
     assert not list(course.root.glob("history/ada*"))
     assert not list((course.root / ".regrades").rglob("ada"))
-    assert told(course, "ben")
-    assert "downloaded/ has" not in said
+    assert history_of(course, "ben")
+    assert "downloaded/ has" not in output
     assert "there is no history of ada" in said_by(course, "why", "ada", NAME, code=2)
     assert not (course.root / "history" / "ada").exists(), "a question writes no history"
     assert "there is no nobody in this course" in said_by(course, "forget", "nobody", code=2)
     said_by(course, "forget", "../ben", code=2)
-    assert told(course, "ben")
+    assert history_of(course, "ben")

@@ -1,6 +1,6 @@
-"""A hub on which everybody has an account: the guides' commands, by two students and two instructors.
+"""The guides' commands on a hub with two students and two instructors.
 
-Each is another user of this machine, so what one cannot read of the other's is the kernel's word.
+Each of them is a real user of this machine, so the kernel decides who can read what.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CENTRED = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
 
 
 def accounts(count):
-    """Users of this machine who have no rights beyond their own."""
+    """Ordinary users of this machine."""
     found = [one for one in pwd.getpwall() if one.pw_uid not in (0, 65534)]
     if len(found) < count:
         pytest.skip(f"this machine has fewer than {count} ordinary accounts")
@@ -44,12 +44,12 @@ def accounts(count):
 
 
 class Hub:
-    """A machine with an exchange, a course, and people: `run` does something as one of them, in their folder."""
+    """A machine with an exchange, a course and users."""
 
     def __init__(self, folder):
         self.machine, self.folder = Machine(folder), folder
         self.exchange, self.homes, self.config = folder / "exchange", folder / "home", folder / "etc"
-        templates = "share/jupyter/nbconvert"  # of the pages, which an image has beside its Python
+        templates = "share/jupyter/nbconvert"  # templates of the pages
         shutil.copytree(Path(sys.prefix, templates), self.machine.environment / templates)
         self.exchange.mkdir()
         self.exchange.chmod(0o1777)
@@ -65,25 +65,25 @@ class Hub:
             home.chmod(0o700)
         self.course = folder / "course"
 
-    def run(self, who, line, cwd=None, fails=False):
-        """One line of a shell as `who`; what it printed. Instructors share a group."""
+    def run(self, user, line, cwd=None, fails=False):
+        """Runs a shell command as a user; gives its output. Instructors share a group."""
         program, _, words = line.partition(" ")
         if program in ("nbgrader", "autograder"):
             line = f"{self.machine.python} -m {program} {words}"
-        group = self.group if who in (self.teacher, self.second) else who.pw_gid
-        home = self.homes / who.pw_name
-        told = {
+        group = self.group if user in (self.teacher, self.second) else user.pw_gid
+        home = self.homes / user.pw_name
+        environment = {
             "HOME": home, "LD_LIBRARY_PATH": self.machine.base / "lib",
             "PYTHONPATH": self.machine.kit, "JUPYTER_CONFIG_PATH": self.config,
             "NBGRADER_EXCHANGE": self.exchange, "NBGRADER_COURSE": "small", "PYTHONWARNINGS": "ignore",
         }  # fmt: skip
-        become = ("setpriv", f"--reuid={who.pw_uid}", f"--regid={group}", "--clear-groups")
-        variables = (shlex.quote(f"{name}={value}") for name, value in told.items())
+        become = ("setpriv", f"--reuid={user.pw_uid}", f"--regid={group}", "--clear-groups")
+        variables = (shlex.quote(f"{name}={value}") for name, value in environment.items())
         words = (*become, "env", *variables, "sh", "-c", shlex.quote(f"umask 007; {line}"))
         done = self.machine.call(cwd or home, *words)
-        said = done.stdout + done.stderr
-        assert (done.returncode != 0) == fails, f"{who.pw_name}: {line}\n{said}"
-        return said
+        output = done.stdout + done.stderr
+        assert (done.returncode != 0) == fails, f"{user.pw_name}: {line}\n{output}"
+        return output
 
 
 @pytest.fixture
@@ -98,11 +98,11 @@ def hub(tmp_path):
     return hub
 
 
-def hand_in(hub, who, code, command_line):
-    """Fill in the notebook that was fetched, and hand it in."""
-    path = hub.homes / who.pw_name / NAME / NOTEBOOK
+def hand_in(hub, user, code, command_line):
+    """Fills in the fetched notebook and submits it."""
+    path = hub.homes / user.pw_name / NAME / NOTEBOOK
     nbformat.write(fill(path, {EXERCISE: code, WRITTEN: "Rows differ."}), path)
-    return hub.run(who, command_line)
+    return hub.run(user, command_line)
 
 
 @pytest.mark.catalogue
@@ -118,18 +118,18 @@ def test_a_term_with_two_students_and_two_instructors(hub):
     hand_in(hub, ada, WRONG, submit)
     hand_in(hub, ben, CENTRED, submit)
 
-    # Neither student sees what the other has handed in, or even its name.
+    # No student sees the other's submission, not even its name.
     inbound = hub.exchange / "small" / "inbound"
     assert "Permission denied" in hub.run(ben, f"ls {inbound}", fails=True)
     assert {path.name.split("+")[0] for path in inbound.iterdir()} == {ada.pw_name, ben.pw_name}
-    assert all(len(path.name.split("+")[3]) == 12 for path in inbound.iterdir()), "72 bits that cannot be guessed"
+    assert all(len(path.name.split("+")[3]) == 12 for path in inbound.iterdir())  # 72 random bits
     for path in (course / "gradebook.db", course / "source" / NAME / NOTEBOOK, hub.homes / ada.pw_name / NAME):
         assert "Permission denied" in hub.run(ben, f"cat {path}", fails=True)
     assert "not permitted" in hub.run(ben, f"mv {inbound.parent} {hub.exchange}/gone", fails=True)
 
     hub.run(teacher, collect, course)
-    said = hub.run(teacher, grade, course)
-    assert "2 graded, 0 could not be graded" in said
+    output = hub.run(teacher, grade, course)
+    assert "2 graded, 0 could not be graded" in output
     for line in give:
         hub.run(teacher, line, course)
     pages = {}
@@ -141,7 +141,7 @@ def test_a_term_with_two_students_and_two_instructors(hub):
     assert f"{EXERCISE}: 3 of 3 points" in pages[ben.pw_name]
     assert "Permission denied" in hub.run(ben, f"ls {inbound.parent / 'feedback'}", fails=True)
 
-    # Another instructor of the same group goes on with the same gradebook, and the same history.
+    # The second instructor continues with the same gradebook and history.
     hand_in(hub, ada, CENTRED, submit)
     hub.run(second, f"{collect} --update", course)
     assert "1 graded, 1 unchanged" in hub.run(second, grade, course)

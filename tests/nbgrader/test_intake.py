@@ -1,4 +1,4 @@
-"""Intake loses nobody: odd names of Canvas and Moodle, several attempts, broken files, and work of groups.
+"""Collecting loses no submission: odd names from Canvas and Moodle, several attempts, broken files, groups.
 
 Names are as the systems' own code writes them, which documents the formats: Canvas's `lib/content_zipper.rb`
 (`get_filename`, `add_text_or_url`, `add_upload_submission`), Moodle's `mod/assign/classes/downloader.php`
@@ -25,7 +25,7 @@ from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, nbgrader
 FILE = "assignsubmission_file"
 
 
-def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
+def test_every_canvas_file_is_collected_or_reported(course):
     work = released(course).read_text()
     newer, done = work + "\n", work.replace("raise NotImplementedError()", "return X")
     download(
@@ -47,12 +47,12 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
             "._doejane_4321_98765_first.ipynb": "the same",
         },
     )
-    said, left = collect(course, "Canvas", code=1)
+    output, left = collect(course, "Canvas", code=1)
     assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work, "leeann_4322": done}
-    assert "leeann_4322_98802_first (1).ipynb has no work in it" in said
-    assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in said
-    assert "._doe" not in said
-    for name, why in {
+    assert "leeann_4322_98802_first (1).ipynb has no work in it" in output
+    assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in output
+    assert "._doe" not in output
+    for name, reason in {
         "roecy_17": "an archive inside a submission is not opened",
         "foxdi_18": "no notebook among what was handed in (report.pdf)",
         "orred_19": "a text was handed in, but no file",
@@ -60,10 +60,10 @@ def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
         "somebody.ipynb": "its name does not say whose it is, as Canvas's names do",
         "letter.docx": "its name does not say whose it is, as Canvas's names do",
     }.items():
-        assert [why in line for line in left if name in line] == [True], (name, said)
+        assert [reason in line for line in left if name in line] == [True], (name, output)
 
 
-def test_whatever_moodle_names_is_collected_or_told_with_its_reason(course):
+def test_every_moodle_file_is_collected_or_reported(course):
     work = released(course).read_text()
     download(course, {f"Participant_106_{FILE}/{NOTEBOOK}": "{}"}, "older.zip")
     download(
@@ -78,39 +78,39 @@ def test_whatever_moodle_names_is_collected_or_told_with_its_reason(course):
         },
     )
     (archive_of(course) / "half.zip").write_bytes(b"PK\x03\x04 no zip")
-    said, left = collect(course, "Moodle", code=1)
+    output, left = collect(course, "Moodle", code=1)
     assert collected(course) == dict.fromkeys((f"Participant_{n}" for n in (101, 105, 106)), work)
-    for name, why in {
+    for name, reason in {
         "Participant_103": "an archive inside a submission is not opened",
         "Participant_104": "no notebook among what was handed in (onlinetext.html)",
         "half.zip": "is not unpacked",
     }.items():
-        assert [why in line for line in left if name in line] == [True], (name, said)
-    assert "first.ipynb is an earlier attempt" in said
+        assert [reason in line for line in left if name in line] == [True], (name, output)
+    assert "first.ipynb is an earlier attempt" in output
 
 
-def test_machine_without_the_wanted_sandbox_is_one_sentence_in_each_command(course, monkeypatch):
+def test_missing_sandbox_is_reported_in_one_sentence(course, monkeypatch):
     monkeypatch.setattr(backend("bubblewrap"), "why_not", lambda: "bubblewrap is not installed")
     submit(course, "ada")
-    said = nbgrader(course, "autograde", NAME, "--Mark.sandbox=bubblewrap", code=1)
-    assert said.splitlines()[-1].endswith("bubblewrap is not installed")
-    assert "Traceback" not in said
-    said = said_by(course, "grade", "--gradebook", "--sandbox", "bubblewrap", code=2)
-    assert said == "autograder: bubblewrap is not installed"
+    output = nbgrader(course, "autograde", NAME, "--Mark.sandbox=bubblewrap", code=1)
+    assert output.splitlines()[-1].endswith("bubblewrap is not installed")
+    assert "Traceback" not in output
+    output = said_by(course, "grade", "--gradebook", "--sandbox", "bubblewrap", code=2)
+    assert output == "autograder: bubblewrap is not installed"
 
 
-def test_autograde_before_the_assignment_is_generated_says_what_to_run(course):
+def test_autograde_before_generate_assignment_names_the_command(course):
     submit(course, "ann")
     (course.root / "gradebook.db").unlink()
-    said = nbgrader(course, "autograde", NAME, code=1)
-    assert f"{NAME} is not in the gradebook; run: nbgrader generate_assignment {NAME}" in said
-    assert "Traceback" not in said
+    output = nbgrader(course, "autograde", NAME, code=1)
+    assert f"{NAME} is not in the gradebook; run: nbgrader generate_assignment {NAME}" in output
+    assert "Traceback" not in output
 
 
 # ---------------------------------------------------------------- groups
 
 GROUPS = {f"Group A_12_{FILE}/{NOTEBOOK}": "right", f"Kea_13_{FILE}/{NOTEBOOK}": "wrong"}
-DEFAULT = f"Default group_{FILE}/{NOTEBOOK}"  # of students whom nobody has put into a group; it has no number
+DEFAULT = f"Default group_{FILE}/{NOTEBOOK}"  # students without a group; it has no number
 SHEET = (
     b'\xef\xbb\xbfIdentifier,"Full name",Status,Grade,"Maximum Grade","Last modified (grade)","Feedback comments"\r\n'
     b'"Participant 201","Ada L","Submitted for grading",,3.00,-,"one,\r\ntwo ""three"""\r\n'
@@ -121,13 +121,13 @@ SHEET = (
 
 
 @pytest.mark.slow
-def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
+def test_group_work_counts_for_every_member(course):
     kinds = {"right": None, "wrong": {EXERCISE: WRONG}}
     texts = {kind: submit(course, "x", answers).read_text() for kind, answers in kinds.items()}
     shutil.rmtree(course.root / "submitted")
     download(course, {name: texts[kind] for name, kind in GROUPS.items()} | {DEFAULT: texts["right"]})
-    said, left = collect(course, "Moodle", code=1)
-    assert "Group A" not in collected(course), "a group is no student"
+    output, left = collect(course, "Moodle", code=1)
+    assert "Group A" not in collected(course), "a group was collected as a student"
     assert sum("this belongs to a group; list its members in groups.csv" in line for line in left) == 2, left
 
     groups = archive_of(course).parent / "groups.csv"
@@ -142,10 +142,10 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     (course.root / "sheet.csv").write_bytes(SHEET)
     to_moodle = ("return", NAME, "--to", "moodle", "--feedback", "pages.zip")
     said_by(course, "grade", "--gradebook", "--quiet", "--feedback")
-    said = said_by(course, *to_moodle, code=1)
-    assert "Ada L: not in the worksheet" in said, "Moodle would take the group's number for a student's"
+    output = said_by(course, *to_moodle, code=1)
+    assert "Ada L: not in the worksheet" in output, "without the worksheet, Moodle would use the group's number"
     assert zipfile.ZipFile(course.root / "pages.zip").namelist() == []
-    said_by(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv", code=1)  # the default group's is named
+    said_by(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv", code=1)  # the default group is reported
     # By `is_valid_filename_for_import` of Moodle's mod/assign/feedback/file/importziplib.php each has their own number.
     assert sorted(zipfile.ZipFile(course.root / "pages.zip").namelist()) == [
         f"{member}_{FILE}/first.html" for member in ("Ada L_201", "Ben O_202", "Dee F_204")
@@ -154,30 +154,30 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     rows = {row["Full name"]: row for row in csv.DictReader(io.StringIO(back.decode("utf-8-sig"), newline=""))}
     assert [rows[name]["Grade"] for name in ("Ada L", "Ben O", "Cy R", "Dee F")] == ["3", "3", "", "0.3"]
     blank = back.replace(b",3,3.00", b",,3.00", 1).replace(b",3,3.00", b",-,3.00", 1).replace(b",0.3,", b',"",', 1)
-    assert blank == SHEET, "all but the marks is there to the byte"
+    assert blank == SHEET, "only the marks may change"
 
     groups.write_text("group,student\nGroup A,Ada L\nKea,Ada L\n")
-    said, left = collect(course, "Moodle", code=1)
+    output, left = collect(course, "Moodle", code=1)
     assert sum("Ada L is in two groups" in line for line in left) == 2, left
 
 
-def test_list_of_groups_as_spreadsheets_save_it_and_a_folder_left_from_an_earlier_collect(course):
-    """Collected as a student at first, then with the list: the group's folder would be graded as a student."""
+def test_list_of_groups_in_spreadsheet_formats(course):
+    """A group that was first collected as a student must not be graded as one."""
     work = released(course).read_text()
     download(course, {f"teamrocket_4311_98001_{NOTEBOOK}": work, f"doejane_4321_98002_{NOTEBOOK}": work})
     submit(course, "gone_5")
-    said, _ = collect(course, "Canvas")
+    output, _ = collect(course, "Canvas")
     assert collected(course).keys() == {"teamrocket_4311", "doejane_4321", "gone_5"}
-    assert "not in this download; remove what should not be graded: gone_5" in said
+    assert "not in this download; remove what should not be graded: gone_5" in output
 
     groups = archive_of(course).parent / "groups.csv"
     groups.write_bytes(
         "\ufeffGroup;Student\r\nTeamRocket;okrikofi_4311\r\nTeamRocket;park_lena_4312\r\nkea;x_9\r\n".encode()
     )
-    said, _ = collect(course, "Canvas")
+    output, _ = collect(course, "Canvas")
     assert collected(course).keys() == {"okrikofi_4311", "park_lena_4312", "doejane_4321", "gone_5"}
-    assert "teamrocket_4311 is now a group in groups.csv" in said
-    assert "groups.csv has these groups, but nothing was collected for them: kea" in said
+    assert "teamrocket_4311 is now a group in groups.csv" in output
+    assert "groups.csv has these groups, but nothing was collected for them: kea" in output
 
     members = ["okrikofi_4311", "park_lena_4312"]
     for text in (
@@ -186,16 +186,16 @@ def test_list_of_groups_as_spreadsheets_save_it_and_a_folder_left_from_an_earlie
     ):
         groups.write_text(text)
         assert read_groups(groups) == {"team rocket": members}
-    for text, why in {
+    for text, reason in {
         "group,student\nA,B,C\n": "line 2: more values than columns",
         "group,student,student\nA,B,C\n": "two columns `student`",
         "group,student\nA,B\n\nA,B;C\n": "line 4: each line needs a group and one student",
     }.items():
         groups.write_text(text)
-        with pytest.raises(AutograderError, match=re.escape(why)):
+        with pytest.raises(AutograderError, match=re.escape(reason)):
             read_groups(groups)
 
     groups.write_text("team,who\nA,B\n")
-    said, _ = collect(course, "Canvas", code=1)
-    assert "Nothing is collected. " in said
-    assert "no column `group`; its first line should be: group,student" in said
+    output, _ = collect(course, "Canvas", code=1)
+    assert "Nothing is collected. " in output
+    assert "no column `group`; its first line should be: group,student" in output

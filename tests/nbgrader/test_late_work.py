@@ -1,4 +1,4 @@
-"""Late work and extensions: nbgrader's own features, with our plugin grading."""
+"""Late work and extensions, which are nbgrader's own features."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
 DUE = datetime(2027, 3, 1, 12)
 TEST = f"test-{EXERCISE}"
-# Half an hour before and after the work is due, as people write it in timestamp.txt.
+# Half an hour before or after the due date, as people write it in timestamp.txt, with the penalty.
 WRITTEN_TIMES = {
     "offset": ("2027-03-01 13:30:00 +0200", 0), "colon": ("2027-03-01 13:30:00 +02:00", 0),
     "west": ("2027-03-01 07:30:00 -0500", 1), "pst": ("2027-03-01 04:30:00 PST", 1),
     "cest": ("2027-03-01 13:30:00 CEST", 0), "bom": ("\ufeff2027-03-01T12:30Z\n", 1),
 }  # fmt: skip
-# A plugin in a file of its own beside nbgrader_config.py, as nbgrader's documentation has it.
+# A plugin in a file beside nbgrader_config.py, as in nbgrader's documentation.
 PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin
 
@@ -42,12 +42,12 @@ CONFIGURED = 'c.AssignLatePenalties.plugin_class = "late_work.PointADay"\n'
 
 
 def at(hours):
-    """So many hours after the work is due."""
+    """This many hours after the due date."""
     return f"{DUE + timedelta(hours=hours):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def totals(course):
-    """By student what the tests gave, and the penalty."""
+    """By student: the score, and the penalty."""
     with book_of(course) as book:
         found = {one.student.id: one.notebooks for one in book.assignment_submissions(NAME)}
         return {name: (one.score, one.late_submission_penalty or 0) for name, ones in found.items() for one in ones}
@@ -55,7 +55,7 @@ def totals(course):
 
 @pytest.fixture(scope="module")
 def late(tmp_path_factory):
-    """Due at noon, and graded; on time, late by hours, by days, by weeks, and late with an extension."""
+    """A graded class: on time, late by hours, days and weeks, and late with an extension."""
     course = small_course(tmp_path_factory.mktemp("late") / "course", CONFIGURED)
     (course.root / "late_work.py").write_text(PLUGIN)
     for student, hours in {"ann": -1, "ben": 3, "cleo": 48, "very-late": 1000, "extended": 3}.items():
@@ -75,7 +75,7 @@ RIGHT = dict.fromkeys(("ann", "extended"), (3, 0)) | {"ben": (3, 1), "cleo": (3,
 RIGHT |= {student: (3, penalty) for student, (_, penalty) in WRITTEN_TIMES.items()}
 
 
-def test_late_work_loses_what_the_courses_penalty_says(late):
+def test_late_work_loses_the_penalty(late):
     assert totals(late) == RIGHT  # never below 0
     with book_of(late) as book:
         found = {one.student.id: one for one in book.assignment_submissions(NAME)}
@@ -83,26 +83,26 @@ def test_late_work_loses_what_the_courses_penalty_says(late):
         assert found["ben"].timestamp == DUE + timedelta(hours=3)
 
 
-def test_a_plugin_that_cannot_be_used_is_one_sentence_before_anybody_is_graded(late, tmp_path):
+def test_unusable_plugin_is_reported_before_grading(late, tmp_path):
     course = Course(shutil.copytree(late.root, tmp_path / "course"))
     with (course.root / CONFIG).open("a") as config:
         config.write('\nc.AssignLatePenalties.plugin_class = "no_such_file.Plugin"\n')
-    said = said_by(course, *GRADE, code=2)
-    assert "the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used" in said
-    assert "no_such_file" in said
+    output = said_by(course, *GRADE, code=2)
+    assert "the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used" in output
+    assert "no_such_file" in output
 
 
 @pytest.mark.parametrize("when", ["2027-03-01 17:00:00 IST", "02.03.2027 10:00", "gestern"])
-def test_time_that_could_mean_several_things_is_rejected_by_name(course, when):
+def test_ambiguous_time_is_rejected(course, when):
     submit(course, "ann", when=when)
-    said = nbgrader(course, "autograde", NAME, code=1)
-    assert f"ann, {NAME} cannot be graded: timestamp.txt: '" in said
-    assert "2027-03-01 12:00:00 +0100" in said, "how to write it"
-    assert "Traceback" not in said
+    output = nbgrader(course, "autograde", NAME, code=1)
+    assert f"ann, {NAME} cannot be graded: timestamp.txt: '" in output
+    assert "2027-03-01 12:00:00 +0100" in output  # how to write it
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(
-    ("when", "why"),
+    ("when", "reason"),
     [
         ("2027-03-01 01:00 PM", "write hours from 00 to 23"),
         ("2027-03-01 12:00 +01:99", "is not a time zone"),
@@ -112,18 +112,18 @@ def test_time_that_could_mean_several_things_is_rejected_by_name(course, when):
         ("2027-02-29 12:00", "day is out of range"),
     ],
 )
-def test_time_that_is_none_says_why(when, why):
-    with pytest.raises(WrongTime, match=why):
+def test_invalid_time_gives_the_reason(when, reason):
+    with pytest.raises(WrongTime, match=reason):
         parse_utc(when)
 
 
 @pytest.mark.parametrize("when", ["2027-03-01t12:00z", "2027-03-01 13:00 +01", "2027-03-01T12:00:00.123456789Z"])
-def test_time_as_computers_write_it_is_read(when):
+def test_iso_time_is_read(when):
     assert parse_utc(when).replace(microsecond=0) == DUE
 
 
-def test_an_extension_alone_is_no_mark(late, tmp_path):
-    """nbgrader makes rows for everybody with an extension; without a submission, no 0 is exported."""
+def test_extension_without_submission_exports_no_mark(late, tmp_path):
+    """nbgrader adds a row for everybody with an extension; the export must not turn it into 0 points."""
     late = Course(shutil.copytree(late.root, tmp_path / "course"))
     with book_of(late) as book:
         book.update_or_create_student("dora")
@@ -132,12 +132,12 @@ def test_an_extension_alone_is_no_mark(late, tmp_path):
     assert f"dora,{NAME},,,3.0,,,,,,,,nothing handed in" in (late.root / "rows.csv").read_text()
 
 
-def test_an_extension_takes_the_penalty_away_and_students_see_the_dates(late):
+def test_extension_removes_the_penalty_and_is_on_the_page(late):
     page = (late.root / "feedback" / "cleo" / NAME / "first.html").read_text()
     assert "Due: 2027-03-01 12:00 UTC. Handed in: 2027-03-03 12:00 UTC." in page
     for days, due, penalty in (("1.5", "2027-03-03 00:00", 1), ("3", "2027-03-04 12:00", 0)):
-        said = said_by(late, "extend", "cleo", NAME, "--days", days)
-        assert said.strip() == f"cleo: {NAME} is due {due} UTC"
+        output = said_by(late, "extend", "cleo", NAME, "--days", days)
+        assert output.strip() == f"cleo: {NAME} is due {due} UTC"
         assert totals(late)["cleo"] == (3, penalty)
     said_by(late, *GRADE, "--feedback")
     page = (late.root / "feedback" / "cleo" / NAME / "first.html").read_text()
@@ -147,7 +147,7 @@ def test_an_extension_takes_the_penalty_away_and_students_see_the_dates(late):
     assert "the gradebook has no nobody" in said_by(late, "extend", "nobody", NAME, "--days", "3", code=2)
 
 
-def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):
+def test_released_notebook_comes_with_its_due_date(late, tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     exchange.chmod(0o777)

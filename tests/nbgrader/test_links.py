@@ -1,4 +1,4 @@
-"""Links, pipes and other files in a hand-in: nothing that they lead to comes back, and nothing waits for them."""
+"""Links, pipes and other files in a submission are never followed, copied back or waited for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COURSE = "links"
 
 @pytest.fixture
 def course(course, tmp_path):
-    """A released course with an exchange of its own."""
+    """A released course with its own exchange."""
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     with (course.root / "nbgrader_config.py").open("a") as file:
@@ -25,12 +25,12 @@ def course(course, tmp_path):
 
 
 def inbound(course, student):
-    """Where a student's hand-in lies in the exchange; it is not made."""
+    """The path of a student's submission in the exchange."""
     return course.root.parent / "exchange" / COURSE / "inbound" / f"{student}+{NAME}+2027-02-01 10:00:00 UTC+abc"
 
 
 def hand_in(course, student):
-    """As `nbgrader submit` does it; gives the folder, which is the student's own."""
+    """Submits as `nbgrader submit` does; gives the folder, which the student owns."""
     folder = inbound(course, student)
     folder.mkdir()
     shutil.copy(released(course), folder)
@@ -40,7 +40,7 @@ def hand_in(course, student):
 
 
 def add_links(course, folder):
-    """What a student could want to read, and a pipe."""
+    """Links to files that a student may want to read, and a pipe."""
     (folder / "stolen.html").symlink_to(course.root / "gradebook.db")
     (folder / "suite.html").symlink_to(course.assignment(NAME).content / EXERCISE / "hidden_tests.py")
     (folder / "folder").symlink_to(course.root / "source")
@@ -55,7 +55,7 @@ LEFT = ("deep/stolen.csv is a link", "folder is a link", "pipe.csv is not a file
 
 
 def contents(*folders):
-    """Every file below the folders; none of them is a link or leads to what is not the students'."""
+    """All files below the folders, after checking that none is a link or a file of the course."""
     found = {}
     for path in [path for folder in folders for path in folder.rglob("*") if not path.is_dir()]:
         assert path.is_file(), path
@@ -68,28 +68,28 @@ def contents(*folders):
 
 
 @pytest.mark.slow
-def test_no_link_in_a_hand_in_brings_anything_back(course):
-    """From the exchange to the exchange; what is left is told, and all others are collected."""
+def test_links_in_a_submission_return_nothing(course):
+    """Collecting, grading and feedback report them, and handle all other submissions."""
     hand_in(course, "ada")
     add_links(course, hand_in(course, "mallory"))
     inbound(course, "eve").symlink_to(course.root / "source" / NAME)
     os.mkfifo(inbound(course, "frank"))
     inbound(course, "gus").with_name(f"gus+{NAME}+tomorrow").mkdir()
     inbound(course, "ada").with_name(f"ada+{NAME}+").mkdir()
-    kept = submit(course, "eve")  # collected earlier
-    said = nbgrader(course, "collect", NAME, "--update", code=1)
+    kept = submit(course, "eve")  # from an earlier collect
+    output = nbgrader(course, "collect", NAME, "--update", code=1)
     for sentence in LEFT:
-        assert f"{sentence}, so it was not collected" in said
-    assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in said
-    assert f"{inbound(course, 'frank').name} cannot be collected: it is not a folder" in said
-    assert f"gus+{NAME}+tomorrow cannot be collected: its name is not STUDENT+ASSIGNMENT+TIME" in said
+        assert f"{sentence}, so it was not collected" in output
+    assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in output
+    assert f"{inbound(course, 'frank').name} cannot be collected: it is not a folder" in output
+    assert f"gus+{NAME}+tomorrow cannot be collected: its name is not STUDENT+ASSIGNMENT+TIME" in output
     root = course.root
     assert {path.name for path in (root / "submitted").iterdir() if any(path.iterdir())} == {"ada", "eve", "mallory"}
     assert kept.is_file()
     nbgrader(course, "autograde", NAME)
     nbgrader(course, "generate_feedback", NAME)
-    said = nbgrader(course, "release_feedback", NAME, code=1)
-    assert f"feedback/eve/{NAME}: no submission_secret.txt, which the exchange adds" in said
+    output = nbgrader(course, "release_feedback", NAME, code=1)
+    assert f"feedback/eve/{NAME}: no submission_secret.txt, which the exchange adds" in output
     contents(root / "submitted", root / "autograded", root / "feedback", root.parent / "exchange" / COURSE / "feedback")
     assert (root / "autograded" / "mallory" / NAME / "data.csv").read_text() == "1,2"
     assert len(list((root.parent / "exchange" / COURSE / "feedback").iterdir())) == 2
@@ -98,25 +98,25 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
 
 
 @pytest.mark.slow
-def test_links_that_were_brought_here_with_their_hand_in_are_told(course):
-    """A teacher's own copying may keep links. The notebook is graded, and the page is the only one."""
+def test_links_copied_with_a_submission_are_reported(course):
+    """An instructor's own copy may contain links. The notebook is graded, and only its page is made."""
     folder = submit(course, "mallory").parent
     add_links(course, folder)
     submit(course, "zoe")
     (course.root / "submitted" / "eve").mkdir()
     (course.root / "submitted" / "eve" / NAME).symlink_to(course.root / "submitted" / "zoe" / NAME)
-    said = said_by(course, "grade", "--gradebook", "--feedback", code=1)
+    output = said_by(course, "grade", "--gradebook", "--feedback", code=1)
     for sentence in LEFT:
-        assert f"mallory, {NAME}: {sentence}, so it was not copied" in said
-    assert f"eve, {NAME}: the folder {NAME} is a link; put the files themselves there" in said
-    assert "2 graded, 1 could not be graded" in said
+        assert f"mallory, {NAME}: {sentence}, so it was not copied" in output
+    assert f"eve, {NAME}: the folder {NAME} is a link; put the files themselves there" in output
+    assert "2 graded, 1 could not be graded" in output
     contents(course.root / "autograded", course.root / "feedback")
     assert [path.name for path in course.root.glob("feedback/mallory/**/*.html")] == ["first.html"]
 
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_only_pages_of_ours_are_released_and_one_that_cannot_be_costs_nobody_else(course):
+def test_only_generated_pages_are_released(course):
     for student in ("ada", "bob", "cy", "dan"):
         hand_in(course, student)
     nbgrader(course, "collect", NAME)
@@ -125,22 +125,22 @@ def test_only_pages_of_ours_are_released_and_one_that_cannot_be_costs_nobody_els
     (feedback / "bob" / NAME / "stolen.html").symlink_to(course.root / "gradebook.db")
     (feedback / "cy" / NAME / "0.html").write_text("of an older kit")
     (feedback / "dan" / NAME / "submission_secret.txt").unlink()
-    said = nbgrader(course, "release_feedback", NAME, code=1)
-    assert f"feedback/bob/{NAME}: stolen.html is not the page first.html; run nbgrader generate_feedback" in said
-    assert "0.html is not the page first.html" in said
-    assert f"feedback/dan/{NAME}: no submission_secret.txt" in said
+    output = nbgrader(course, "release_feedback", NAME, code=1)
+    assert f"feedback/bob/{NAME}: stolen.html is not the page first.html; run nbgrader generate_feedback" in output
+    assert "0.html is not the page first.html" in output
+    assert f"feedback/dan/{NAME}: no submission_secret.txt" in output
     (page,) = (course.root.parent / "exchange" / COURSE / "feedback").iterdir()
     assert page.read_bytes() == (feedback / "ada" / NAME / "first.html").read_bytes()
 
 
-def test_a_link_that_takes_a_folders_place_meanwhile_is_not_followed(tmp_path):
-    """The student owns the hand-in, and can change it while it is being copied."""
+def test_folder_replaced_by_a_link_during_the_copy_is_not_followed(tmp_path):
+    """The student owns the submission, and can change it while it is copied."""
     (tmp_path / "in" / "a").mkdir(parents=True)
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "x").write_text("secret")
 
     def wanted(place, is_folder):
-        if is_folder:  # between the look at the folder and the step into it
+        if is_folder:  # after it was checked, before it is opened
             (tmp_path / "in" / "a").rmdir()
             (tmp_path / "in" / "a").symlink_to(tmp_path / "secret")
         return True
@@ -149,7 +149,7 @@ def test_a_link_that_takes_a_folders_place_meanwhile_is_not_followed(tmp_path):
     assert not list(tmp_path.glob("out/**/x"))
 
 
-def test_a_file_that_is_too_large_is_left_and_told(tmp_path):
+def test_too_large_file_is_reported_and_not_copied(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "big").write_bytes(bytes(2**20 + 1))
     (tmp_path / "in" / "small").write_text("x")

@@ -1,7 +1,7 @@
-"""Texts that are long or odd, each handed in beside ordinary work: the class is graded, and no step takes long.
+"""Long or odd texts in submissions: everybody is graded, and no step takes long.
 
-Outside the judge, nothing computes on a student's text except in linear time and bounded memory. docs/security.md lists
-what is read where. Here all of it runs, on a class in which each student hands in right work and one such text.
+Outside the judge, student text is only processed in linear time and bounded memory, as docs/security.md says. Here
+every step runs on a class in which each student hands in right work and one such text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.helpers.small_course import (
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow
-# What is repeated until the text is long.
+# Each part is repeated until the text is long.
 PARTS = {
     "blank lines": " \n",
     "returns": "\r",
@@ -50,7 +50,7 @@ PARTS = {
     "accents": "a\N{COMBINING ACUTE ACCENT}\N{COMBINING GRAVE ACCENT BELOW}",
     "wide": "\N{GRINNING FACE}",
 }
-# What stands before it and after it.
+# Text before the repeated part, the part, and text after it.
 AROUND = {
     "an import": ("from ", "a", ""),
     "a check": ("check(", " ", ""),
@@ -62,7 +62,7 @@ Notebook = dict[str, Any]
 
 
 def text(name: str, size: int) -> str:
-    """A text that takes so many bytes in a notebook."""
+    """A text that takes this many bytes in a notebook."""
     start, part, end = AROUND.get(name) or ("", PARTS[name], "")
     return start + part * (size // (len(json.dumps(part, ensure_ascii=False).encode()) - 2)) + end
 
@@ -72,7 +72,7 @@ def cell(kind: object, source: object, **more: object) -> dict[str, object]:
     return {"cell_type": kind, "metadata": {}, "source": source} | outputs | more
 
 
-def with_text(notebook: Notebook, name: str, size: int) -> None:
+def add_text(notebook: Notebook, name: str, size: int) -> None:
     """The text as code, as Markdown, as a raw cell, and as the answer to the written question."""
     long = text(name, size // 4)
     for one in notebook["cells"]:
@@ -81,7 +81,7 @@ def with_text(notebook: Notebook, name: str, size: int) -> None:
     notebook["cells"] += [cell("code", long), cell("markdown", long), cell("raw", long)]
 
 
-def numbers_for_words(notebook: Notebook, size: int) -> None:
+def numbers_as_text(notebook: Notebook, size: int) -> None:
     many = [7] * min(size // 10, 400_000)  # a notebook of more than a million values is not read
     notebook["cells"] += [
         cell(7, 7), cell("code", 10**300, metadata=7), cell("markdown", many, metadata={"nbgrader": {"grade_id": 7}}),
@@ -91,7 +91,7 @@ def numbers_for_words(notebook: Notebook, size: int) -> None:
 
 
 def short_texts(notebook: Notebook, size: int) -> None:
-    """Texts that are short enough to be shown in colours or as Markdown, as many as are shown."""
+    """As many texts as are shown, short enough to be highlighted or shown as Markdown."""
     kinds = ("a block of another language", 10), ("formulas", 4), ("blank lines in the middle", 4)
     texts = [text(name, 7_900) for name, count in kinds for _ in range(count)]
     notebook["cells"] += [cell(kind, one) for one in texts for kind in ("markdown", "code")]
@@ -102,7 +102,7 @@ def many_cells(notebook: Notebook, size: int) -> None:
 
 
 def an_old_format(notebook: Notebook, size: int) -> None:
-    """Format 3, with a heading that nbformat's own conversion makes gigabytes of."""
+    """Format 3, with a heading that nbformat's own conversion turns into gigabytes."""
     cells = notebook.pop("cells")
     for one in cells:
         if one["cell_type"] == "code":
@@ -112,13 +112,13 @@ def an_old_format(notebook: Notebook, size: int) -> None:
 
 
 ODD: dict[str, Callable[[Notebook, int], None]] = {
-    "numbers for words": numbers_for_words,
+    "numbers as text": numbers_as_text,
     "short texts": short_texts,
     "many cells": many_cells,
     "an old format": an_old_format,
 }
 EVERY = [*PARTS, *AROUND, *ODD]
-# Those of which each shows a fault of its own if something is not linear.
+# Each of these shows a different non-linear step.
 SELECTED = ["an import", "blank lines in the middle", "a block of another language", "wide", *ODD]
 SMALL, LARGE = 400_000, MAX_BYTES - 100_000  # bytes of a submission
 ORDINARY, WRONG_AND_LONG = ["ada", "zoe"], "ben"
@@ -127,7 +127,7 @@ GROUP = 8  # students of a class with the largest submissions
 
 @dataclass
 class Graded:
-    """A class after all commands. seconds, megabytes: what each command took of this process, beside its children."""
+    """A class after all commands. seconds, megabytes: used by each command in this process, without children."""
 
     course: Course
     students: list[str]
@@ -135,7 +135,7 @@ class Graded:
     megabytes: dict[str, float] = field(default_factory=dict)
 
     def run(self, name: str, act: Callable[[], object]) -> None:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak starts from now
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         memory, begun = in_use("VmRSS"), time.process_time()
         act()
         self.seconds[name], self.megabytes[name] = time.process_time() - begun, in_use("VmHWM") - memory
@@ -150,19 +150,19 @@ def in_use(word: str) -> float:
 
 
 def graded(folder: Path, names: list[str], size: int) -> Graded:
-    """A class in which each name is a student's."""
+    """A class with a student for each name."""
     course = small_course(folder / "course", students=ORDINARY, written=True)
     submit(course, WRONG_AND_LONG, {EXERCISE: f"{WRONG}\n\n\nx = '{'a' * size}'"})
     for name in names:
         path = submit(course, name)
         notebook = json.loads(path.read_text())
-        ODD[name](notebook, size) if name in ODD else with_text(notebook, name, size)
+        ODD[name](notebook, size) if name in ODD else add_text(notebook, name, size)
         path.write_text(json.dumps(notebook, ensure_ascii=False))
     found = Graded(course, [*ORDINARY, WRONG_AND_LONG, *names])
     found.run("autograde", lambda: nbgrader(course, "autograde", NAME))
     found.run("again", lambda: nbgrader(course, "autograde", NAME))
     found.run("feedback", lambda: nbgrader(course, "generate_feedback", NAME))
-    sandbox = "landlock" if landlock_rules.abi() else "auto"  # nbgrader's run has taken the best that works here
+    sandbox = "landlock" if landlock_rules.abi() else "auto"  # nbgrader's run has already used the best available
     grade = ("grade", "submitted", "--json", "marks.json", "--quiet", "--sandbox", sandbox)
     found.run("grade", lambda: said_by(course, *grade))
     report = ("report", "marks.json", "--html", "class.html", "--submitted", "submitted")
@@ -174,7 +174,7 @@ def graded(folder: Path, names: list[str], size: int) -> Graded:
 
 
 def check_marks(found: Graded) -> None:
-    """Everybody's exercise but one is right, in the gradebook and in the JSON."""
+    """All but one have full marks, in the gradebook and in the JSON."""
     with book_of(found.course) as book:
         scores = {one: book.find_submission(NAME, one).score for one in found.students}
     assert scores == dict.fromkeys(found.students, 3.0) | {WRONG_AND_LONG: 0.3}
@@ -183,7 +183,7 @@ def check_marks(found: Graded) -> None:
 
 
 def check_pages(found: Graded) -> None:
-    """Everybody has a feedback page, which is not much longer than what was handed in."""
+    """Everybody has a feedback page that is not much longer than the submission."""
     for student in found.students:
         handed_in = found.course.root / "submitted" / student / NAME / NOTEBOOK
         assert found.page(student).stat().st_size < 5_000_000 + 2 * handed_in.stat().st_size, student
@@ -199,7 +199,7 @@ def check_cost(found: Graded, seconds: float, megabytes: float) -> None:
     assert {name: took for name, took in found.megabytes.items() if took > megabytes} == {}
 
 
-def test_a_long_text_costs_nobody_a_mark_or_a_page_and_little_time(tmp_path):
+def test_long_text_is_graded_quickly(tmp_path):
     some = graded(tmp_path, SELECTED, SMALL)
     check_marks(some)
     check_pages(some)
@@ -208,7 +208,7 @@ def test_a_long_text_costs_nobody_a_mark_or_a_page_and_little_time(tmp_path):
 
 @pytest.mark.catalogue
 @pytest.mark.parametrize("start", range(0, len(EVERY), GROUP))
-def test_the_largest_submissions_are_graded_beside_ordinary_ones(tmp_path, start):
+def test_largest_submissions_are_graded(tmp_path, start):
     found = graded(tmp_path, EVERY[start:][:GROUP], LARGE)
     check_marks(found)
     check_pages(found)

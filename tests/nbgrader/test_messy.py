@@ -1,4 +1,4 @@
-"""Real student life: every odd submission has a stated outcome, and both ways of grading agree on it."""
+"""Odd submissions have a defined outcome, and nbgrader and `autograder grade` agree on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.helpers.small_course import BUILT, EXERCISE, NAME, NOTEBOOK, WRONG, b
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]
 
 
-# ---------------------------------------------------------------- notebooks that are graded by what is there
+# ---------------------------------------------------------------- notebooks that can be graded
 
 
 def deleted(notebook):
@@ -30,12 +30,12 @@ def deleted(notebook):
 
 
 def wrong(notebook):
-    """As a student means it, with some of the points; what builds on it has all."""
+    """An ordinary mistake: some of the points, and full marks for the exercise that builds on it."""
     next(c for c in notebook.cells if grade_id(c) == EXERCISE).source = WRONG
 
 
 def duplicated(notebook):
-    """Run all, and the last definition counts: a copy of the stub at the end is a step back that was not meant."""
+    """A copy of the cell and its check at the end; the last definition counts."""
     notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in (EXERCISE, CHECK + EXERCISE)]
 
 
@@ -92,7 +92,7 @@ GRADED = [
 LOSE_THE_FIRST = [deleted, wrong, stub_turned_into_markdown]
 
 
-# ---------------------------------------------------------------- forms of a file that hold a notebook all the same
+# ---------------------------------------------------------------- odd file formats that can be read
 
 
 def byte_order_mark(notebook):
@@ -116,7 +116,7 @@ def junk_among_the_cells(notebook):
 FORMS = [byte_order_mark, nbformat_3, junk_among_the_cells]
 
 
-# ---------------------------------------------------------------- what cannot be graded, and the reason that is given
+# ---------------------------------------------------------------- files that cannot be graded, with the reason
 
 
 def a_link(path, notebook):
@@ -159,7 +159,7 @@ def right(course):
 
 @pytest.fixture(scope="module")
 def graded(course, right):
-    """Every case handed in; graded by nbgrader and by the command line's function."""
+    """All cases, graded by nbgrader and by the function of the command line."""
     for change in GRADED:
         notebook = copy.deepcopy(right)
         change(notebook)
@@ -183,7 +183,7 @@ def place(course, student):
 
 
 def extras(path, notebook):
-    """Files beside the notebook, none of which may act."""
+    """Files beside the notebook that must not run."""
     path.write_text(json.dumps(notebook))
     acts = "open({!r}, 'w').write('acted')\n".format(str(path.parents[3] / "acted"))
     for name in ("conftest.py", "nbgrader_config.py", "autograder.py", "numpy.py", "sitecustomize.py", "test_x.py"):
@@ -199,14 +199,14 @@ def marks_in_the_gradebook(course, student):
 
 
 @pytest.mark.parametrize("change", GRADED)
-def test_graded_by_what_is_there(graded, course, change):
+def test_odd_notebook_is_graded(graded, course, change):
     report = graded[1][change.__name__]
     lost = {e.name for e in report.exercises if e.score < e.max_score}
     assert lost == ({EXERCISE} if change in LOSE_THE_FIRST else set())
     assert marks_in_the_gradebook(course, change.__name__) == {e.name: e.score for e in report.exercises}
 
 
-def test_full_marks_in_both_and_files_beside_the_notebook_do_not_act(graded, course):
+def test_odd_files_and_names_get_full_marks_and_extra_files_do_not_run(graded, course):
     for student in (*(form.__name__ for form in FORMS), *STUDENTS, "extras"):
         assert graded[1][student].score == 6, student
         assert sum(marks_in_the_gradebook(course, student).values()) == 6, student
@@ -215,7 +215,7 @@ def test_full_marks_in_both_and_files_beside_the_notebook_do_not_act(graded, cou
     assert {path.name for path in copied.iterdir()} & {"conftest.py", "link", "pipe"} == {"conftest.py"}
 
 
-def test_not_graded_with_a_reason_and_no_traceback(graded, course):
+def test_unreadable_submission_fails_with_a_reason(graded, course):
     result, reports = graded
     assert not result["success"]
     assert f"{len(FAILED)} of {len(FAILED) + len(GRADED) + len(FORMS) + len(STUDENTS) + 1} submissions" in result["log"]

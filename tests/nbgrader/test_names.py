@@ -1,4 +1,4 @@
-"""Students whose names look alike stay two students: in marks, exports and pages, and in the time that a run takes."""
+"""Students whose names look alike stay separate in marks, exports and pages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from autograder.report import Report
 from autograder.reports.marks_file import read_marks
 from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
 
-# Pairs that a terminal, a browser or a spreadsheet shows as one name: a space that does not break, a joiner, a mark
-# that turns text, an accent in one and in two characters, a space at the end, a capital letter.
+# Pairs that look the same: a no-break space, a joiner, a bidirectional mark, two encodings of an accent, a trailing
+# space, a capital letter.
 PAIRS = (
     ("A B", "A\u00a0B"),
     ("CD", "C\u200dD"),
@@ -27,7 +27,7 @@ PAIRS = (
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Of each pair the first is right and the second wrong."""
+    """In each pair the first is right and the second wrong."""
     course = small_course(tmp_path_factory.mktemp("names") / "course")
     for right, wrong in PAIRS:
         submit(course, right)
@@ -41,34 +41,34 @@ def marks(course):
     return course.root / "marks.json"
 
 
-def assert_each_has_its_own(marks):
+def assert_own_marks(marks):
     assert marks.keys() == {name for pair in PAIRS for name in pair}
     assert {marks[right] for right, _ in PAIRS} == {3}
     assert max(marks[wrong] for _, wrong in PAIRS) < 3
 
 
 @pytest.mark.slow
-def test_exports_have_a_row_for_each_with_its_own_marks(course, marks, tmp_path):
-    assert_each_has_its_own({r.student: r.score for r in read_marks([marks])})
+def test_exports_have_a_row_for_each_student(course, marks, tmp_path):
+    assert_own_marks({r.student: r.score for r in read_marks([marks])})
     files = ("--csv", tmp_path / "m.csv", "--gradescope", tmp_path / "g")
-    said = said_by(course, "export", marks, *files)
-    assert "A B and A\\xa0B look alike; they are 2 students, with a row each" in said
-    assert "G and G\\x20 look alike" in said
+    output = said_by(course, "export", marks, *files)
+    assert "A B and A\\xa0B look alike; they are 2 students, with a row each" in output
+    assert "G and G\\x20 look alike" in output
     rows = csv.DictReader((tmp_path / "m.csv").read_text().split("\n"))
-    assert_each_has_its_own({row["student"]: float(row["score"]) for row in rows})
+    assert_own_marks({row["student"]: float(row["score"]) for row in rows})
     results = (tmp_path / "g").glob("*/*/results.json")
-    assert_each_has_its_own({path.parents[1].name: json.loads(path.read_text())["score"] for path in results})
+    assert_own_marks({path.parents[1].name: json.loads(path.read_text())["score"] for path in results})
 
 
 @pytest.mark.slow
-def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course, marks, monkeypatch):
+def test_gradebook_and_pages_have_each_student(course, marks, monkeypatch):
     again = []
     monkeypatch.setattr(Mark, "_marked_now", lambda self, task, assignment: again.append(task.student))
     outcomes, _ = graded(course, feedback=True)
     assert again == []
     assert {one.student: one.reason for one in outcomes} == {name: None for pair in PAIRS for name in pair}
     with book_of(course) as book:
-        assert_each_has_its_own({one.student.id: one.score for one in book.assignment_submissions(NAME)})
+        assert_own_marks({one.student.id: one.score for one in book.assignment_submissions(NAME)})
     said_by(course, "report", marks, "--html", "class.html", "--feedback", "feedback")
     page = (course.root / "class.html").read_text()
     assert '<a href="feedback/A%20B/a1_first/first.html">' in page
@@ -76,8 +76,8 @@ def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course
     assert "A\\xa0B" in page
 
 
-def test_two_submissions_of_one_name_in_one_file_are_refused_by_name(tmp_path):
-    """Two notebooks `first.ipynb` that lie in no student's folder: the later would replace the earlier."""
+def test_two_submissions_of_one_student_in_a_file_are_refused(tmp_path):
+    """Two notebooks `first.ipynb` outside students' folders: the second would replace the first."""
     reports = [Report("first", NAME, (), 3.0, why) for why in ("empty", "no notebook")]
     (tmp_path / "marks.json").write_text(json.dumps([one.to_dict() for one in reports]))
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Marks, pages and points are today's, whatever has changed since the last run, and nobody is left out."""
+"""A run updates marks and pages that changed since the last run, and leaves nobody out."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory):
-    """Three students with right work, graded, with their pages."""
+def graded_course(tmp_path_factory):
+    """Three graded students with right work and feedback pages."""
     course = small_course(tmp_path_factory.mktemp("stale") / "course", A_POINT_FOR_LATENESS, ("ann", "bob", "cy"))
     for student in ("ann", "bob", "cy"):
         submit(course, student, when="2026-03-01 14:00:00 UTC")
@@ -37,16 +37,16 @@ def three(tmp_path_factory):
 
 
 @pytest.fixture
-def course(three, tmp_path):
-    return Course(shutil.copytree(three.root, tmp_path / "course"))
+def course(graded_course, tmp_path):
+    return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
 
 
 def page(course, student):
     return course.root / "feedback" / student / NAME / "first.html"
 
 
-def in_the_book(course, student, **values):
-    """What formgrader writes when a person enters a score or a comment."""
+def change_in_gradebook(course, student, **values):
+    """Enters a score or a comment, as formgrader does."""
     with book_of(course) as book:
         if "comment" in values:
             book.find_comment(EXERCISE, "first", NAME, student).manual_comment = values["comment"]
@@ -55,22 +55,22 @@ def in_the_book(course, student, **values):
         book.db.commit()
 
 
-def test_feedback_rewrites_the_pages_whose_grade_or_comment_changed_and_no_others(course):
-    in_the_book(course, "ann", score=4.5)
-    in_the_book(course, "bob", comment="Lovely, see me about the seminar")
+def test_only_changed_feedback_pages_are_rewritten(course):
+    change_in_gradebook(course, "ann", score=4.5)
+    change_in_gradebook(course, "bob", comment="Lovely, see me about the seminar")
     before = {name: page(course, name).stat().st_mtime_ns for name in ("ann", "bob", "cy")}
     outcomes, _ = graded(course, feedback=True)
     assert not [one for one in outcomes if one.reason or one.no_feedback]
     assert "4.5" in page(course, "ann").read_text()
     assert "Lovely, see me about the seminar" in page(course, "bob").read_text()
     assert page(course, "cy").stat().st_mtime_ns == before["cy"]
-    # And nbgrader's own command passes over no page because it is there.
-    in_the_book(course, "cy", comment="Come to office hours")
+    # nbgrader's own command rewrites existing pages.
+    change_in_gradebook(course, "cy", comment="Come to office hours")
     subprocess.run(["nbgrader", "generate_feedback", NAME, "--student=cy"], cwd=course.root, check=True)
     assert "Come to office hours" in page(course, "cy").read_text()
 
 
-def test_a_notebook_that_a_browser_renamed_is_graded_by_every_path(course):
+def test_notebook_renamed_by_a_browser_is_graded(course):
     for student in ("dee", "eli"):
         submit(course, student, name="first (1).ipynb")
     submit(course, "eli", {EXERCISE: WRONG}, name="copy of first.ipynb")
@@ -86,15 +86,15 @@ def test_a_notebook_that_a_browser_renamed_is_graded_by_every_path(course):
         full = book.find_submission(NAME, "ann").score
         assert book.find_submission(NAME, "dee").score == full > 0
     assert page(course, "dee").is_file()
-    assert not graded(course)[0][1:]  # only who cannot be graded is looked at again
-    code, said = command(course, "grade", "submitted/dee", "--json", "marks.json")
-    assert code == 0, said
+    assert not graded(course)[0][1:]  # only the failed submission is tried again
+    code, output = command(course, "grade", "submitted/dee", "--json", "marks.json")
+    assert code == 0, output
     assert json.loads((course.root / "marks.json").read_text())[0]["score"] == full
-    _, said = command(course, "regrade", NAME)
-    assert "0 gain, 0 lose, 4 keep" in said, said
+    _, output = command(course, "regrade", NAME)
+    assert "0 gain, 0 lose, 4 keep" in output, output
 
 
-def test_a_suite_that_its_own_solution_fails_grades_nobody(course):
+def test_nobody_is_graded_if_the_solution_fails_the_tests(course):
     (suite,) = course.assignment(NAME).suites
     suite.write_text(suite.read_text().replace("(4, 6))\n", "(4, 7))\n"))
     submit(course, "dee")
@@ -105,11 +105,11 @@ def test_a_suite_that_its_own_solution_fails_grades_nobody(course):
     assert f"the solution itself fails {EXERCISE}, test_shape" in reasons["bob"] == reasons["dee"]
     assert (course.root / "autograded" / "bob" / NAME / NOTEBOOK).read_bytes() == kept
     for words in (("grade", "submitted/bob"), ("regrade", NAME)):
-        code, said = command(course, *words)
-        assert (code, f"autograder dev check {NAME}" in said) == (1, True)
+        code, output = command(course, *words)
+        assert (code, f"autograder dev check {NAME}" in output) == (1, True)
 
 
-def test_nbgraders_own_command_is_quiet_but_for_a_missing_wall_and_tells_errors_again_at_the_end(course):
+def test_nbgrader_autograde_warns_without_sandbox_and_repeats_errors(course):
     (course.root / "submitted" / "bob" / NAME / NOTEBOOK).write_text("{")
     command = ["nbgrader", "autograde", NAME, "--force", "--Mark.sandbox=process"]
     done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)

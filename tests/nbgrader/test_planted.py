@@ -1,4 +1,4 @@
-"""A submission that holds a course of its own: its Python would run outside every sandbox, and is never looked for."""
+"""A course inside a submission is never used, because its Python would run outside the sandbox."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = "a1_scaled_dot_product"
 
 
 def plant(folder, marker):
-    """A course whose every file leaves a marker when it runs."""
+    """A course whose files all leave a marker if they run."""
     acts = f"open({str(marker)!r}, 'a').write(__file__ + '\\n')\n"
     shutil.copytree(ROOT / "source" / NAME, folder / "source" / NAME)
     names = "nbgrader_config.py", f"solutions/{NAME}/scaled_dot_product.py", f"content/{NAME}/softmax/hidden_tests.py"
@@ -35,7 +35,7 @@ def plant(folder, marker):
 
 
 @pytest.mark.slow
-def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path):
+def test_planted_course_is_not_used(own_course, tmp_path):
     assignment = own_course.assignment(NAME)
     untouched = fill(ROOT / "assignments" / NAME / assignment.notebook.name, {})
     folder = hand_in(untouched, own_course.root / "submitted", "mallory", assignment).parent
@@ -51,8 +51,8 @@ def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_timestamp_that_is_no_time_costs_its_own_submission_only(course):
-    """nbgrader reads the file beside a submission as it is; a pipe would be waited for."""
+def test_invalid_timestamp_file_fails_only_its_submission(course):
+    """A link would be followed, and a pipe would block."""
     times = {"ada": "", "late": "2026-01-02 03:04:05 UTC", "words": "9" * 500}
     for student, when in times.items():
         submit(course, student, when=when)
@@ -65,7 +65,7 @@ def test_a_timestamp_that_is_no_time_costs_its_own_submission_only(course):
         assert [one.student.id for one in book.assignment_submissions(SMALL)] == ["ada", "late"]
 
 
-def made(folder):
+def make_course(folder):
     (folder / "source").mkdir(parents=True)
     (folder / "nbgrader_config.py").touch()
     return folder
@@ -75,21 +75,21 @@ def nearest(start, handed_in=()):
     return next(courses_around(start, handed_in)).root
 
 
-def test_where_a_course_is_looked_for(tmp_path):
-    course = made(tmp_path / "course")
-    inner = made(course / "submitted" / "mallory" / "a1")
-    demo = made(course / "demo")
-    loose = made(tmp_path / "loose" / "mallory")
+def test_course_is_searched_outside_submissions(tmp_path):
+    course = make_course(tmp_path / "course")
+    inner = make_course(course / "submitted" / "mallory" / "a1")
+    demo = make_course(course / "demo")
+    loose = make_course(tmp_path / "loose" / "mallory")
     (loose / "a1").mkdir()
     (tmp_path / "link").symlink_to(loose)
     assert nearest(course / "source") == course
     assert nearest(inner) == course
-    assert nearest(made(course / "autograded" / "mallory" / "a1")) == course
+    assert nearest(make_course(course / "autograded" / "mallory" / "a1")) == course
     assert nearest(demo) == demo
     assert nearest(loose) == loose
     assert nearest(course, [course / "submitted", Path("x.ipynb")]) == course
     for handed_in in (loose, loose / "x.ipynb", tmp_path / "loose", tmp_path / "link", tmp_path / "link" / "x.ipynb"):
         assert nearest(loose / "a1", [handed_in]) == ROOT  # the kit's own
-    assert course_at(loose).root == loose  # said in so many words
+    assert course_at(loose).root == loose  # given explicitly
     with pytest.raises(CourseError, match="no course here"):
         course_at(tmp_path)

@@ -1,4 +1,4 @@
-"""nbgrader's gradebook in PostgreSQL, a real server: grading, going on, and what formgrader reads."""
+"""nbgrader's gradebook on a real PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def free_port():
 
 @pytest.fixture
 def database(tmp_path):
-    """Address of an empty database on a server of its own. Missing is an error in CI, a skip elsewhere."""
+    """The address of an empty database. Without PostgreSQL, the test fails in CI and is skipped elsewhere."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found and not os.environ.get("CI"):
         pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
@@ -52,7 +52,7 @@ def database(tmp_path):
 
 
 @pytest.mark.catalogue
-def test_a_class_in_postgresql(tmp_path, database):
+def test_class_is_graded_and_regraded_in_postgresql(tmp_path, database):
     course = class_of(tmp_path / "course", 10, config=f"c.CourseDirectory.db_url = {database!r}\n")
     done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--quiet", "--feedback")
     assert done.returncode == 1, out

@@ -1,4 +1,4 @@
-"""`autograder regrade` on a real gradebook: seen before it is written, manual work kept, undone."""
+"""`autograder regrade` on a real gradebook: shows changes first, keeps manual grades, can be undone."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tests.helpers.small_course import (
     WRONG,
     book_of,
     grade_by_hand,
+    reweigh,
     said_by,
     small_course,
     submit,
@@ -28,7 +29,7 @@ from tests.helpers.small_course import (
 
 pytestmark = pytest.mark.slow
 TEST = f"test-{EXERCISE}"
-OVERRIDE = 2.5  # a person's mark for Dmitri's first exercise
+OVERRIDE = 2.5  # dmitri's manual grade for the first exercise
 TABLES = {
     "grade": "auto_score, manual_score, extra_credit, needs_manual_grade, notebook_id, cell_id",
     "comment": "auto_comment, manual_comment, notebook_id, cell_id",
@@ -40,7 +41,7 @@ TABLES = {
 
 
 def rows(course):
-    """Everything in the gradebook that marks are made of."""
+    """Everything in the gradebook that determines marks."""
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book:
         return {t: sorted(book.execute(f"select {columns} from {t}"), key=repr) for t, columns in TABLES.items()}
 
@@ -52,19 +53,19 @@ def grades(course, student):
 
 
 def scores(course, student):
-    """What the tests gave, by cell."""
+    """Automatic scores by cell."""
     return {name: auto for name, (auto, *_) in grades(course, student).items()}
 
 
 @pytest.fixture
 def graded(one_class, tmp_path):
-    """A copy for one test."""
+    """A copy of the class for one test."""
     return Course(shutil.copytree(one_class.root, tmp_path / "course"))
 
 
 @pytest.fixture(scope="module")
 def one_class(tmp_path_factory):
-    """A graded class with a person's work in it; then a test turns out to be unfair, and one exercise is worth more."""
+    """A graded class with manual grades, in which then a test's weight and an exercise's points change."""
     course = small_course(tmp_path_factory.mktemp("regrade") / "course", written=True, second=True)
     right = model_answers(course.assignment(NAME)) | {WRITTEN: "Rows differ."}
     wrong = right | {EXERCISE: WRONG}
@@ -76,8 +77,7 @@ def one_class(tmp_path_factory):
         book.db.commit()
     grade_by_hand(course, "dmitri", TEST, OVERRIDE)
     grade_by_hand(course, "ada", WRITTEN, 3.0)
-    path = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
-    path.write_text(path.read_text().replace("weight(0.5)", "weight(4.5)"))
+    reweigh(course)
     path = course.assignment(NAME).notebook
     notebook = nbformat.read(path, as_version=4)
     (cell,) = (one for one in notebook.cells if grade_id(one) == f"test-{BUILT}")
@@ -86,31 +86,31 @@ def one_class(tmp_path_factory):
     return course
 
 
-def test_it_is_shown_then_written_then_undone(graded):
+def test_regrade_is_shown_then_written_then_undone(graded):
     before = rows(graded)
     page = graded.root / "autograded" / "chloe" / NAME / NOTEBOOK
     graded_before = page.read_bytes()
     old = {student: grades(graded, student) for student in ("ada", "chloe", "dmitri", "eve")}
 
-    said = said_by(graded, "regrade", NAME)
-    assert rows(graded) == before, "comparing writes nothing"
-    assert f"{BUILT} 3 → 6 (worth 3 → 6)" in " ".join(said.split())
-    assert "3 gain, 0 lose, 1 keep their marks" in said  # an untouched notebook gains nothing
-    assert "The assignment is worth 13 points in place of 10" in said
-    assert "9 of 10    12 of 13     +3 " in said  # ada
-    assert "Nothing was written" in said
+    output = said_by(graded, "regrade", NAME)
+    assert rows(graded) == before, "comparing changed the gradebook"
+    assert f"{BUILT} 3 → 6 (worth 3 → 6)" in " ".join(output.split())
+    assert "3 gain, 0 lose, 1 keep their marks" in output  # eve handed in an untouched notebook
+    assert "The assignment is worth 13 points in place of 10" in output
+    assert "9 of 10    12 of 13     +3 " in output  # ada
+    assert "Nothing was written" in output
 
-    said = said_by(graded, "regrade", NAME, "--write")
-    assert "New feedback pages: autograder grade --gradebook --feedback" in said
+    output = said_by(graded, "regrade", NAME, "--write")
+    assert "New feedback pages: autograder grade --gradebook --feedback" in output
     new = {student: grades(graded, student) for student in old}
     assert new["ada"][f"test-{BUILT}"][:3] == (6, None, 6)
     assert old["chloe"][TEST][0] < new["chloe"][TEST][0] < 3
-    # what a person did is kept; only what has new marks below it waits for another look
+    # manual grades are kept; only those with new automatic marks need another look
     assert new["dmitri"][TEST][1::2] == (OVERRIDE, True)
     assert new["ada"][WRITTEN][1::2] == (3, False)
     assert new["chloe"][WRITTEN] == old["chloe"][WRITTEN]
 
-    # a person goes on grading; then it is undone, and that work stays
+    # manual grades entered after the regrade survive the undo
     grade_by_hand(graded, "chloe", WRITTEN, 2.0)
     said_by(graded, "regrade", NAME, "--undo")
     assert grades(graded, "chloe")[WRITTEN][1::2] == (2.0, False)
@@ -119,30 +119,29 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert page.read_bytes() == graded_before
     assert "no regrade" in said_by(graded, "regrade", NAME, "--undo", code=2)
 
-    path = graded.assignment(NAME).content / EXERCISE / "hidden_tests.py"
-    path.write_text(path.read_text().replace("weight(4.5)", "weight(0.1)"))
-    assert "+2.76 (+3, −0.24)" in said_by(graded, "regrade", NAME), "a gain of chloe's that hides a loss"
+    reweigh(graded, "weight(4.5)", "weight(0.1)")
+    assert "+2.76 (+3, −0.24)" in said_by(graded, "regrade", NAME), "chloe's gain hides a loss"
 
 
 @pytest.mark.parametrize("words", [("forget", "ada"), ("regrade", NAME, "--undo")], ids=["forget", "undo"])
-def test_a_damaged_copy_is_told_with_its_file(course, words):
+def test_damaged_backup_is_reported(course, words):
     file = course.root / ".regrades" / NAME / "2027-01-01" / "gradebook.json"
     file.parent.mkdir(parents=True)
     file.write_text("{")
-    said = " ".join(said_by(course, *words, code=2).split())
-    assert "gradebook.json is damaged" in said
-    assert "Remove" in said
+    output = " ".join(said_by(course, *words, code=2).split())
+    assert "gradebook.json is damaged" in output
+    assert "Remove" in output
 
 
-def test_a_submission_that_cannot_be_graded_anew_keeps_its_marks(graded):
+def test_submission_that_cannot_be_regraded_keeps_its_marks(graded):
     old = scores(graded, "ada")
     (graded.root / "submitted" / "ada" / NAME / NOTEBOOK).write_text("{")
-    said = said_by(graded, "regrade", NAME, "--write")
-    assert f"ada keeps the old marks: {NOTEBOOK} is not a Jupyter notebook" in said
+    output = said_by(graded, "regrade", NAME, "--write")
+    assert f"ada keeps the old marks: {NOTEBOOK} is not a Jupyter notebook" in output
     assert scores(graded, "ada") == old
 
 
-def test_without_anything_to_regrade_it_says_what_to_run(course):
+def test_regrade_without_marks_names_the_command(course):
     assert f"nbgrader autograde {NAME}" in said_by(course, "regrade", NAME, code=2)
     (course.root / "gradebook.db").unlink()
     assert "generate_assignment" in said_by(course, "regrade", NAME, code=2)

@@ -1,7 +1,6 @@
-"""From Canvas, Moodle and Gradescope and back, with a class of seven, as the guide's pages say it step by step.
+"""The guide's steps with Canvas, Moodle and Gradescope, from the download to the upload, with a class of seven.
 
-The small models of the systems below name files, and read what they get back, as the code and the specifications do
-that are named in `the modules of `autograder.systems``.
+The models of the systems below follow the code and specifications that the modules of `autograder.systems` name.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ from tests.helpers.small_course import (
 )
 
 GUIDE, SYSTEMS = "instructor", "canvas-moodle-gradescope"
-# What is for another machine, another way to collect or grade, or for editing the course.
+# Commands for other machines, for other ways to collect and grade, and for editing the course.
 ELSEWHERE = ("make ", ". ", "autograder doctor", "autograder dev", "nbgrader release_", "nbgrader collect",
              "autograder bundle")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody of the class. `kind`: what was handed in, "" for nothing; file: under which name."""
+    """A student. kind: what was handed in, "" for nothing; file: its name."""
 
     number: int
     first: str
@@ -77,7 +76,7 @@ GRADED = [one for one in CLASS if one.kind in ("right", "wrong", "untouched")]
 
 
 def steps(system: str) -> list[str]:
-    """The guide's command lines, with the system's two where they belong."""
+    """The guide's command lines, with those of the system in between."""
     collect, give_back = commands(SYSTEMS, system)
     found = []
     for line in commands(GUIDE):
@@ -87,8 +86,8 @@ def steps(system: str) -> list[str]:
     return found
 
 
-def take(course, line):
-    """Type one line: exit code, and what it said. What collects and gives back is a process, as it is at a terminal."""
+def run_line(course, line):
+    """Runs a command line: exit code and output. zip_collect and generate_feedback run as processes."""
     program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME))
     if program == "autograder":
         return command(course, *words)
@@ -98,23 +97,23 @@ def take(course, line):
     return done.returncode, done.stdout + done.stderr
 
 
-def walk(course, lines: Iterator[str], last: str) -> str:
-    """Take the steps up to the one that begins with `last`; what that one said.
+def run_until(course, lines: Iterator[str], last: str) -> str:
+    """Runs the steps up to the one that begins with `last`; gives the output of that one.
 
-    One of the class cannot be graded: grading and giving back say so with the exit code 1. All else ends well.
+    One submission cannot be graded, so grading and returning exit with 1, and all else with 0.
     """
     for line in lines:
         if line.startswith("autograder written") and "--apply" in line:
-            decide(course)
-        code, said = take(course, line)
-        assert code == int(line.startswith(("autograder grade", "autograder return"))), f"{line}\n{said}"
+            write_decisions(course)
+        code, output = run_line(course, line)
+        assert code == int(line.startswith(("autograder grade", "autograder return"))), f"{line}\n{output}"
         if line.startswith(last):
-            return said
+            return output
     raise AssertionError(f"no step begins with {last}")
 
 
-def decide(course):
-    """On the page that was made, everybody gets the rubric's second line."""
+def write_decisions(course):
+    """Gives everybody the rubric's second line, as the page for written answers does."""
     page = (course.root / "written.html").read_text()
     who = [one for found in re.findall(r'data-who="([^"]*)"', page) for one in json.loads(html.unescape(found))]
     decisions = [
@@ -130,9 +129,9 @@ def decide(course):
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
-    """Released, with the guide's due date and a penalty for late work; everybody's notebook as a text by its kind."""
+    """A released course with a due date and a late penalty, and the text of a notebook for each kind."""
     course = small_course(tmp_path_factory.mktemp("return") / "course", A_POINT_FOR_LATENESS, written=True)
-    walk(course, iter(steps("Canvas")), "nbgrader db assignment")
+    run_until(course, iter(steps("Canvas")), "nbgrader db assignment")
     answers = {"right": None, "wrong": {EXERCISE: WRONG}, "untouched": {}}
     kinds = {}
     for kind, answer in answers.items():
@@ -146,7 +145,7 @@ def begun(tmp_path_factory):
 
 
 def collected(begun, folder, name_of, id_of, beside=()):
-    """The class in a zip as the system names things, with files of its own, and a roster."""
+    """A copy of the course with the system's download and a roster."""
     course, kinds = begun
     course = Course(shutil.copytree(course.root, folder / "course"))
     archive = course.root / "downloaded" / NAME / "archive"
@@ -163,13 +162,13 @@ def collected(begun, folder, name_of, id_of, beside=()):
 
 
 def rest_of(system):
-    """The steps after what `begun` has taken."""
+    """The steps after those in `begun`."""
     lines = steps(system)
     return iter(lines[[line.startswith("nbgrader db") for line in lines].index(True) + 1 :])
 
 
-def as_wanted(marks, key):
-    """Everybody's marks are what they should be: 3 points by the test, 3 by hand, one less if late counted."""
+def check_marks(marks, key):
+    """Everybody has 3 points by tests and 3 by hand, less for mistakes. Gives the marks of the late student."""
     assert marks.keys() == {key(one) for one in GRADED}
     assert marks[key(CLASS[0])] == 6
     for one in GRADED:
@@ -194,7 +193,7 @@ def canvas_file(one):
 
 
 def as_canvas_reads(text, users):
-    """Marks by user and column as `GradebookImporter` reads them; a row it knows nobody for is an error."""
+    """Title, number and marks by user, as Canvas's `GradebookImporter` reads them."""
     head, *rows = csv.reader(text.splitlines())
     assert len(head) > 3
     assert "Student" in head[0]
@@ -207,35 +206,35 @@ def as_canvas_reads(text, users):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_the_guide_with_canvas_to_its_end(begun, tmp_path):
+def test_guide_with_canvas(begun, tmp_path):
     course = collected(begun, tmp_path, canvas_file, canvas_id)
     todo = rest_of("Canvas")
-    walk(course, todo, "nbgrader zip_collect")
+    run_until(course, todo, "nbgrader zip_collect")
     stamps = {path.parents[1].name: path.read_text() for path in course.root.glob("submitted/*/*/timestamp.txt")}
     assert stamps.keys() == {"mllerzo_17"}
     assert stamps["mllerzo_17"].startswith("2027-03-01 12:00:01")
-    said = walk(course, todo, "autograder return")
-    assert "nullzed_99: could not be graded" in said
+    output = run_until(course, todo, "autograder return")
+    assert "nullzed_99: could not be graded" in output
     users = {str(one.number) for one in CLASS if one.kind}
     title, number, marks = as_canvas_reads((course.root / "marks.csv").read_text(), users)
     assert (title, number) == ("Attention", "98765")
-    assert as_wanted(marks, lambda one: str(one.number)) == 5  # a point less for late work
-    with zipfile.ZipFile(course.root / "pages.zip") as archive:  # Canvas finds user and attachment by these numbers
+    assert check_marks(marks, lambda one: str(one.number)) == 5  # one point less, because it was late
+    with zipfile.ZipFile(course.root / "pages.zip") as archive:  # Canvas uses these numbers to find user and attachment
         pages = {tuple(re.findall(r"(?<=_)\d+(?=_)", name)[:2]): archive.read(name) for name in archive.namelist()}
     assert pages.keys() == {(str(one.number), str(98000 + one.number)) for one in GRADED}
     assert b"Late submission penalty" in pages["17", "98017"]
     assert "✓ why" in pages["4321", "102321"].decode()
 
-    walk(course, todo, "autograder report marks.json --html")
+    run_until(course, todo, "autograder report marks.json --html")
     report = " ".join((course.root / "class.html").read_text().split())
     for told in ("<dt>graded</dt><dd>5</dd>", "<dt>could not be graded</dt><dd>1</dd>", "by hand: written-why 3"):
         assert told in report
-    walk(course, todo, "nbgrader export")
+    run_until(course, todo, "nbgrader export")
     rows = list(csv.DictReader((course.root / "exercises.csv").read_text().splitlines()))
     assert {row["student"] for row in rows} == set(map(canvas_id, CLASS))
     assert {row["student"] for row in rows if row["problem"]} == {"nullzed_99", "orred_104"}
-    assert "0 gain, 0 lose, 5 keep" in walk(course, todo, "autograder regrade")
-    walk(course, todo, "autograder regrade a1_scaled_dot_product --undo")
+    assert "0 gain, 0 lose, 5 keep" in run_until(course, todo, "autograder regrade")
+    run_until(course, todo, "autograder regrade a1_scaled_dot_product --undo")
     assert not list(todo)
 
 
@@ -247,7 +246,7 @@ def moodle_folder(one):
 
 
 def worksheet():
-    """As Moodle writes it, in English."""
+    """Moodle's grading worksheet."""
     head = (
         "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
         '"Last modified (submission)","Last modified (grade)","Feedback comments"\n'
@@ -262,17 +261,17 @@ def worksheet():
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_the_guide_with_moodle(begun, tmp_path):
+def test_guide_with_moodle(begun, tmp_path):
     course = collected(begun, tmp_path, lambda one: f"{moodle_folder(one)}/{one.file}", lambda one: one.name)
     (course.root / "worksheet.csv").write_text(worksheet(), encoding="utf-8")
-    said = walk(course, rest_of("Moodle"), "autograder return")
-    assert "Moodle's maximum grade is 100.00, here it is 7" in said
-    assert "Zed Null: could not be graded" in said
+    output = run_until(course, rest_of("Moodle"), "autograder return")
+    assert "Moodle's maximum grade is 100.00, here it is 7" in output
+    assert "Zed Null: could not be graded" in output
     before = list(csv.DictReader(worksheet().removeprefix("\ufeff").splitlines()))
     after = list(csv.DictReader((course.root / "marks.csv").read_text("utf-8-sig").splitlines()))
-    assert [{**row, "Grade": ""} for row in after] == before  # nothing else has changed
+    assert [{**row, "Grade": ""} for row in after] == before  # only the grades have changed
     grades = {row["Full name"]: float(row["Grade"]) for row in after if row["Grade"]}
-    assert as_wanted(grades, lambda one: one.name) == 6  # Moodle does not say who is late
+    assert check_marks(grades, lambda one: one.name) == 6  # Moodle's download has no times
     with zipfile.ZipFile(course.root / "pages.zip") as archive:
         assert set(archive.namelist()) == {f"{moodle_folder(one)}/first.html" for one in GRADED}
 
@@ -285,7 +284,7 @@ def submission(one):
 
 
 def metadata(people=lambda one: [one]):
-    """`submission_metadata.yml` as Ruby writes it, with what an autograder said in it."""
+    """`submission_metadata.yml` as Ruby writes it, with an autograder's output."""
     lines = ["---\n"]
     for one in CLASS:
         if one.kind:
@@ -299,7 +298,7 @@ def metadata(people=lambda one: [one]):
 
 
 def as_gradescope_runs_it(path, folder, number):
-    """results.json of one submission, by the specification's folders and files."""
+    """The results.json of one submission, in the folders of Gradescope's specification."""
     root = folder / "autograder"
     with zipfile.ZipFile(path) as archive:
         archive.extractall(root / "source")
@@ -312,7 +311,7 @@ def as_gradescope_runs_it(path, folder, number):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_the_guide_with_gradescope(begun, tmp_path):
+def test_guide_with_gradescope(begun, tmp_path):
     root = "assignment_9_export"
     course = collected(
         begun,
@@ -322,15 +321,15 @@ def test_the_guide_with_gradescope(begun, tmp_path):
         beside=[(f"{root}/submission_metadata.yml", metadata())],
     )
     todo = rest_of("Gradescope")
-    walk(course, todo, "nbgrader zip_collect")
+    run_until(course, todo, "nbgrader zip_collect")
     stamps = {path.parents[1].name: path.read_text() for path in course.root.glob("submitted/*/*/timestamp.txt")}
     assert stamps["017"].startswith("2027-03-02 17:34:00")
     assert len(stamps) == 6
-    said = walk(course, todo, "autograder return")
-    assert "099: could not be graded" in said
+    output = run_until(course, todo, "autograder return")
+    assert "099: could not be graded" in output
     results = {one: as_gradescope_runs_it(course.root / "marks.zip", tmp_path, 500 + one.number) for one in CLASS}
     marks = {one.number: results[one]["score"] for one in GRADED}
-    assert as_wanted(marks, lambda one: one.number) == 5
+    assert check_marks(marks, lambda one: one.number) == 5
     assert "1 points less, since it was late" in results[CLASS[2]]["output"]
     jane = results[CLASS[0]]
     assert [(test["name"], test["score"], test["max_score"]) for test in jane["tests"]] == [
@@ -346,7 +345,7 @@ def test_the_guide_with_gradescope(begun, tmp_path):
 
 
 def exported(folder, text, *files):
-    """A Gradescope export on disk: what the collector says of each file."""
+    """What the collector returns for each file of a Gradescope export."""
     root = folder / "extracted" / "assignment_9_export"
     found = []
     for file in files:
@@ -359,14 +358,14 @@ def exported(folder, text, *files):
     return [collector.collect(str(path)) for path in found]
 
 
-def test_what_metadata_says_of_a_group_and_of_who_has_no_number(tmp_path, caplog):
+def test_metadata_of_groups_and_of_students_without_number(tmp_path, caplog):
     text = metadata(lambda one: [one, CLASS[1]])
     (found,) = exported(tmp_path / "group", text, f"{submission(CLASS[0])}/{NOTEBOOK}")
     assert (found["student_id"], found["timestamp"]) == ("04321", "2027-02-28 17:34:00 UTC")
     assert "submission_4821 is collected for 04321; it also belongs to 04400" in caplog.text
     text = "submission_1:\n  :submitters:\n  - :name: X\n    :sid:\n    :email: x@y.z\n  :created_at: 2027-99-99 1\n"
     found = exported(tmp_path / "address", text, f"submission_1/{NOTEBOOK}")
-    assert found == [{"student_id": "x@y.z", "file_id": "first"}], "a time that is none is left out"
+    assert found == [{"student_id": "x@y.z", "file_id": "first"}]  # an invalid time is left out
 
 
 @pytest.mark.parametrize(
@@ -376,11 +375,11 @@ def test_what_metadata_says_of_a_group_and_of_who_has_no_number(tmp_path, caplog
         *("", "- a", "a: [", "submission_1: x", "submission_1:\n  :submitters: y\n", "\x00"),
     ],
 )
-def test_an_id_that_leads_elsewhere_and_metadata_of_another_form_collect_nothing(tmp_path, text):
+def test_unsafe_id_or_malformed_metadata_collects_nothing(tmp_path, text):
     assert exported(tmp_path, text, f"submission_1/{NOTEBOOK}") == [None]
 
 
-def test_whoever_hands_in_metadata_of_their_own_stays_who_they_are(tmp_path):
+def test_metadata_inside_a_submission_is_ignored(tmp_path):
     inside = f"{submission(CLASS[0])}/mine/"
     own = tmp_path / "extracted" / "assignment_9_export" / inside / "submission_metadata.yml"
     own.parent.mkdir(parents=True)
@@ -389,21 +388,21 @@ def test_whoever_hands_in_metadata_of_their_own_stays_who_they_are(tmp_path):
     assert found["student_id"] == "04321"
 
 
-# ---------------------------------------------------------------- what is missing
+# ---------------------------------------------------------------- missing information
 
 
 @pytest.mark.slow
-def test_what_is_missing_for_the_way_back_is_said(begun, tmp_path):
+def test_return_reports_missing_information(begun, tmp_path):
     course = Course(shutil.copytree(begun[0].root, tmp_path / "course"))
     (course.root / "sheet.csv").write_text("Nom,Note\n")
-    for words, said in (
+    for words, reason in (
         (("--to", "canvas", "--marks", "c.csv"), "nothing that Canvas has named"),
         (("--to", "moodle", "--marks", "m.csv"), "name it with --sheet"),
         (("--to", "canvas"), "name --marks, --feedback, or both"),
         (("--to", "gradescope", "--feedback", "p.zip"), "Gradescope takes no pages"),
     ):
         text = said_by(course, "return", NAME, *words, code=2)
-        assert said in " ".join(text.split())
+        assert reason in " ".join(text.split())
     place = course.root / "downloaded" / NAME / "extracted" / "Jo_1_assignsubmission_file" / NOTEBOOK
     place.parent.mkdir(parents=True)
     place.write_text("{}")

@@ -1,4 +1,4 @@
-"""Who is in the class: names in formgrader, and a row for everybody in every export."""
+"""The roster: names in formgrader, and a row for everybody in exports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rows(text):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Ann is graded, Bob and Zoe hand in what cannot be read, Bob after he was graded; Dee hands in nothing."""
+    """ann is graded; bob is graded, then his file breaks; zoe's file is broken; dee hands in nothing."""
     course = small_course(tmp_path_factory.mktemp("roster") / "course", students=("ann", "bob"))
     (course.root / "class.csv").write_text(ROSTER)
     graded(course)
@@ -31,7 +31,7 @@ def course(tmp_path_factory):
     return course
 
 
-def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
+def test_formgrader_has_names_and_a_second_roster_updates_them(course):
     with book_of(course) as book:
         named = {one.id: (one.first_name, one.last_name, one.email) for one in book.students}
     assert named == {
@@ -39,16 +39,16 @@ def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
         "dee": (None, "Dee", "dee@example.edu"), "zoe": (None, None, None),
     }  # fmt: skip
     (course.root / "late.csv").write_text("sep=;\n\nID;E-Mail\nann;new@example.edu\n")
-    said = said_by(course, "roster", "late.csv")
-    assert "entered 1 student, 0 of them new" in said
-    assert "submitted/zoe: nobody in the roster has this id" in said
+    output = said_by(course, "roster", "late.csv")
+    assert "entered 1 student, 0 of them new" in output
+    assert "submitted/zoe: nobody in the roster has this id" in output
     with book_of(course) as book:
         ann = book.find_student("ann")
         assert (ann.first_name, ann.last_name, ann.email) == ("Ann", "Lee", "new@example.edu")
 
 
 @pytest.mark.slow
-def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_marks(course):
+def test_export_has_a_row_for_everybody_with_the_problem(course):
     words = "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=ours.csv"
     nbgrader(course, "export", *words)
     found = {row["student"]: row for row in rows((course.root / "ours.csv").read_text())}
@@ -58,12 +58,12 @@ def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_mar
     assert found["zoe"]["problem"].startswith(f"could not be graded: {NOTEBOOK} is not a Jupyter notebook")
     assert (found["bob"]["score"], found["zoe"]["max_score"]) == ("3.0", "3.0")
     assert found["bob"]["problem"].startswith("these are marks of earlier work: ")
-    with book_of(course) as book:  # of which nbgrader's own exporter makes its rows
+    with book_of(course) as book:  # nbgrader's own exporter uses these
         assert {student.id for student in book.students} == found.keys()
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         ("name,email\nAnn,a@b", "no column `id`"),
         ("id,name\nann,Ann\nann,Ann", "line 3: 'ann' appears twice"),
@@ -73,8 +73,8 @@ def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_mar
         ('id,name\n"a""n",Ann', "line 2: 'a\"n' cannot be an id"),
     ],
 )
-def test_a_roster_that_is_none_is_said_with_the_line(tmp_path, text, said):
+def test_invalid_roster_is_reported_with_its_line(tmp_path, text, reason):
     path = tmp_path / "class.csv"
     path.write_text(text)
-    with pytest.raises(AutograderError, match=said):
+    with pytest.raises(AutograderError, match=reason):
         read_roster(path)

@@ -1,6 +1,6 @@
-"""The course through the real nbgrader's own interface: release, hand in, autograde, read the gradebook, feedback.
+"""The course through nbgrader's Python interface, from release to feedback.
 
-By its commands, up to the export, tests/project/test_readme.py goes.
+tests/project/test_readme.py uses its commands.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from tests.conftest import copy_course
 from tests.helpers.classes import marks
 from tests.helpers.small_course import book_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.catalogue]  # `make test` takes `make demo` through nbgrader
-# To the grader it is a loop, and it takes no processor time from the tests beside it.
+pytestmark = [pytest.mark.slow, pytest.mark.catalogue]  # `make test` runs `make demo`
+# Counts as a loop for the grader, but takes no CPU time from other tests.
 LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
-# One that begins in NumPy, and one that brings something along and saves a model. `make catalogue` grades the model
-# answers and the untouched releases of all nine (tests/engine/test_dev_check.py).
+# One with NumPy, and one with given code and a saved model. tests/engine/test_dev_check.py grades the model answers
+# and untouched releases of all nine.
 SOME = ("a1_scaled_dot_product", "a6_transformer_summarizer")
 
 
 def class_of(assignment):
     answers = model_answers(assignment)
     first, last = assignment.exercises[0].name, assignment.exercises[-1].name
-    # A loop takes its time limits; one assignment with one is enough.
+    # A loop waits for its time limit, so only one assignment has one.
     loops = {"last-loops": answers | {last: LOOP.format(name=last)}} if assignment.name.startswith("a1") else {}
     return loops | {
         "right": answers,
@@ -39,7 +39,7 @@ def class_of(assignment):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Some of the course, graded once through nbgrader's own interface."""
+    """Two assignments, graded through nbgrader's Python interface."""
     course = copy_course(tmp_path_factory.mktemp("round-trip") / "course")
     for folder in (course.root / "source").iterdir():
         if folder.name not in SOME:
@@ -58,7 +58,7 @@ def graded(tmp_path_factory):
 
 
 def test_each_exercise_counts_for_itself(graded):
-    """Right, untouched, one undone or looping, and an early mistake, which is paid for once."""
+    """Also with an undone or looping exercise; an early mistake costs only its own points."""
     with book_of(graded) as book:
         for assignment in graded.assignments().values():
             points = {exercise.name: exercise.points for exercise in assignment.exercises}
@@ -89,11 +89,11 @@ def test_feedback_shows_the_rubric_and_nothing_hidden(graded):
         assert "BEGIN SOLUTION" not in page
 
 
-def test_autograded_notebook_keeps_what_cells_printed_as_text(graded):
+def test_autograded_notebook_keeps_printed_text(graded):
     assignment = next(iter(graded.assignments().values()))
     path = graded.root / "autograded" / "right" / assignment.name / assignment.notebook.name
     notebook = nbformat.read(path, as_version=4)
     printed = "".join(o.text for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "stream")
     assert "weights" in printed
     rich = [o for c in notebook.cells for o in c.get("outputs", []) if "text/html" in o.get("data", {})]
-    assert len(rich) == len(assignment.exercises)  # the rubrics, and nothing of the student's
+    assert len(rich) == len(assignment.exercises)  # only the rubrics

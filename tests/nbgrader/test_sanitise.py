@@ -1,4 +1,4 @@
-"""What a submission shows never acts: a notebook that tries, on its feedback page, as elements and in Chromium."""
+"""Student text is shown on feedback pages, but nothing in it runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAW
 
 
 def shown(source, attachments=None):
-    """A cell's text as the pages show it."""
+    """A cell's text as HTML on the page."""
     return Page(root=str(ROOT)).markdown2html({"cell": {"source": source, "attachments": attachments or {}}}, source)
 
 
-def test_what_people_write_is_shown_as_they_mean_it():
+def test_markdown_is_rendered():
     text = (
         "# Title\n\n> quote, **bold**, `a < b`, $a > b$\n\n![image](attachment:image.png)\n\n"
         "- [paper](https://arxiv.org/abs/1706.03762) and [above](#title)\n- f[i] and [1], see below\n- [x] done\n\n"
@@ -46,14 +46,14 @@ def test_what_people_write_is_shown_as_they_mean_it():
 @pytest.mark.parametrize(
     "written", ["Bild%20von%20gestern.png", "Bild%20v%C3%B6n.png", "<attachment:a b (1).png>", "50%.png"]
 )
-def test_pasted_picture_whose_name_needs_quoting_is_shown(written):
+def test_pasted_picture_with_an_odd_name_is_shown(written):
     name = unquote(written.strip("<>").removeprefix("attachment:"))
     address = written if written[0] == "<" else f"attachment:{written}"
     page = bs4.BeautifulSoup(shown(f"See ![pic]({address}).", {name: {"image/png": PNG}}), "html.parser")
     assert page.img["src"] == f"data:image/png;base64,{PNG}", page
 
 
-def test_html_of_a_student_is_there_to_be_read_and_a_graders_counts_as_far_as_it_is_harmless():
+def test_students_html_is_text_and_graders_html_is_cleaned():
     text = "a <b>bold</b> <T> and\n\n<div onclick=x>in a block</div>"
     page = bs4.BeautifulSoup(shown(text), "html.parser")
     assert "a <b>bold</b> <T> and" in page.text
@@ -65,7 +65,7 @@ def test_html_of_a_student_is_there_to_be_read_and_a_graders_counts_as_far_as_it
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
-def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
+def test_course_cells_change_only_in_formulas(assignment):
     page, stock = Page(root=str(ROOT)), HTMLExporter()
     page.own = assignment.markdown()
     texts = [cell.source for cell in nbformat.read(assignment.notebook, 4).cells if cell.cell_type == "markdown"]
@@ -78,8 +78,8 @@ def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
 
 
 @pytest.fixture(scope="module")
-def fed_back(tmp_path_factory):
-    """A class of one attacker with a cell an attack, and one honest student; nbgrader's own feedback pages."""
+def feedback_course(tmp_path_factory):
+    """Feedback pages of an attacker with one cell per attack, and of an honest student."""
     course = small_course(tmp_path_factory.mktemp("harmless") / "course")
     path = submit(course, "mallory", {})
     notebook = nbformat.read(path, as_version=4)
@@ -98,8 +98,8 @@ def feedback(course, student):
 
 
 @pytest.mark.slow
-def test_attacks_leave_harmless_elements_on_the_feedback_page(fed_back):
-    page = bs4.BeautifulSoup(feedback(fed_back, "mallory").read_text(), "html.parser")
+def test_attacks_become_harmless_elements(feedback_course):
+    page = bs4.BeautifulSoup(feedback(feedback_course, "mallory").read_text(), "html.parser")
     cells = [cell for cell in page.find_all(class_="text_cell_render") if "attack-" in cell.text]
     assert len(cells) == len(ATTACKS)
     for cell in cells:
@@ -113,8 +113,8 @@ def test_attacks_leave_harmless_elements_on_the_feedback_page(fed_back):
 
 
 @pytest.mark.slow
-def test_raw_cells_have_nothing_that_acts(fed_back):
-    page = bs4.BeautifulSoup(feedback(fed_back, "mallory").read_text(), "html.parser")
+def test_raw_cells_contain_no_scripts(feedback_course):
+    page = bs4.BeautifulSoup(feedback(feedback_course, "mallory").read_text(), "html.parser")
     raw = page.find(string=re.compile("raw-0-")).find_parent("div", id="notebook-container")
     assert f"raw-{len(ATTACKS) - 1}-" in raw.text
     assert not [e for e in raw.find_all(True) if any(name.startswith("on") for name in e.attrs)]
@@ -123,16 +123,16 @@ def test_raw_cells_have_nothing_that_acts(fed_back):
 
 
 @pytest.mark.slow
-def test_a_page_that_cannot_be_made_costs_that_page_only(fed_back, capsys):
-    """A notebook that is broken after grading: nbgrader names the student, and makes every other page."""
-    broken = fed_back.root / "autograded" / "broken" / NAME / NOTEBOOK
+def test_broken_notebook_fails_only_its_own_page(feedback_course, capsys):
+    """A notebook that breaks after grading is reported, and all other pages are made."""
+    broken = feedback_course.root / "autograded" / "broken" / NAME / NOTEBOOK
     broken.parent.mkdir(parents=True)
     broken.write_text("{")
     for student in ("ada", "mallory"):
-        feedback(fed_back, student).unlink()
-    said = nbgrader(fed_back, "generate_feedback", NAME, code=1)
-    assert "for student 'broken'" in said
-    assert "for student 'ada'" not in said
-    assert feedback(fed_back, "ada").is_file()
-    assert feedback(fed_back, "mallory").is_file()
-    assert "this picture is not in the notebook" in feedback(fed_back, "mallory").read_text()
+        feedback(feedback_course, student).unlink()
+    output = nbgrader(feedback_course, "generate_feedback", NAME, code=1)
+    assert "for student 'broken'" in output
+    assert "for student 'ada'" not in output
+    assert feedback(feedback_course, "ada").is_file()
+    assert feedback(feedback_course, "mallory").is_file()
+    assert "this picture is not in the notebook" in feedback(feedback_course, "mallory").read_text()

@@ -1,4 +1,4 @@
-"""Without our plugin: nbgrader's default preprocessors, its own kernel, the same partial credit."""
+"""nbgrader without our plugin, with its own kernel, gives the same partial credit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.selection import one_in
 from tests.helpers.small_course import book_of
 from tests.helpers.stock import stock
 
-# NumPy alone, both halves, what is brought and trained, what is watched, and ten exercises.
+# NumPy only, NumPy and PyTorch, given code and training, ready-made functions, ten exercises.
 MISTAKES = {
     "a1_scaled_dot_product": "no-scaling",
     "a4_multi_head_attention": "W_O-transposed",
@@ -26,9 +26,9 @@ MISTAKES = {
 
 
 def graded(folder, names):
-    """A course whose assignments are handed in and graded; by assignment, the exercise that was left undone.
+    """A graded course, and the exercise that was left undone in each assignment.
 
-    A kernel takes seconds, so one submission has it all: right ones, a known mistake, and a stub left as it was.
+    A kernel takes seconds, so one submission has right answers, a known mistake and an untouched stub.
     """
     course = copy_course(folder)
     (course.root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n')

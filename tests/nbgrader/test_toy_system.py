@@ -1,4 +1,4 @@
-"""A learning-management system that an installed package adds by its entry point, from collecting to marks."""
+"""A package can add a learning-management system with an entry point."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Toy(System):
 
 
 def installed(folder):
-    """The toy's package as pip installs it: its module, and metadata with an entry point."""
+    """The installed package: a module, and metadata with an entry point."""
     package, metadata = folder / "toy_lms", folder / "toy_lms-1.dist-info"
     for path, text in {
         package / "__init__.py": TOY,
@@ -45,11 +45,11 @@ def installed(folder):
     return folder
 
 
-def test_system_of_another_package_collects_and_gives_back(course, tmp_path, monkeypatch):
+def test_added_system_collects_and_returns_marks(course, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(installed(tmp_path / "site"))
     download(course, {f"ada@{NOTEBOOK}": released(course).read_text(), "notes.txt": "of nobody"})
-    said = nbgrader(course, "zip_collect", NAME, "--force", "--collector=toy_lms.Toy", code=1)
-    assert "notes.txt: its name does not say whose it is, as Toy's names do" in said
+    output = nbgrader(course, "zip_collect", NAME, "--force", "--collector=toy_lms.Toy", code=1)
+    assert "notes.txt: its name does not say whose it is, as Toy's names do" in output
     assert collected(course).keys() == {"ada"}
     said_by(course, "grade", "--gradebook", "--feedback")
     said_by(course, "return", NAME, "--to", "toy", "--marks", "m.csv", "--feedback", "p.zip", code=1)
@@ -57,8 +57,8 @@ def test_system_of_another_package_collects_and_gives_back(course, tmp_path, mon
     assert row == {"name": "ada", "points": "0"}
     with zipfile.ZipFile(course.root / "p.zip") as pages:
         assert pages.namelist() == ["ada@first.html"]
-    code, said = command(course, "return", NAME, "--to", "toy", "--marks", "m.csv", "--column", "x")
-    assert (code, said) == (2, "autograder: Toy has no --column")
-    code, said = command(course, "return", NAME, "--to", "Ilias", "--marks", "m.csv")
-    assert (code, said) == (2, "autograder: no system is called Ilias; choose canvas, gradescope, moodle or toy")
+    code, output = command(course, "return", NAME, "--to", "toy", "--marks", "m.csv", "--column", "x")
+    assert (code, output) == (2, "autograder: Toy has no --column")
+    code, output = command(course, "return", NAME, "--to", "Ilias", "--marks", "m.csv")
+    assert (code, output) == (2, "autograder: no system is called Ilias; choose canvas, gradescope, moodle or toy")
     sys.modules.pop("toy_lms")

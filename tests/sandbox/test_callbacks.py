@@ -1,4 +1,4 @@
-"""Follow-through and callable arguments: what student code asks for stays on our side, and looks real."""
+"""Follow-through and callable arguments: student code calls functions that run on the trusted side."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ CODE = textwrap.dedent("""
         def forward(self, x):
             return x + self.inner(x)
 
-    def use_absent(x):
-        return absent(x)
+    def use_missing(x):
+        return missing(x)
     def ask_for(number):
         return scale(np.ones((2, 2)), number)
     def ask_for_big():
@@ -99,7 +99,7 @@ def scale(x, d):
     return x / d
 
 
-def absent(x):
+def missing(x):
     return 3 * x
 
 
@@ -128,13 +128,13 @@ def calculated(text):
     return eval(text)
 
 
-OF_ANY_VALUE = {one.__name__: one for one in (priced, kinds, swap, fill, calculated)}
-REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, scale=scale, absent=absent, **OF_ANY_VALUE)
+FUNCTIONS = {one.__name__: one for one in (priced, kinds, swap, fill, calculated)}
+REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, scale=scale, missing=missing, **FUNCTIONS)
 ALL = tuple(vars(REFERENCE))
 
 
-class Asked:
-    """A notebook's names, with the reference behind some of them."""
+class Transport:
+    """Calls a notebook whose code may call the reference's functions."""
 
     def __init__(self, names):
         self.questions = Questions(vars(REFERENCE), ALL)
@@ -149,10 +149,10 @@ def transport(request, sandbox):
     if request.param == "in this process":
         names = {"__name__": "notebook"}
         exec(CODE, names)
-        yield Asked(Here(names))
+        yield Transport(Here(names))
     else:
         with sandbox.open([CODE]) as running:
-            asked = Asked(running)
+            asked = Transport(running)
             yield asked
             asked.exercise.close()
 
@@ -162,13 +162,13 @@ def student(transport):
     return Student(transport, lambda name: ())
 
 
-def test_the_reference_answers_for_an_earlier_exercise(student, transport):
+def test_reference_answers_for_an_earlier_exercise(student, transport):
     q, k = np.ones((2, 3)), np.ones((4, 3))
     np.testing.assert_allclose(student.scores(q, k), np.ones((2, 4)))
     assert transport.questions.asked == {"scale"}
 
 
-def test_a_module_behind_a_name_has_its_parameters_and_its_gradients(student, transport):
+def test_reference_module_has_parameters_and_gradients(student, transport):
     weight, x, seed = torch.randn(3, 3, dtype=torch.float64), torch.randn(2, 3).double(), torch.randn(2, 3).double()
     assert student.Block.build(3) == {"inner.layer.0.weight": (3, 3)}
     got = student.Block.run((3,), {"inner.layer.0.weight": weight}, x, seeds=[seed])
@@ -181,23 +181,23 @@ def test_a_module_behind_a_name_has_its_parameters_and_its_gradients(student, tr
     assert transport.questions.asked == {"Inner"}
 
 
-def test_an_error_of_the_references_reaches_student_code(student):
+def test_exception_of_the_reference_reaches_student_code(student):
     with pytest.raises(ValueError, match="nothing to divide by"):
         student.ask_for(0)
 
 
-def test_what_a_question_costs_is_limited(student, transport):
+def test_size_and_number_of_questions_are_limited(student, transport):
     np.testing.assert_allclose(student.ask_for(5000), np.full((2, 2), 1 / 5000))
     for call in (lambda: student.ask_for(5001), student.ask_for_big, student.ask_again_and_again):
-        with pytest.raises(Exception, match=r"not started|NotImplementedError"):  # its own code, which is a stub
+        with pytest.raises(Exception, match=r"not started|NotImplementedError"):  # the student's own stub
             call()
 
 
-def test_a_name_that_was_not_brought_is_there_all_the_same(student):
-    assert student.use_absent(3) == 9
+def test_function_missing_in_the_notebook_is_provided(student):
+    assert student.use_missing(3) == 9
 
 
-def test_a_function_of_the_suites_is_an_argument(student):
+def test_function_can_be_an_argument(student):
     seen = []
 
     def f(x):
@@ -210,7 +210,7 @@ def test_a_function_of_the_suites_is_an_argument(student):
     assert got.inputs[1].item() == 12
 
 
-def test_a_model_of_the_suites_is_an_argument(student):
+def test_model_can_be_an_argument(student):
     model = nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 7))
     ids = [1, 5, 2]
     with pytest.raises(TypeError, match=r"word gets a Sequential with trainable weights.* pass its state_dict\(\)"):
@@ -221,8 +221,8 @@ def test_a_model_of_the_suites_is_an_argument(student):
     assert student.count(model) == sum(p.numel() for p in model.parameters())
 
 
-def test_an_earlier_exercise_is_asked_about_a_model_of_the_suites(student, transport):
-    # More than a product of sizes may be: ids are no sizes.
+def test_reference_answers_questions_about_a_model_argument(student, transport):
+    # The product of the ids is above the limit for sizes, but ids are not sizes.
     model, ids = nn.Sequential(nn.Embedding(90, 4), nn.Linear(4, 90)), [81, 75, 82, 69, 77]
     model.requires_grad_(False)
     first = first_word(model, ids)
@@ -230,23 +230,23 @@ def test_an_earlier_exercise_is_asked_about_a_model_of_the_suites(student, trans
     assert transport.questions.asked == {"first_word"}
 
 
-# ---------------------------------------------------------------- values of other subjects
+# ---------------------------------------------------------------- tables, text and other values
 
 ORDERS = pd.DataFrame({"city": ["Rome", None, "Oslo"], "price": [2.5, 1000.0, 4.0], "amount": [4, 1, 9000]})
 
 
-def test_a_question_may_be_about_a_table(student, transport):
+def test_question_can_be_about_a_table(student, transport):
     assert student.total(ORDERS) == 37010
-    assert student.total(ORDERS[2:]) == 36000  # one number is no size in a table
+    assert student.total(ORDERS[2:]) == 36000  # a number in a table is not a size
     assert transport.questions.asked == {"priced"}
 
 
-def test_a_question_may_be_about_text_and_other_values(student):
+def test_question_can_be_about_text_and_other_values(student):
     values = {"a": "text", "b": 1.5, "c": {1, 2}, "e": {"f": (1, None)}, 3: b"bytes"}
     assert student.many(values) == {key: type(value).__name__ for key, value in values.items()}
 
 
-def test_a_value_that_may_be_a_size_or_is_long_is_not_asked_about(student):
+def test_question_with_a_large_number_or_value_is_refused(student):
     for value in (
         "word " * 100,
         5001,
@@ -258,16 +258,16 @@ def test_a_value_that_may_be_a_size_or_is_long_is_not_asked_about(student):
         assert student.many({"a": value}) == "own"
 
 
-def test_what_the_reference_writes_into_its_arguments_is_written(student):
+def test_reference_can_change_its_arguments(student):
     assert student.sort([3, 1, 2]) == [1, 2, 3]
     row, grid = student.first_of_rows([[1, 2], [3]])
     assert row == [7, 7] and grid == [[7, 7], [7]]
 
 
-def test_no_text_of_a_question_becomes_a_program(student):
+def test_text_of_a_question_is_never_evaluated(student):
     for value in ("1 + 1", "[c for c in ().__class__.__base__.__subclasses__()]"):
         assert student.number_of(value) == "own"
-    assert eval("1 + 1") == 2  # afterwards, and here
+    assert eval("1 + 1") == 2  # still possible here
     with refusing_text_as_code(["price > 3"]), pytest.raises(RuntimeError, match="may not become a program"):
         ORDERS.query("price > 3")
     with refusing_text_as_code([ORDERS["price"].to_numpy(), 3]):

@@ -1,4 +1,4 @@
-"""The whole command where classes are graded: by an ordinary user, in containers, without user namespaces."""
+"""Grading as an ordinary user, in containers, on Gradescope, and without user namespaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user, and mount"),
 ]
 A1 = "a1_scaled_dot_product"
-# Right answers, if nothing of the course can be read; and a process that is meant to stay.
+# Fails if it can read anything of the course or keeps a right; also leaves a process behind.
 CURIOUS = """
 import os, subprocess
 found = []
@@ -36,11 +36,11 @@ assert not found
 import ctypes
 data = (ctypes.c_uint32 * 6)()
 ctypes.CDLL(None).capget((ctypes.c_uint32 * 2)(0x20080522, 0), data)
-assert not any(data), "no right is left, be it in use or not"
+assert not any(data), "a capability is left"
 import fcntl, resource, socket
 one, other = socket.socketpair()
 library = os.open("/usr/bin/env", os.O_RDONLY)
-# What the kernel counts for this user, or keeps for all users.
+# Resources that the kernel shares between processes.
 for act in (lambda: socket.send_fds(one, [b"x"], [library]), lambda: fcntl.flock(library, fcntl.LOCK_SH),
             lambda: os.preadv(library, [bytearray(9)], 0, 8)):
     try:
@@ -74,14 +74,14 @@ def machine(tmp_path_factory):
     return machine
 
 
-def both_have_all_marks(done):
+def assert_full_marks(done):
     assert done.returncode == 0, done.stdout + done.stderr
     reports = json.loads(done.stdout)
     assert [(report["student"], report["score"]) for report in reports] == [("curious", 20), ("other", 20)], reports
 
 
-def test_on_gradescope_results_and_suites_are_out_of_reach(machine):
-    """As Docker starts it, as root; the submission tries to write its own marks, and to read everything else."""
+def test_gradescope_results_and_hidden_tests_are_out_of_reach(machine):
+    """Docker starts it as root. The submission tries to write its own marks and to read everything else."""
     assignment, gradescope = Course(ROOT).assignment(A1), machine.folder / "autograder"
     write_gradescope(assignment, machine.folder / "a1.zip")
     with zipfile.ZipFile(machine.folder / "a1.zip") as bundle:
@@ -103,41 +103,41 @@ def test_on_gradescope_results_and_suites_are_out_of_reach(machine):
     for test in results["tests"]:
         by_exercise.setdefault(test["number"].split(".")[0], []).append(test["score"] == test["max_score"])
     assert 0 < results["score"] < 20
-    assert all(by_exercise["1"])  # softmax: its cell ran to the end, so it has found nothing
+    assert all(by_exercise["1"])  # the cell of softmax ran to its end, so it found nothing
     assert not all(by_exercise["2"])
 
 
-def the_class(machine, kind, **how):
+def grade_class(machine, kind, **how):
     return machine.run("grade", "class", "--json", "-", "--sandbox", kind, **how)
 
 
 def test_ordinary_user_can_grade(machine):
-    """A user who owns nothing here, with an interpreter that user can reach."""
-    both_have_all_marks(the_class(machine, "bubblewrap", user=ORDINARY))
+    """A user who owns none of the files."""
+    assert_full_marks(grade_class(machine, "bubblewrap", user=ORDINARY))
 
 
 @pytest.mark.parametrize("user", [0, pytest.param(ORDINARY, marks=pytest.mark.catalogue)])
-def test_in_a_container_the_class_is_graded_behind_landlock(machine, user):
-    """Docker's default profile and capabilities, a read-only root, no control group of one's own."""
-    done = the_class(machine, "auto", user=user, container=True)
-    both_have_all_marks(done)
+def test_container_grades_with_landlock(machine, user):
+    """With Docker's default profile and capabilities, a read-only root and no control group."""
+    done = grade_class(machine, "auto", user=user, container=True)
+    assert_full_marks(done)
     assert "warning" not in done.stderr
     assert not list(machine.scratch.iterdir())
 
 
 @pytest.mark.catalogue
-def test_in_a_container_the_doctor_says_what_there_is(machine):
+def test_doctor_in_a_container_reports_the_backend(machine):
     done = machine.run("doctor", user=ORDINARY, container=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "bubblewrap does not work here" in done.stdout and "Landlock and seccomp" in done.stdout
-    refused = the_class(machine, "bubblewrap", user=ORDINARY, container=True)
+    refused = grade_class(machine, "bubblewrap", user=ORDINARY, container=True)
     assert refused.returncode == 2
     assert "bubblewrap does not work here" in refused.stderr
 
 
 @pytest.mark.catalogue
-def test_root_without_user_namespaces_grades_behind_landlock(machine):
-    """Root may still mount there, so bubblewrap itself starts; what it would fork for a submission does not."""
-    done = the_class(machine, "auto", last_namespace=True)
-    both_have_all_marks(done)
+def test_root_without_user_namespaces_grades_with_landlock(machine):
+    """Root can still mount, so bubblewrap itself starts, but its forks for submissions don't."""
+    done = grade_class(machine, "auto", last_namespace=True)
+    assert_full_marks(done)
     assert "warning" not in done.stderr

@@ -1,4 +1,4 @@
-"""`autograder doctor`: it says what is there, and ends with 1 where grading would not be safe."""
+"""`autograder doctor` reports what it finds, and exits with 1 if grading would not be safe."""
 
 from __future__ import annotations
 
@@ -27,97 +27,92 @@ LANDLOCK = backend("landlock")
 
 
 def doctor(*words):
-    """What it says, in one line, and its exit code."""
+    """Its output in one line, and its exit code."""
     done = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["doctor", *words])
     return " ".join(done.output.split()), done.exit_code
 
 
 @pytest.fixture
-def untried(monkeypatch):
-    """Nothing is tried."""
+def without_trial(monkeypatch):
+    """Leaves out the trial run."""
     monkeypatch.setattr(doctor_trial, "trial", lambda course: iter(()))
 
 
-def test_two_walls_are_safe(untried, monkeypatch):
-    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: None)
-    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
-    monkeypatch.setattr(landlock_rules, "abi", lambda: 7)
-    said, code = doctor()
-    assert code == 0
-    assert "bubblewrap, and Landlock inside it" in said and said.endswith("Grading is safe here.")
+NO_BUBBLEWRAP, NO_LANDLOCK = "bubblewrap is not installed", "this kernel has no Landlock"
+SAFE, NOT_SAFE = "Grading is safe here.", "Grading is not safe here (sandbox: none)."
 
 
-def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(untried, monkeypatch):
-    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
-    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
-    monkeypatch.setattr(landlock_rules, "abi", lambda: 4)
-    said, code = doctor()
-    assert code == 0
-    assert "Landlock and seccomp" in said and "signals" in said and "a kernel from 6.12 on" in said
+@pytest.mark.parametrize(
+    ("bubblewrap", "landlock", "abi", "words"),
+    [
+        (None, None, 7, ("bubblewrap, and Landlock inside it", SAFE)),
+        (NO_BUBBLEWRAP, None, 4, ("Landlock and seccomp", "signals", "a kernel from 6.12 on", SAFE)),
+        (NO_BUBBLEWRAP, NO_LANDLOCK, 0, ("student code can read the suites", "apt-get install bubblewrap", NOT_SAFE)),
+    ],
+    ids=["both", "landlock", "none"],
+)
+def test_available_sandboxes_are_reported(without_trial, monkeypatch, bubblewrap, landlock, abi, words):
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: bubblewrap)
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: landlock)
+    monkeypatch.setattr(landlock_rules, "abi", lambda: abi)
+    output, code = doctor()
+    assert code == (0 if SAFE in words else 1)
+    assert all(part in output for part in words), output
 
 
-def test_no_wall_is_not_safe_and_names_the_remedy(untried, monkeypatch):
-    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
-    monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")
-    said, code = doctor()
-    assert code == 1
-    assert "student code can read the suites" in said and "apt-get install bubblewrap" in said
-    assert said.endswith("Grading is not safe here (sandbox: none).")
-
-
-def test_a_course_among_the_libraries_is_not_safe(untried, monkeypatch):
+def test_course_in_a_folder_of_libraries_is_not_safe(without_trial, monkeypatch):
     monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
-    said, code = doctor("--course", str(ROOT))
+    output, code = doctor("--course", str(ROOT))
     assert code == 1
-    assert f"student code must read {ROOT.parent.resolve()}" in said and "move the course" in said
+    assert f"student code must read {ROOT.parent.resolve()}" in output and "move the course" in output
 
 
-def test_grading_warns_of_a_course_among_the_libraries_and_points_to_the_doctor(monkeypatch, capsys):
+def test_grading_warns_about_course_in_a_folder_of_libraries(monkeypatch, capsys):
     warn("landlock", Course(ROOT))
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
     warn("landlock", Course(ROOT))
-    said = " ".join(capsys.readouterr().err.split())
-    assert "student code can read the course" in said and "`autograder doctor`" in said
+    output = " ".join(capsys.readouterr().err.split())
+    assert "student code can read the course" in output and "`autograder doctor`" in output
 
 
-def test_a_limit_that_is_too_low_is_not_safe(untried, monkeypatch):
+def test_low_limit_of_open_files_is_not_safe(without_trial, monkeypatch):
     real = resource.getrlimit
     monkeypatch.setattr(resource, "getrlimit", lambda one: (16, 16) if one == resource.RLIMIT_NOFILE else real(one))
-    said, code = doctor()
+    output, code = doctor()
     assert code == 1
-    assert "no submission could run" in said and "ulimit -n" in said
+    assert "no submission could run" in output and "ulimit -n" in output
 
 
-def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(monkeypatch):
+def test_root_that_cannot_change_its_user_is_reported(monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 0)
     monkeypatch.setattr(landlock_backend.isolation, "permitted_capabilities", lambda: 0b1110)
     assert "ordinary user" in landlock_backend.Landlock.why_not.__wrapped__(LANDLOCK)
 
 
 @pytest.mark.slow
-def test_without_a_course_it_says_how_to_ask_about_one(untried, monkeypatch, tmp_path):
+def test_output_without_a_course_says_how_to_name_one(without_trial, monkeypatch, tmp_path):
     with monkeypatch.context() as elsewhere:
         elsewhere.chdir(tmp_path)
         elsewhere.setattr("autograder.cli.main.find_course", lambda: course_at(tmp_path))
-        said, _ = doctor()
-    assert "run this in a course's folder" in said
+        output, _ = doctor()
+    assert "run this in a course's folder" in output
     assert "out of student code's reach" in doctor("--course", str(ROOT))[0]
 
 
 @pytest.mark.slow
-def test_where_grading_works_a_trial_says_so_in_seconds():
+def test_trial_run_succeeds_within_a_minute():
     started = time.monotonic()
-    said, code = doctor("--course", str(ROOT))
-    assert code == 0, said
-    assert "student code finds what it imports" in said
-    assert "20 of 20 points in a1_scaled_dot_product" in said and said.endswith("Grading is safe here.")
+    output, code = doctor("--course", str(ROOT))
+    assert code == 0, output
+    assert "student code finds what it imports" in output
+    assert "20 of 20 points in a1_scaled_dot_product" in output and output.endswith("Grading is safe here.")
     assert time.monotonic() - started < 60  # seconds; it takes 7
 
 
 @pytest.mark.slow
-def test_a_trial_that_fails_is_not_safe_and_says_why(monkeypatch, own_course):
-    """A module that student code does not find, a loop that ends by itself, a solution that loses marks."""
+def test_failed_trial_is_not_safe_and_gives_reasons(monkeypatch, own_course):
+    """A module that can't be imported, a loop that ends by itself, a solution that loses marks."""
     monkeypatch.setattr(doctor_trial, "IMPORTED", ("random", "no_such_module"))
     monkeypatch.setattr(doctor_trial, "LOOP", "pass")
     notebook = own_course.assignment("a1_scaled_dot_product").notebook
@@ -125,24 +120,24 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(monkeypatch, own_course):
     (cell,) = (one for one in data["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") == "softmax")
     cell["source"] = "def softmax(x, axis=-1):\n    return x"
     notebook.write_text(json.dumps(data))
-    said, code = doctor("--course", str(own_course.root))
+    output, code = doctor("--course", str(own_course.root))
     assert code == 1
-    assert "no_such_module cannot be imported (ModuleNotFoundError: No module named 'no_such_module')" in said
-    assert "endless loop it came to an end" in said
-    assert " of 20 points in a1_scaled_dot_product (softmax, " in said
-    assert "autograder dev check a1_scaled_dot_product" in said
-    assert said.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
+    assert "no_such_module cannot be imported (ModuleNotFoundError: No module named 'no_such_module')" in output
+    assert "endless loop it came to an end" in output
+    assert " of 20 points in a1_scaled_dot_product (softmax, " in output
+    assert "autograder dev check a1_scaled_dot_product" in output
+    assert output.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", ["pair", "send"])
-def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
-    """Whatever it is that finds no room: starting the sandbox, or talking to it."""
+@pytest.mark.parametrize("function", ["pair", "send"])
+def test_machine_without_resources_is_reported(function, monkeypatch):
+    """Whether starting the sandbox or talking to it fails."""
 
     def no_room(*args, **kwargs):
         raise frames.Exhausted("Too many open files (errno 24)")
 
-    monkeypatch.setattr(frames, asked, no_room)
+    monkeypatch.setattr(frames, function, no_room)
     (one,) = doctor_trial.trial(None)
     assert (one.what, one.state) == ("trial", UNSAFE)
     assert one.found == "Too many open files (errno 24)"

@@ -1,4 +1,4 @@
-"""A mark may be lower for the student's own doing, and for nothing else."""
+"""Only the student's own code lowers a mark; a process killed from outside never does."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.helpers.small_course import EXERCISE, NAME, small_course, submit
 from tests.helpers.terminal import grade
 
 pytestmark = pytest.mark.slow
-# Student code calls itself so while it may be ended.
+# The process takes this name while the test may kill it.
 ASLEEP = "import ctypes, time\nctypes.CDLL(None).prctl(15, b'asleep', 0, 0, 0)\ntime.sleep(0.5)\n"
 
 
 @contextlib.contextmanager
 def killing(pid, which):
-    """Kills those processes below the process `pid`, as somebody short of memory would."""
+    """Kills these processes below the process `pid`, as the kernel does when memory is short."""
     stop = threading.Event()
 
     def run():
@@ -52,7 +52,7 @@ def sleepers_killed(sandbox):
     return killing(sandbox.zygote._process.pid, lambda process: process.name() == "asleep")
 
 
-def test_submission_ended_from_outside_again_and_again_fails_and_has_no_lower_mark(sandbox, course):
+def test_submission_killed_repeatedly_fails_without_a_mark(sandbox, course):
     marker = Marker(course.assignment("a1_scaled_dot_product"), sandbox)
     cells = list(model_answers(marker.assignment).values())
     with sleepers_killed(sandbox):
@@ -64,13 +64,13 @@ def test_submission_ended_from_outside_again_and_again_fails_and_has_no_lower_ma
 
 
 @pytest.mark.catalogue
-@pytest.mark.skipif(os.getuid() != 0, reason="whose a process is shows by its user")
-def test_run_in_which_nothing_can_be_run_any_more_says_so_and_the_next_one_grades_everybody(tmp_path):
-    """After the first submission not even the model answer can be run."""
+@pytest.mark.skipif(os.getuid() != 0, reason="processes are told apart by their users")
+def test_run_stops_if_nothing_can_run_and_the_next_run_resumes(tmp_path):
+    """After the first submission, even the model answer is killed."""
     course = small_course(tmp_path / "course")
-    slowly = f"import time\ntime.sleep(1)\n{model_answers(course.assignment(NAME))[EXERCISE]}"
+    slow_answer = f"import time\ntime.sleep(1)\n{model_answers(course.assignment(NAME))[EXERCISE]}"
     for number in range(5):
-        submit(course, f"student-{number}", {EXERCISE: slowly})
+        submit(course, f"student-{number}", {EXERCISE: slow_answer})
     path = course.assignment(NAME).notebook
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.insert(0, nbformat.v4.new_code_cell("import time\ntime.sleep(1)"))
@@ -80,7 +80,7 @@ def test_run_in_which_nothing_can_be_run_any_more_says_so_and_the_next_one_grade
     while not any(path.stat().st_size for path in course.root.glob("*.part")):
         assert running.poll() is None
         time.sleep(0.05)
-    with killing(running.pid, is_a_notebooks):
+    with killing(running.pid, is_notebook_process):
         out, _ = running.communicate(timeout=200)
     assert running.returncode == 1, out
     out = " ".join(out.split())
@@ -91,13 +91,13 @@ def test_run_in_which_nothing_can_be_run_any_more_says_so_and_the_next_one_grade
     assert "0 could not be graded" in out
 
 
-def is_a_notebooks(process):
-    """Hosts for students have a user of their own, and fork notebooks."""
+def is_notebook_process(process):
+    """The students' fork server has its own user, and forks notebook processes."""
     return process.uids().real in users.CANDIDATES and process.parent().uids().real == process.uids().real
 
 
-def test_submissions_that_end_themselves_oddly_stop_no_run(tmp_path):
-    """They fail, each with its reason, and those after them are graded."""
+def test_submissions_with_odd_exit_codes_do_not_stop_the_run(tmp_path):
+    """Each fails with its reason, and later submissions are graded."""
     course = small_course(tmp_path / "course", students=["yan", "zoe"])
     odd = f"import os\nos._exit({MACHINE_SHORT})"
     for number in range(4):
@@ -110,14 +110,14 @@ def test_submissions_that_end_themselves_oddly_stop_no_run(tmp_path):
     assert [reports[name]["score"] for name in ("yan", "zoe")] == [3, 3]
 
 
-def test_hidden_test_that_catches_every_exception_hides_no_failure_of_the_machine(tmp_path, sandbox):
-    """A course's own suite may; then there is still no mark."""
+def test_hidden_test_cannot_swallow_a_machine_error(tmp_path, sandbox):
+    """A hidden test that catches every exception doesn't turn it into a mark."""
     course = small_course(tmp_path / "course")
     suite = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
     text = suite.read_text()
     caught = '''
     def test_catches(self, student):
-        """Anything goes."""
+        """Catches every exception."""
         try:
             student.row_centred(np.ones((2, 3)) * float(np.random.default_rng(7).normal()))
         except Exception:

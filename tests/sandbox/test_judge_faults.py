@@ -1,4 +1,4 @@
-"""Faults put into judges: each costs its own submission its mark, with a reason, and nothing else."""
+"""A fault of a judge fails only its own submission, with a reason."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ LATE = ["exits", "raises", "nothing", "a score above"]
 TESTS = Path(__file__).resolve().parents[1]
 
 
-class Sees(Zygote):
-    """A zygote whose judges can see where the faulty one lies."""
+class ZygoteForTests(Zygote):
+    """A zygote whose judges can import the faulty judge."""
 
     def __init__(self, wall, modules, places=(), path=()):
         super().__init__(wall, modules, (*places, TESTS), path)
@@ -37,7 +37,7 @@ class Sees(Zygote):
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory):
-    """A whole class in one run, an honest submission after each that breaks its judge; and what the run wrote."""
+    """One run over a class, with an honest submission after each fault: its reports, and the tracebacks it printed."""
     course = small_course(tmp_path_factory.mktemp("faults") / "course")
     list(add_exercise(course, NAME, OTHER))
     assert command(course, "dev", "sync")[0] == 0
@@ -52,7 +52,7 @@ def marked(tmp_path_factory):
     printed = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "JUDGE", f"{faulty_judge.__name__}:Judge")
-        patch.setattr(worker, "Zygote", Sees)
+        patch.setattr(worker, "Zygote", ZygoteForTests)
         patch.setattr(worker, "GRACE_SECONDS", 1.0)
         patch.setattr(worker, "Limits", functools.partial(Limits, total_clock_seconds=5.0))
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
@@ -64,7 +64,7 @@ def marked(tmp_path_factory):
     return {report.student: report for report in reports}, printed
 
 
-def test_every_submission_has_a_report_and_no_other_is_touched(marked):
+def test_fault_does_not_affect_other_submissions(marked):
     reports, _ = marked
     assert len(reports) == 1 + 2 * len(FAULTS) + len(LATE)
     for student, report in reports.items():
@@ -73,7 +73,7 @@ def test_every_submission_has_a_report_and_no_other_is_touched(marked):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_its_own_report_says_why(marked, fault):
+def test_report_of_the_faulty_submission_gives_the_reason(marked, fault):
     reports, printed = marked
     report = reports[fault]
     assert report.status == "failed" and report.exercises == ()
@@ -84,7 +84,7 @@ def test_its_own_report_says_why(marked, fault):
 
 
 @pytest.mark.parametrize("fault", LATE)
-def test_marks_stay_if_the_judge_goes_wrong_after_it_sent_them(marked, fault):
+def test_fault_after_the_marks_keeps_the_marks(marked, fault):
     report = marked[0][f"late {fault}"]
     assert report.status == "graded" and report.score == report.max_score
     assert all("the explanation" in one.not_produced[0] for one in report.exercises)

@@ -1,4 +1,4 @@
-"""What a judge cannot do, even if what it reads has taken it over. Each test runs as such a child."""
+"""A judge is confined too, in case a submission takes it over. The tests run code in the place of a judge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PYTHON = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().pare
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with what a judge must not see."""
+    """A course with files that a judge must not read."""
     course = copy_course(tmp_path_factory.mktemp("judged") / "course")
     for name in ("submitted/alice/a1/notebook.ipynb", "gradebook.db", "feedback/alice.html", ".env"):
         (course.root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -43,13 +43,13 @@ def wall(request, sandbox_of):
 
 @pytest.fixture(scope="module")
 def probe(course, wall):
-    """What a judge answers: it tries something by name, and says what came of it."""
+    """Makes a judge try something, by name, and returns the result."""
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
         patch.setenv("AUTOGRADER_SECRET", "secret")
         patch.setattr("autograder.worker.worker.JUDGE", CHILD)
         judges = Judges(course.root, wall)
         stack.callback(judges.end)
-        # The very host of a course, which also sees where the child's module lies.
+        # The course's own fork server, which also sees the module of the probing judge.
         judges.zygote.places = (*judges.zygote.places, TESTS)
 
         def ask(what, *args):
@@ -60,7 +60,7 @@ def probe(course, wall):
         yield ask
 
 
-def test_it_starts_and_opens_nothing(probe):
+def test_judge_cannot_start_processes_or_open_sockets(probe):
     assert probe("alive") == "yes"
     for what in (
         "fork", "vfork", "start_a_thread", "run_a_program", "exec", "socket_of_unix", "socket_of_internet",
@@ -69,7 +69,7 @@ def test_it_starts_and_opens_nothing(probe):
         assert probe(what) in {"PermissionError", "OSError", "BlockingIOError", "RuntimeError"}, what
 
 
-def test_it_reaches_no_other_process(probe):
+def test_judge_cannot_reach_other_processes(probe):
     for what in (
         "kill", "kill_by_thread", "queue_a_signal", "limit_a_colleague", "own_by_fcntl", "slow_another",
         "read_the_host", "environment_of_the_host",
@@ -77,50 +77,50 @@ def test_it_reaches_no_other_process(probe):
         assert probe(what) in {"PermissionError", "OSError", "FileNotFoundError"}, what
 
 
-def test_it_sees_no_process(probe):
-    """Neither another judge nor a notebook, though one zygote has forked the hosts of both."""
+def test_judge_sees_no_processes(probe):
+    """Neither judges nor notebook processes, although the same zygote forks both."""
     assert probe("processes") in ([], "PermissionError")
 
 
-def test_it_writes_nowhere(probe):
+def test_judge_cannot_write(probe):
     assert probe("write_everywhere") == []
 
 
-def test_it_reads_nothing_of_students(probe, course):
+def test_judge_cannot_read_student_data(probe, course):
     for name in ("submitted", "submitted/alice/a1/notebook.ipynb", "gradebook.db", "feedback", ".env", "assignments"):
         assert probe("read", str(course.root / name)) in ("FileNotFoundError", "PermissionError"), name
     for place in ("/etc/passwd", "/var", str(ROOT / ".git"), "/proc/1/environ"):
         assert probe("read", place) in ("FileNotFoundError", "PermissionError"), place
     assert probe("read", str(course.root / "source")) == "read"
     if landlock_rules.abi():
-        assert probe("read", "/") == "PermissionError"  # also behind bubblewrap, where it is a root of its own
+        assert probe("read", "/") == "PermissionError"  # with bubblewrap as well
 
 
-def test_it_sees_no_variable_of_the_environment(probe):
+def test_judge_does_not_inherit_the_environment(probe):
     names = probe("environment")
     assert "AUTOGRADER_SECRET" not in names
     assert not set(names) & (set(os.environ) - set(ENVIRONMENT) - {"HOME", "PWD", "TMPDIR", "LC_CTYPE"})
 
 
-def test_it_is_a_user_that_owns_nothing(probe, wall):
-    # If there are no mounts, a Python that root alone can get at takes the right to look it up.
+def test_judge_runs_as_a_user_without_rights(probe, wall):
+    # Without mounts, a Python that only root can reach needs one capability.
     private = os.getuid() == 0 and not all(os.stat(path).st_mode & 0o001 for path in PYTHON)
     assert probe("rights") == (4 if private and wall is LANDLOCK else 0)
     if os.getuid() == 0:
         assert probe("user") in users.CANDIDATES
 
 
-def test_it_holds_no_descriptor_but_its_own(probe):
-    """Not the host's control socket, and no other submission's."""
+def test_judge_has_only_its_own_socket(probe):
+    """Neither the fork server's control socket nor that of another submission."""
     assert probe("sockets") == 1
 
 
-def test_one_finds_nothing_that_another_left(probe):
+def test_judge_leaves_nothing_for_the_next_one(probe):
     probe("leave")
     assert probe("find") == []
 
 
-def test_the_host_lives_on(probe):
+def test_fork_server_survives_its_judges(probe):
     with contextlib.suppress(frames.Closed, frames.WireError):
         probe("end_itself")
     assert probe("alive") == "yes"

@@ -1,4 +1,4 @@
-"""Memory of a call that a hidden test bounds: by the kernel's count, which student code cannot change."""
+"""Hidden tests can limit the memory of a call. The kernel measures it, so student code can't change the result."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autograder.testing.student_errors import HeldTooMuch
 from cellcage.limits import Limits
 from cellcage.notebook_calls import read
 
-ROWS, COLUMNS = np.linspace(0.0, 1.0, 250), np.linspace(0.0, 2.0, 32_000)  # a table of them takes 64 MB
+ROWS, COLUMNS = np.linspace(0.0, 1.0, 250), np.linspace(0.0, 2.0, 32_000)  # their table takes 64 MB
 LIMIT = 24_000_000
 PATIENT = Limits(call_seconds=30)
-HIDES = textwrap.dedent("""
+CODE = textwrap.dedent("""
     import gc, os, time, tracemalloc
     import numpy as np, torch
 
@@ -50,20 +50,20 @@ HIDES = textwrap.dedent("""
     def a_peak(size):
         np.ones(size)
 """)
-KEPT = "kept = np.ones(9_000_000); a_peak(12_000_000)"  # by cells: it does not count
+CELL = "kept = np.ones(9_000_000); a_peak(12_000_000)"  # memory used by cells does not count
 
 
-def test_table_is_seen_by_a_count_that_student_code_cannot_change(sandbox):
+def test_memory_of_a_call_cannot_be_hidden(sandbox):
     with (
-        sandbox.open([HIDES, KEPT], PATIENT) as notebook,
+        sandbox.open([CODE, CELL], PATIENT) as notebook,
         contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
     ):
         student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
-        student.a_peak(12_000_000)  # 96 MB, gone when it returns: they hide nothing that comes later
+        student.a_peak(12_000_000)  # an earlier peak of 96 MB does not hide a later one
         assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
         for name in ("by_table", "in_pytorch", "unseen_by_python", "in_a_child", "in_a_forgotten_child"):
             with pytest.raises(HeldTooMuch) as raised:
                 getattr(student, name).within(LIMIT, ROWS, COLUMNS)
-            least = LIMIT if "child" in name else 6e7  # of what ends before the call does, the last look counts
+            least = LIMIT if "child" in name else 6e7  # a child counts as last measured before it ended
             assert least < raised.value.held < 2.5e8, name
         assert student.by_table.within(200_000_000, ROWS, COLUMNS) == pytest.approx(250 * 16_000)

@@ -1,4 +1,4 @@
-"""A ready-made function in an exercise is noticed under any name and earns nothing; in other cells it is fine."""
+"""A ready-made function in an exercise earns nothing under any name. In other cells it is allowed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ WEIGHTS = "    weights = torch.softmax(query @ key.transpose(-2, -1) / query.sha
 CALLS = {
     "renamed": "sdpa(query, key, value)",
     "from the operators": "torch.ops.aten.scaled_dot_product_attention(query, key, value)",
-    "by getattr": "getattr(F, 'scaled_dot' + '_product_attention')(query, key, value)",
     "only in a batch": "F.scaled_dot_product_attention(query, key, value) if query.ndim > 2 else weights @ value",
 }
 
@@ -37,19 +36,19 @@ def marker(sandbox):
     "call",
     [pytest.param(call, marks=pytest.mark.slow if name != "renamed" else (), id=name) for name, call in CALLS.items()],
 )
-def test_ready_made_attention_earns_nothing_and_is_named(marker, call):
+def test_ready_made_attention_earns_nothing_and_is_named_once(marker, call):
     answers = model_answers(marker.assignment)
     code = f"def {NAME}(query, key, value):\n{WEIGHTS}    return {call}, weights"
     imports = "import torch.nn.functional as F\nfrom torch.nn.functional import scaled_dot_product_attention as sdpa"
     report, _ = marker.mark_cells("x", [imports, *answers.values(), code])
     *others, last = report.exercises
     assert last.score == 0
-    assert "ready-made" in last.tests[0].message  # said once
+    assert "ready-made" in last.tests[0].message  # only in the first message
     assert f"{len(last.tests) - 1} more tests fail for this reason" in last.tests[0].message
     assert all(exercise.score == exercise.max_score for exercise in others)
 
 
-def test_self_check_in_another_cell_costs_nothing(marker):
+def test_self_check_in_another_cell_is_allowed(marker):
     answers = model_answers(marker.assignment)
     check = f"q = torch.randn(2, 3, 4)\nprint(F.scaled_dot_product_attention(q, q, q) - {NAME}(q, q, q)[0])"
     report, _ = marker.mark_cells("x", [*answers.values(), check])
@@ -72,8 +71,8 @@ def convolution_by_attention(X, kernel):
     assert by_name["translation_test"].score == by_name["translation_test"].max_score
 
 
-def test_mention_is_flagged_in_report_page_and_log(marker, caplog):
-    """The call is in a thread, where it is not noticed, as docs/security.md says."""
+def test_mention_is_flagged_in_report_and_log(marker, caplog):
+    """A call in another thread is not noticed, as docs/security.md says, but the name is."""
     code = f"""
 import threading
 def {NAME}(query, key, value):
@@ -91,8 +90,8 @@ def {NAME}(query, key, value):
     assert not any(exercise.mentions for exercise in report.exercises[:-1])
 
 
-def test_code_that_fails_under_the_close_watch_keeps_its_points(marker):
-    """A dispatch mode of its own, as code with debugging tools has, sees that there is another one."""
+def test_code_that_rejects_dispatch_modes_keeps_its_points(marker):
+    """Debugging tools may raise if another dispatch mode is active, as it is while operators are watched."""
     code = f"""
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 def {NAME}(query, key, value):
@@ -104,8 +103,8 @@ def {NAME}(query, key, value):
     assert report.score == report.max_score
 
 
-def test_close_watch_sees_what_python_does_not(sandbox):
-    """TorchScript calls operators only; of a few calls that are watched closely, each reports it."""
+def test_operator_called_by_torchscript_is_noticed(sandbox):
+    """Only calls in `closely` are watched at the level of operators."""
     cell = """
         import torch
         attend = torch.jit.CompilationUnit("def attend(x: Tensor):\\n    return torch.softmax(x, -1)\\n").attend

@@ -1,23 +1,23 @@
-"""Submissions that try to get marks they have not earned, to see what they must not, or to do harm.
+"""Submissions that try to get unearned marks, to see secrets, or to do harm.
 
-Each file in `red_team/` is one submission in percent format: its first comment says what it tries and what must not
-happen, the line `# expect:` says what must (JSON):
+Each file in `red_team/` is one submission in percent format. Its first comment says what it tries and what must
+happen instead. The line `# expect:` holds the expectations as JSON:
 
-    assignment   which one; a1 where not given
-    answers      names of exercises whose model answers come first; "all" where not given
-    at_most      exercise: the largest share of its points that it may get; every exercise that is not named here,
-                 and has an answer, gets all of them
-    says         words that a message of the exercises named in `at_most` holds
-    never        a pattern that no message matches
-    pictures     true where pictures are drawn, too
-    printed      what the last cell prints, exactly
-    stopped      how many cells are stopped; or stopped_at_most
-    seconds      the whole may take so long, 30 where not given
-    behind_landlock   what differs if Landlock is the whole sandbox
+    assignment   default: a1
+    answers      exercises whose model answers come first; default: "all"
+    at_most      exercise: the largest share of its points that it may get. All other exercises with an answer
+                 must get full marks
+    says         text in a message of each exercise in `at_most`
+    never        a pattern that no message may match
+    pictures     true to draw pictures
+    printed      the exact output of the last cell
+    stopped      the number of stopped cells; or stopped_at_most
+    seconds      the time limit for the whole submission; default: 30
+    behind_landlock   expectations that differ with Landlock
 
-With each backend all of them run in one run, one group after another, and innocent submissions before and after each
-group; their reports must not change by a byte. `make test` tries the first group, what the sandbox itself must stop,
-behind both backends, and a twelfth of the others behind bubblewrap.
+With each backend, all groups of attacks run one after another, with honest submissions before and after each group.
+The honest reports must not change by a byte. `make test` runs the first group, which attacks the sandbox itself,
+with both backends, and a twelfth of the others with bubblewrap.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
 FIRST = [path for path in ATTACKS if path.stem.startswith(("leaves", "sees", "harm_every", "harm_open"))]
 OTHERS = [path for path in ATTACKS if path not in FIRST]
-GROUPS = [FIRST, *(OTHERS[start::12] for start in range(12))]  # what harms others harms the attack that follows, too
-# Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
+GROUPS = [FIRST, *(OTHERS[start::12] for start in range(12))]  # an attack that harms others also harms the next attack
+# Low limits, so that attacks end soon.
 SHORT = Limits(
     cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, total_seconds=10,
-    total_clock_seconds=30,    scratch=16 * MIB,
+    total_clock_seconds=30, scratch=16 * MIB,
 )  # fmt: skip
 
 
@@ -57,15 +57,12 @@ def read(path):
     """Expectations and cells of an attack."""
     head, *cells = re.split(r"^# %%.*\n", path.read_text(), flags=re.MULTILINE)
     (line,) = re.findall(r"^# expect: (.*)$", head, flags=re.MULTILINE)
-    repeated = re.compile(r"^# repeat (\d+): (.*)$", re.MULTILINE)  # a long cell, written short
+    repeated = re.compile(r"^# repeat (\d+): (.*)$", re.MULTILINE)  # abbreviates a long cell
     return json.loads(line), [repeated.sub(lambda found: found[2] * int(found[1]), cell) for cell in cells]
 
 
 class Run:
-    """Attackers and innocents in one run, as a class of two workers has it: a host for each, judges for both.
-
-    workers: give a marker for an assignment by name
-    """
+    """Attackers and honest students in one run with two workers, which are functions from assignment name to marker."""
 
     def __init__(self, kind):
         self.kind, self._opened = kind, contextlib.ExitStack()
@@ -82,12 +79,12 @@ class Run:
     def __exit__(self, *exc):
         self._opened.close()
 
-    def innocents(self):
-        """Reports, as bytes, on an honest submission with one mistake, from each worker."""
-        return [marks_the_innocent(worker) for worker in self.workers]
+    def honest_reports(self):
+        """The report on an honest submission with one mistake, as bytes, from each worker."""
+        return [honest_report(worker) for worker in self.workers]
 
-    def tried(self, paths):
-        """Outcomes by attack; two at a time, for many wait for a deadline."""
+    def outcome(self, paths):
+        """Outcomes by attack. Two run at a time, because many wait for a deadline."""
         free = queue.SimpleQueue()
         for worker in self.workers:
             free.put(worker)
@@ -95,7 +92,7 @@ class Run:
         def one(path):
             worker = free.get()
             try:
-                return tried(path, worker)
+                return outcome(path, worker)
             finally:
                 free.put(worker)
 
@@ -105,12 +102,12 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run():
-    """The run in a sandbox by its name."""
+    """The run with a backend, by name."""
     with contextlib.ExitStack() as opened:
         yield functools.cache(lambda kind: opened.enter_context(Run(kind)))
 
 
-def marks_the_innocent(markers):
+def honest_report(markers):
     marker = markers("a1_scaled_dot_product")
     answers = model_answers(marker.assignment) | mistake(marker.assignment, "no-scaling", "attention_scores")
     report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], for_page=True)
@@ -119,21 +116,21 @@ def marks_the_innocent(markers):
 
 
 @pytest.fixture(scope="module")
-def untouched(run):
-    """What the innocents' reports are before any attack."""
-    first, second = run("bubblewrap").innocents()
+def reports_before(run):
+    """The honest reports before any attack."""
+    first, second = run("bubblewrap").honest_reports()
     assert first == second
     assert b"no-scaling" in first
     return [first, second]
 
 
 @pytest.fixture(scope="module")
-def after(run, untouched):
-    """By sandbox and number of a group: outcomes of its attacks, and whether the innocents' reports are as before."""
+def after(run, reports_before):
+    """By backend and group: outcomes of its attacks, and whether the honest reports are unchanged."""
 
     def found(kind, number):
-        outcomes = run(kind).tried(GROUPS[number])
-        return outcomes, run(kind).innocents() == untouched
+        outcomes = run(kind).outcome(GROUPS[number])
+        return outcomes, run(kind).honest_reports() == reports_before
 
     return functools.cache(found)
 
@@ -150,35 +147,35 @@ def cases():
 def test_attack(path, group, backend, after):
     if backend == "landlock" and not landlock_rules.abi():
         pytest.skip("this kernel has no Landlock")
-    outcomes, unharmed = after(backend, group)
-    must_have_failed(path, *outcomes[path], backend)
-    assert unharmed, "an innocent submission's report is another one after this group of attacks"
+    outcomes, unchanged = after(backend, group)
+    check_outcome(path, *outcomes[path], backend)
+    assert unchanged, "the report of an honest submission changed after this group of attacks"
 
 
-def tried(path, markers):
-    """Report and cells of an attack, and the seconds that it took."""
+def outcome(path, markers):
+    """The report and cells of an attack, and the seconds it took."""
     expect, cells = read(path)
     marker = markers(expect.get("assignment", "a1_scaled_dot_product"))
     answers = model_answers(marker.assignment)
     start = time.monotonic()
-    cells = [*(answers[name] for name in answered_first(expect, marker.assignment)), *cells]
+    cells = [*(answers[name] for name in answered_exercises(expect, marker.assignment)), *cells]
     report, results = marker.mark_cells("mallory", cells, for_page=expect.get("pictures", False))
     return report, results, time.monotonic() - start
 
 
-def answered_first(expect, assignment):
+def answered_exercises(expect, assignment):
     return list(model_answers(assignment)) if expect.get("answers", "all") == "all" else expect["answers"]
 
 
-def must_have_failed(path, report, results, seconds, backend):
+def check_outcome(path, report, results, seconds, backend):
     expect, _ = read(path)
     expect |= expect.get(f"behind_{backend}", {})
-    first = answered_first(expect, Course(ROOT).assignment(expect.get("assignment", "a1_scaled_dot_product")))
+    first = answered_exercises(expect, Course(ROOT).assignment(expect.get("assignment", "a1_scaled_dot_product")))
     assert seconds < expect.get("seconds", 30)
     assert report.status == "graded", report.reason
     if "never" in expect:
-        said = [test.message for exercise in report.exercises for test in exercise.tests]
-        assert not any(re.search(expect["never"], message) for message in said), said
+        messages = [test.message for exercise in report.exercises for test in exercise.tests]
+        assert not any(re.search(expect["never"], message) for message in messages), messages
     at_most = expect.get("at_most", {})
     for exercise in report.exercises:
         if exercise.name in at_most:
@@ -195,8 +192,8 @@ def must_have_failed(path, report, results, seconds, backend):
     assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
 
 
-def test_five_thousand_cells_that_print_and_fail(run):
-    """What they say together is more than a verdict may hold; the submission is judged all the same."""
+def test_submission_with_thousands_of_loud_cells_is_graded(run):
+    """Even though their output is larger than a verdict may be."""
     marker = run("bubblewrap").workers[0]("a1_scaled_dot_product")
     loud = "print('\N{GRINNING FACE}' * 30_000)\ndef f():\n    1 / 0\ndef g():\n    f()\ng()"
     cells = [*model_answers(marker.assignment).values(), *[loud] * 150, *["1 / 0"] * 4000]

@@ -1,4 +1,4 @@
-"""A saved model beside a notebook: read as data whatever its bytes are, judged by what it writes, worth no points."""
+"""A saved model beside a notebook is read as data. A sentence says how many items it summarises; it earns nothing."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ GOOD = save(WEIGHTS)
 NONE_EXACT = f"Saved model: 0 of {ITEMS} held-out items summarised exactly. {NO_POINTS}"
 
 
-def said(data):
+def sentence_about(data):
     return sentence(ModelFile(data), PLAN, REFERENCE)
 
 
-# ---------------------------------------------------------------- how many are exact
+# ---------------------------------------------------------------- counting exact summaries
 
 
-class Knowing(torch.nn.Module):
-    """After each beginning of a text that it knows comes the right next token; after all else, padding."""
+class KnowsItems(torch.nn.Module):
+    """Predicts the right next token in texts that it knows, and otherwise padding."""
 
     def __init__(self, items):
         super().__init__()
@@ -72,9 +72,9 @@ class Knowing(torch.nn.Module):
 
 
 @pytest.mark.parametrize("known", [0, 37])
-def test_count_is_how_many_it_knows(known):
+def test_exact_summaries_are_counted(known):
     items = held_out()[:40]
-    model = Knowing(items[:known])
+    model = KnowsItems(items[:known])
     assert exact(model, items) == known
     if known:
         item = items[0]
@@ -83,18 +83,18 @@ def test_count_is_how_many_it_knows(known):
         assert exact(model, items) == known - 1
 
 
-def test_held_out_items_are_none_that_students_have():
+def test_students_do_not_have_the_held_out_items():
     seen = {item.summary for part in news.items() for item in part}
     assert len(held_out()) == len(set(held_out())) == ITEMS
     assert not seen & {item.summary for item in held_out()}
 
 
-def test_decoder_of_pytorchs_layers_is_read_too():
-    assert said(GOOD) == NONE_EXACT
-    assert said(save(numbers(untrained(PlainDecoder)))) == NONE_EXACT
+def test_decoder_made_of_pytorch_layers_is_read():
+    assert sentence_about(GOOD) == NONE_EXACT
+    assert sentence_about(save(numbers(untrained(PlainDecoder)))) == NONE_EXACT
 
 
-# ---------------------------------------------------------------- a file that is no model
+# ---------------------------------------------------------------- invalid files
 
 
 def headed(header, body=b""):
@@ -122,22 +122,22 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_reason_and_next_step_are_said(case):
+def test_invalid_file_gives_reason_and_next_step(case):
     data, words = BAD[case]
-    text = said(data)
+    text = sentence_about(data)
     assert words in text
     assert text.startswith(f"Saved model: {MODEL} could not be used: ")
     assert text.endswith(NO_POINTS) and "again" in text
     assert len(text) < 500 and text.isprintable()
 
 
-def test_missing_package_and_a_bug_of_the_kits_cost_nothing(monkeypatch, capsys):
+def test_missing_package_and_internal_error_are_reported(monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr("attention_course.saved_model.exact", lambda model, items: 1 / 0)
-        assert "the grader itself failed" in said(GOOD)
+        assert "the grader itself failed" in sentence_about(GOOD)
     assert "ZeroDivisionError" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    assert "the package safetensors is missing where it was graded" in said(GOOD)
+    assert "the package safetensors is missing where it was graded" in sentence_about(GOOD)
 
 
 def mutated(data, places):
@@ -154,17 +154,17 @@ places = st.lists(st.tuples(st.integers(0, HEADER), st.integers(0, 255)), min_si
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.binary() | st.builds(mutated, st.just(GOOD), places))
-def test_any_bytes_are_a_sentence(data):
-    text = said(data)
+def test_any_bytes_give_a_sentence(data):
+    text = sentence_about(data)
     assert text.startswith("Saved model: ") and text.endswith(NO_POINTS)
     assert text.isprintable() and len(text) < 500
     assert "grader itself" not in text
 
 
-# ---------------------------------------------------------------- what lies there
+# ---------------------------------------------------------------- reading the file
 
 
-def beside(folder, takes=True):
+def read_model(folder, takes=True):
     return model_beside(Submission("ada", A6.name, folder / A6.notebook.name, takes_model=takes))
 
 
@@ -178,34 +178,34 @@ def beside(folder, takes=True):
 )
 def test_only_a_plain_file_of_bounded_size_is_read(tmp_path, write, words):
     write(tmp_path / MODEL)
-    assert beside(tmp_path).data == b""
-    assert words in sentence(beside(tmp_path), PLAN, REFERENCE)
+    assert read_model(tmp_path).data == b""
+    assert words in sentence(read_model(tmp_path), PLAN, REFERENCE)
 
 
-def test_changed_file_is_another_submission_for_the_journal(tmp_path):
+def test_changed_model_file_changes_the_submission_stamp(tmp_path):
     submission = Submission("ada", A6.name, tmp_path / A6.notebook.name, takes_model=True)
     submission.path.write_text("{}")
-    assert beside(tmp_path) is None
+    assert read_model(tmp_path) is None
     stamps = [stamp(submission, "1")]
     for data in (b"", b"x", GOOD):
         (tmp_path / MODEL).write_bytes(data)
         stamps.append(stamp(submission, "1"))
     assert len(set(stamps)) == 4
-    assert beside(tmp_path) == ModelFile(GOOD)
-    assert beside(tmp_path, takes=False) is None
+    assert read_model(tmp_path) == ModelFile(GOOD)
+    assert read_model(tmp_path, takes=False) is None
 
 
 # ---------------------------------------------------------------- the course
 
 
-def test_model_left_in_source_would_be_handed_to_students(own_course):
+def test_model_left_in_source_is_reported(own_course):
     assignment = own_course.assignment(A6.name)
     notebook = nbformat.read(assignment.notebook, as_version=4)
     (assignment.notebook.parent / MODEL).write_bytes(GOOD)
     assert [f for f in no_secret(assignment, notebook, nbformat.v4.new_notebook()) if f.path.name == MODEL]
 
 
-def test_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys):
+def test_notebook_cell_saves_a_readable_model(tmp_path, monkeypatch, capsys):
     code = next(c.source for c in nbformat.read(released(A6), as_version=4).cells if c["id"] == "save-code")
     monkeypatch.chdir(tmp_path)
 
@@ -218,30 +218,30 @@ def test_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / MODEL).exists()  # nothing is saved while work is graded
     exec(code, names | {"grading": False})
     assert MODEL in capsys.readouterr().out
-    assert sentence(beside(tmp_path), PLAN, REFERENCE) == NONE_EXACT
+    assert sentence(read_model(tmp_path), PLAN, REFERENCE) == NONE_EXACT
     exec(code, names | {"grading": False, "model": untrained(Unscaled)})
-    told = sentence(beside(tmp_path), PLAN, REFERENCE)
-    assert "Your own code makes other logits of these numbers than the course's decoder" in told
-    assert "other logits" in said(save(WEIGHTS | {OWN_CODE: np.zeros(3, np.float32)}))
+    text = sentence(read_model(tmp_path), PLAN, REFERENCE)
+    assert "Your own code makes other logits of these numbers than the course's decoder" in text
+    assert "other logits" in sentence_about(save(WEIGHTS | {OWN_CODE: np.zeros(3, np.float32)}))
 
 
 # ---------------------------------------------------------------- through a real course
 
-LOOKS = (
+SEARCH = (
     "import os\nfound = []\nfor place, _, names in os.walk('/'):\n"
     f"    found += [place] * ({MODEL!r} in names)\nprint('found', found)"
 )
 
 
 @pytest.mark.catalogue
-def test_class_with_and_without_models_has_equal_marks_and_the_sentence_on_its_pages(own_course):
-    """Escaped, below the cell that saves; and the file is copied along, but never in the sandbox."""
+def test_saved_model_is_reported_on_the_page_and_changes_no_mark(own_course):
+    """The sentence is escaped, below the cell that saves. The file is copied, but is never in the sandbox."""
     assert api(own_course.root).generate_assignment(A6.name)["success"]
     first = dict([*model_answers(A6).items()][:1])
     files = {"without": b"", "strange": save({STRANGE: WEIGHTS["norm.bias"]})}
     for student, data in files.items():
         notebook = filled(own_course.assignment(A6.name), first)
-        notebook.cells.append(nbformat.v4.new_code_cell(LOOKS))
+        notebook.cells.append(nbformat.v4.new_code_cell(SEARCH))
         hand_in(notebook, own_course.root / "submitted", student, A6)
         if data:
             (own_course.root / "submitted" / student / A6.name / MODEL).write_bytes(data)

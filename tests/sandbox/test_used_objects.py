@@ -1,4 +1,4 @@
-"""Objects that a suite uses step by step, and calls that may hold only so much memory at once."""
+"""Objects that hidden tests use step by step, and calls with a memory limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CODE = textwrap.dedent("""
             return self.total
         def __len__(self):
             return 3
-        def unwritten(self):
+        def not_started(self):
             raise NotImplementedError()
 
     class Shared:
@@ -66,7 +66,7 @@ def student(request, sandbox):
         exercise.close()
 
 
-def test_the_last_step_gives_the_value_and_each_use_begins_anew(student):
+def test_use_returns_last_step_and_starts_with_a_new_object(student):
     steps = [("add", np.ones(2)), ("add", np.full(2, 3.0))]
     for _ in range(2):
         np.testing.assert_array_equal(student.Pile.use(steps, 10), [18, 18])
@@ -74,7 +74,7 @@ def test_the_last_step_gives_the_value_and_each_use_begins_anew(student):
     assert student.Pile.use([*steps, ("len",)]) == 3
 
 
-def test_what_objects_share_is_seen_within_one_use_and_in_no_other(student):
+def test_shared_state_lasts_for_one_use_only(student):
     for _ in range(2):
         assert student.Shared.use([("add", 1)]) == [1, 1]
         assert student.Shared.use([("add", 1), ("__init__",), ("add", 1)]) == [2, 2]
@@ -82,20 +82,20 @@ def test_what_objects_share_is_seen_within_one_use_and_in_no_other(student):
     np.testing.assert_array_equal(after, [[2, 2], [6, 6]])
 
 
-def test_a_step_may_be_unwritten_or_not_there(student):
+def test_step_can_be_not_started_or_missing(student):
     with pytest.raises(NotStarted):
-        student.Pile.use([("unwritten",)])
+        student.Pile.use([("not_started",)])
     with pytest.raises(Raised, match="takeaway"):
         student.Pile.use([("takeaway", 1)])
 
 
-def test_steps_are_told_as_a_person_writes_them_down(student):
+def test_steps_are_described_readably(student):
     student.Pile.use([("add", np.ones(2)), ("add", np.ones(2)), ("len",)], start=1)
-    told = as_written(student.calls.last, student._parameter_names)
-    assert told == "Pile(start=1), then add(x) with x (2,) 2 times, then len()"
+    description = as_written(student.calls.last, student._parameter_names)
+    assert description == "Pile(start=1), then add(x) with x (2,) 2 times, then len()"
 
 
-def test_a_call_is_told_how_much_it_held_and_goes_through_if_that_is_little(student):
+def test_call_over_its_memory_limit_is_reported(student):
     whole = student.table(ROWS, COLUMNS)
     assert student.row_by_row.within(400_000, ROWS, COLUMNS) == pytest.approx(whole)
     for function in (student.table, student.counts_itself):

@@ -1,4 +1,4 @@
-"""Sets, objects and tables that come back from a student's call: what hidden tests see of them."""
+"""How hidden tests see sets, objects, generators and tables that a student's function returns."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from cellcage.values import codec as values
 from cellcage.values.core.scalars_codec import MAX_GENERATED, Generated
 
 
-def over(value):
-    """A value as it arrives on the other side."""
+def sent(value):
+    """The value after encoding and decoding."""
     return values.decode(values.encode(value))
 
 
-def test_objects_are_the_same_if_their_data_nearly_is():
-    point = over(SimpleNamespace(x=1.5, y=np.ones(2)))
+def test_objects_are_compared_by_their_data():
+    point = sent(SimpleNamespace(x=1.5, y=np.ones(2)))
     assert kind_of(point) == "something of type SimpleNamespace"
-    assert same_value(point, over(SimpleNamespace(x=1.5, y=np.ones(2) + 1e-9)))
-    assert not same_value(point, over(SimpleNamespace(x=1.5, y=np.ones(2) + 1)))
+    assert same_value(point, sent(SimpleNamespace(x=1.5, y=np.ones(2) + 1e-9)))
+    assert not same_value(point, sent(SimpleNamespace(x=1.5, y=np.ones(2) + 1)))
 
 
-def test_generator_is_read_up_to_a_stated_number_of_items():
+def test_generator_is_read_up_to_a_limit():
     def judged(function):
         return answering({"f": function})(Call("f"))
 
@@ -62,11 +62,11 @@ def test_generator_is_read_up_to_a_stated_number_of_items():
 # ---------------------------------------------------------------- tables
 
 
-def as_it_arrives(value):
-    return for_suite(over(value))
+def received(value):
+    return for_suite(sent(value))
 
 
-def frame_of_all():
+def frame_of_all_types():
     import pandas
 
     return pandas.DataFrame(
@@ -83,27 +83,27 @@ def frame_of_all():
     )  # fmt: skip
 
 
-def test_frames_arrive_as_pandas_has_them_wherever_a_course_uses_pandas():
+def test_pandas_objects_arrive_unchanged():
     pandas = pytest.importorskip("pandas")
-    frame = frame_of_all()
+    frame = frame_of_all_types()
     many = [
         frame, frame[::-1], frame.set_index("w"), frame.set_index(["n", "w"]), frame[["n"]].T, pandas.DataFrame(),
         pandas.DataFrame(index=[1, 2]), frame.groupby("n").agg({"x": ["mean", "sum"]}),
     ]  # fmt: skip
     for one in many:
-        pandas.testing.assert_frame_equal(as_it_arrives(one), one)
+        pandas.testing.assert_frame_equal(received(one), one)
     for series in (frame["x"], frame["c"].value_counts(), pandas.Series([1, 2], name=("a", "b"))):
-        pandas.testing.assert_series_equal(as_it_arrives(series), series)
+        pandas.testing.assert_series_equal(received(series), series)
     for index in (pandas.Index(["a", "b"]), pandas.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=["u", None])):
-        pandas.testing.assert_index_equal(as_it_arrives(index), index)
+        pandas.testing.assert_index_equal(received(index), index)
     for moment in ("2024-01-02 03:04:05.123456789", "2024-01-02T00:00+09:00"):
-        assert as_it_arrives([pandas.Timestamp(moment)]) == [pandas.Timestamp(moment)]
-    assert as_it_arrives(pandas.Timedelta("1s")) == pandas.Timedelta("1s")
-    assert as_it_arrives(pandas.NaT) is pandas.NaT
-    assert kind_of(over(frame["x"])) == "a series of 3 values"
+        assert received([pandas.Timestamp(moment)]) == [pandas.Timestamp(moment)]
+    assert received(pandas.Timedelta("1s")) == pandas.Timedelta("1s")
+    assert received(pandas.NaT) is pandas.NaT
+    assert kind_of(sent(frame["x"])) == "a series of 3 values"
 
 
-def test_a_function_gets_pandas_own_and_whatever_is_in_lists():
+def test_function_gets_pandas_objects_inside_lists():
     pandas = pytest.importorskip("pandas")
     student = Student(
         answering({"f": lambda frames, by: frames[0].groupby(by)["x"].sum()}), lambda name: ("frames", "by")
@@ -113,7 +113,7 @@ def test_a_function_gets_pandas_own_and_whatever_is_in_lists():
     assert student.calls.that_gave(got) is student.calls.last
 
 
-# ---------------------------------------------------------------- in a suite
+# ---------------------------------------------------------------- hidden tests
 
 SUITE = '''
 import pytest
@@ -126,7 +126,7 @@ class TestMake:
         assert student.make(2.0) == reference.make(2.0), "Which radius?"
 
     def test_field(self, student):
-        """It knows its name."""
+        """It has its name."""
         assert student.make(2.0).name == "circle"
 
     def test_set(self, student):
@@ -152,11 +152,11 @@ class Circle:
     tags: set = dataclasses.field(default_factory=lambda: {"round"})
 
 
-def test_a_suite_compares_objects_and_a_class_of_the_students_own_is_right(tmp_path):
+def test_students_own_class_is_right(tmp_path):
     assert {test.state for test in judged(tmp_path, Circle).values()} == {"passed"}
 
 
-def test_a_suite_says_which_public_data_is_missing(tmp_path):
+def test_missing_public_attribute_is_reported(tmp_path):
     found = judged(tmp_path, lambda radius: SimpleNamespace(radius=radius + 1))
     assert {test.state for test in found.values()} == {"failed"}
     assert found["test_data"].message.endswith("the returned value is not the expected one. Which radius?")

@@ -1,5 +1,5 @@
-# Does what is fine: self-checks against ready-made convolutions, gradients included, in a cell of the exercise's notebook.
-# Must get all points, and the checks must agree.
+# Allowed: self-checks against ready-made convolutions, with gradients, in a cell.
+# Must get full marks, and the self-checks must pass.
 # expect: {"assignment": "a7_attention_and_convolution", "printed": "True True True True True True\n"}
 # %%
 import numpy as np

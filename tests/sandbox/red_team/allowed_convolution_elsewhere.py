@@ -1,5 +1,5 @@
-# Does what is fine: a curve smoothed, and a convolution, where convolution is not the exercise, inside one and out.
-# Must get all points.
+# Allowed: smoothing a curve and a convolution, inside and outside an exercise that is not about convolution.
+# Must get full marks.
 # expect: {"answers": "all", "printed": "(991,) torch.Size([1, 1, 3])\n"}
 # %%
 import numpy as np

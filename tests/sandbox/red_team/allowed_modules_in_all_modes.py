@@ -1,5 +1,5 @@
-# Does what is fine: self-checks with PyTorch's modules, training and not, with and without gradients.
-# Must get all points, and the checks must agree.
+# Allowed: self-checks with PyTorch's modules, in training and evaluation mode, with and without gradients.
+# Must get full marks, and the self-checks must pass.
 # expect: {"printed": "True True True True True\n"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Does what is fine: PyTorch's own Python for the function, copied.
-# Must get all points.
+# Allowed: a copy of PyTorch's Python source of the function.
+# Must get full marks.
 # expect: {}
 # %%
 import math

@@ -1,5 +1,5 @@
-# Does what is fine: self-checks against the ready-made, gradients included, in cells.
-# Must get all points, and the checks must agree.
+# Allowed: self-checks against the ready-made function, with gradients, in cells.
+# Must get full marks, and the self-checks must pass.
 # expect: {"printed": "True True True True True\n"}
 # %%
 import torch

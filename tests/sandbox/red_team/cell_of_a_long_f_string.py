@@ -1,5 +1,5 @@
 # Tries an f-string of 300 kB (aimed at the state process).
-# Must cost that cell at most.
+# Must fail only that cell.
 # expect: {"answers": "all", "stopped_at_most": 1}
 # %%
 x = 1

@@ -1,5 +1,5 @@
 # Tries a cell of 0.6 MB of short statements (aimed at the state process).
-# Must cost that cell at most.
+# Must fail only that cell.
 # expect: {"answers": "all", "stopped_at_most": 1}
 # %%
 # repeat 100000: x = 1;

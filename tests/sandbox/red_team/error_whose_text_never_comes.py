@@ -1,5 +1,5 @@
-# Tries exceptions whose text loops, grows, raises and ends Python (aimed at the exercise process).
-# Must cost the tests that met it.
+# Tries exceptions whose `str` loops, grows, raises or ends Python (aimed at the exercise process).
+# Must fail only the tests that meet it.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 60}
 # %%
 import os

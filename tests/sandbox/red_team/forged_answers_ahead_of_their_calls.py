@@ -1,5 +1,5 @@
 # Tries hundreds of answers before anything is asked (aimed at the judge).
-# Must be judged as the answers that they are.
+# Must be judged like any other answers.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.3}}
 # %%
 import gc, sys

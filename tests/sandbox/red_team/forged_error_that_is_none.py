@@ -1,5 +1,5 @@
-# Tries errors and replies of forms that nobody agreed on.
-# Must cost those tests, with a report all the same.
+# Tries errors and replies that don't follow the protocol.
+# Must fail only those tests; the report is still made.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}}
 # %%
 import sys

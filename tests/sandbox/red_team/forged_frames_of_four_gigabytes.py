@@ -1,5 +1,5 @@
-# Tries frames that say they have 4 GB, and go on for as long as they are read (aimed at the judge).
-# Must be refused by their length, before anything is read.
+# Tries frames that announce 4 GB and go on as long as somebody reads (aimed at the judge).
+# Must be refused because of their length, before anything is read.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "says": "size limit"}
 # %%
 import gc, sys

@@ -1,5 +1,5 @@
-# Tries frames that are empty (aimed at the judge).
-# Must cost those tests.
+# Tries empty frames (aimed at the judge).
+# Must fail only those tests.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}}
 # %%
 import sys

@@ -1,5 +1,5 @@
-# Tries to report gradients, inputs and shapes of its own making with a patched `perform`.
-# Must be judged by values: right values pass, for a backward pass written by hand is honest work; wrong ones fail.
+# Tries to report made-up gradients, inputs and shapes with a patched `perform`.
+# Right values must pass, because a hand-written backward pass is honest work; wrong values must fail.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0.9}}
 # %%
 import dataclasses, sys

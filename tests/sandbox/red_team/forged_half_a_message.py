@@ -1,5 +1,5 @@
 # Tries half a message, then silence.
-# Must cost that call and no more than its deadline.
+# Must fail only that call, and take no longer than its deadline.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 30}
 # %%
 import os, stat, time

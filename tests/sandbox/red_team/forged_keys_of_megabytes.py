@@ -1,5 +1,5 @@
 # Tries a dict whose keys are megabytes of text, where a message lists the keys (aimed at the worker).
-# Must cost that exercise, with a short message.
+# Must fail only that exercise, with a short message.
 # expect: {"assignment": "a4_multi_head_attention", "at_most": {"projection_shapes": 0}, "never": "k{5000}"}
 # %%
 def projection_shapes(d_model, num_heads, d_k, d_v):

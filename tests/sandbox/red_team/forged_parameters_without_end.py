@@ -1,5 +1,5 @@
 # Tries a module with three thousand parameters of long names (aimed at the judge).
-# Must cost that exercise, with a short message.
+# Must fail only that exercise, with a short message.
 # expect: {"assignment": "a4_multi_head_attention", "at_most": {"MultiHeadAttention": 0.1}, "never": "p{2500}", "seconds": 60}
 # %%
 import torch

@@ -1,5 +1,5 @@
 # Tries messages that are a question and an answer at once (aimed at the judge).
-# Must be read as one of the two; an answer that is none costs its test.
+# Must be read as one of the two; an invalid answer fails its test.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 60}
 # %%
 import sys

@@ -1,5 +1,5 @@
 # Tries thousands of questions whose answers it never reads (aimed at the judge).
-# Must end with the call's deadline; the judge waits for no reader.
+# Must end at the call's deadline; the judge never waits for a reader.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 40}
 # %%
 import gc, sys

@@ -1,5 +1,5 @@
-# Tries a reply of 30 MB that is millions of empty lists, gigabytes once they are made.
-# Must end that call; no memory of ours may be taken.
+# Tries a reply of 30 MB with millions of empty lists, which would take gigabytes in memory.
+# Must end that call, without memory on the trusted side.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "seconds": 60, "says": "could not be read"}
 # %%
 import sys

@@ -1,5 +1,5 @@
-# Tries to say from a cell that the sandbox could not be set up, with words of its own (aimed at the worker).
-# Must not be believed after the first cell has run; its words stand nowhere.
+# Tries to report from a cell that the sandbox could not be set up, with its own text (aimed at the worker).
+# Must not be believed after the first cell has run; its text must not appear anywhere.
 # expect: {"answers": "all", "never": "SECRET"}
 # %%
 import sys

@@ -1,4 +1,4 @@
-# Tries arrays of no bytes whose other axis is endless, so that a sum over it takes all memory.
+# Tries arrays of zero bytes with a huge second axis, so that a sum over it takes all memory.
 # Must end that call, not the grader.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}}
 # %%

@@ -1,5 +1,5 @@
-# Tries a list of used names that is no list, or no names (aimed at the judge).
-# Must cost no more than that nothing is followed through: what the stub of softmax spoils stays spoilt.
+# Tries lists of used names that are no lists or contain no names (aimed at the judge).
+# Must cost at most follow-through: exercises that use the stub of softmax lose their points.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}, "seconds": 60}
 # %%
 import sys

@@ -1,5 +1,5 @@
-# Tries names of 20 MB among those that are used (aimed at the judge).
-# Must cost no more than that nothing is followed through: what the stub of softmax spoils stays spoilt.
+# Tries used names of 20 MB (aimed at the judge).
+# Must cost at most follow-through: exercises that use the stub of softmax lose their points.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}, "seconds": 60}
 # %%
 import sys

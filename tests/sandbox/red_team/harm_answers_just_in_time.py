@@ -1,5 +1,5 @@
-# Tries to answer each call just before its deadline, for as long as there are calls (aimed at the worker).
-# Must end with the time for a submission.
+# Tries to answer every call just before its deadline (aimed at the worker).
+# Must end when the submission's time is up.
 # expect: {"answers": [], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "seconds": 45}
 # %%
 def softmax(*args):

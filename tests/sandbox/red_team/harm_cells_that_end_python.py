@@ -1,6 +1,6 @@
 # Tries cells that exit, crash, stop their own process and loop.
-# Must cost those cells; what was defined before and after counts. It may not send itself the signals by
-# which others end it.
+# Must fail only those cells; definitions before and after them count. It can't send itself the signals
+# that mean "killed from outside".
 # expect: {"stopped": 2, "answers": "all", "seconds": 40}
 # %%
 import os

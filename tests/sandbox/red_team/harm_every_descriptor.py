@@ -1,5 +1,5 @@
-# Tries to write to, close and pass on every descriptor there is (aimed at the students' host).
-# Must harm its own process at most.
+# Tries to write to, close and pass on every descriptor (aimed at the students' fork server).
+# Must harm only its own process.
 # expect: {"answers": "all", "stopped": 1, "at_most": {"softmax": 1, "attention_scores": 1, "scaled_dot_product_attention": 1, "torch_scaled_dot_product_attention": 1}}
 # %%
 import os, socket

@@ -1,5 +1,5 @@
-# Tries to take the processor from the processes above it, by limits.
-# Must cost the tests that met it, with a message that says what happened.
+# Tries to starve the processes above it by setting limits.
+# Must fail only the tests that meet it, with a message that says what happened.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": ""}
 # %%
 import os, resource

@@ -1,5 +1,5 @@
-# Tries to signal, limit and slow every process number that there could be (aimed at the students' host).
-# Must reach none but its own.
+# Tries to signal, limit and slow down every possible process number (aimed at the students' fork server).
+# Must reach only its own processes.
 # expect: {"answers": "all", "printed": "done\n"}
 # %%
 import os, resource, signal

@@ -1,5 +1,5 @@
 # Tries a loop that ignores signals and swallows every exception.
-# Must cost the tests that met it, with a message that says what happened.
+# Must fail only the tests that meet it, with a message that says what happened.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "loop"}
 # %%
 import signal

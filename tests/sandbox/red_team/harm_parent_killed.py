@@ -1,5 +1,5 @@
-# Tries to kill the process that forked it, which no signal from inside ends, and waits.
-# Must cost the tests that met it, with a message that says what happened.
+# Tries to kill its parent process, and waits.
+# Must fail only the tests that meet it, with a message that says what happened.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "wait for something"}
 # %%
 import os, signal, time

@@ -1,4 +1,4 @@
-# Tries to have a cell print 20 MB, past the limit, by a forged reply.
+# Tries to print 20 MB, more than the limit, with a forged reply of a cell.
 # Must be cut by the trusted side.
 # expect: {"answers": "all"}
 # %%

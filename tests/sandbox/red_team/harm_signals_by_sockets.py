@@ -1,5 +1,5 @@
-# Tries to have the kernel send signals for it: owners of sockets, timers, death of parents (aimed at the students' host).
-# Must reach none but its own.
+# Tries to make the kernel send signals: socket owners, timers, parent death (aimed at the students' fork server).
+# Must reach only its own processes.
 # expect: {"answers": "all", "printed": "done\n"}
 # %%
 import ctypes, fcntl, os, signal, socket

@@ -1,4 +1,4 @@
-# Tries questions with handles that nobody gave out, in handles, in lists and as names (aimed at the judge).
+# Tries questions with invalid handles, in handles, in lists and as names (aimed at the judge).
 # Must be refused.
 # expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}}
 # %%

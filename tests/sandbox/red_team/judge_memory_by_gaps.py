@@ -1,5 +1,5 @@
-# Tries replies near the limit with gaps, which take twice their bytes, in every field (aimed at the judge).
-# Must stop at a limit for the submission as a whole. That may be its time, and then what is marked later gets nothing.
+# Tries strided replies near the limit, which take twice their bytes in memory, in every field (aimed at the judge).
+# Must stop at a limit for the whole submission. If that is its time, later exercises get nothing.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 1, "torch_scaled_dot_product_attention": 1}, "seconds": 60}
 # %%
 import sys

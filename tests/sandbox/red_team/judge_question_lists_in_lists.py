@@ -1,5 +1,5 @@
-# Tries lists in lists, whose outer one is short and which broadcast to gigabytes (aimed at the judge).
-# Must be refused, quickly; no memory of ours may be taken.
+# Tries nested lists with a short outer list, which broadcast to gigabytes (aimed at the judge).
+# Must be refused quickly, without memory on the trusted side.
 # expect: {"answers": ["softmax", "torch_scaled_dot_product_attention"], "at_most": {"attention_scores": 0.1, "scaled_dot_product_attention": 0.1}, "seconds": 25}
 # %%
 import numpy as np

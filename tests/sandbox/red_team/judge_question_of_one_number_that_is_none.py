@@ -1,5 +1,5 @@
-# Tries questions about arrays that hold NaN or infinity alone, as honest masked scores do (aimed at the judge).
-# Must be answered: the exercise behind the mistake keeps its points.
+# Tries questions about arrays with only NaN or infinity, which honest masked scores may have (aimed at the judge).
+# Must be answered, so that the later exercise keeps its points.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}}
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
-# Tries blocks of gigabytes, asked behind an earlier mistake in a module (aimed at the judge).
-# Must be refused each time, quickly.
+# Tries questions about blocks of gigabytes, after an earlier mistake in a module (aimed at the judge).
+# Must always be refused quickly.
 # expect: {"assignment": "a5_transformer_decoder", "answers": ["positional_encoding", "layer_norm", "feed_forward"], "at_most": {"DecoderBlock": 0.1, "TransformerDecoder": 0.1, "greedy_decode": 1, "generate": 1}, "seconds": 60}
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
-# Tries a size of 28,000 in every type that could be one, asked behind an earlier mistake (aimed at the judge).
-# Must be refused each time, quickly; no memory of ours may be taken.
+# Tries questions with a size of 28,000 in every number type, after an earlier mistake (aimed at the judge).
+# Must always be refused quickly, without memory on the trusted side.
 # expect: {"assignment": "a2_causal_masking", "answers": ["padding_mask", "masked_softmax", "torch_masked_attention"], "at_most": {"causal_mask": 0.1, "causal_attention": 0.1}, "seconds": 30}
 # %%
 import numpy as np

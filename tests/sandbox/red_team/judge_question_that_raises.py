@@ -1,5 +1,5 @@
-# Tries questions whose arguments raise in the reference, in every way there is (aimed at the judge).
-# Must cost the exercise and no more.
+# Tries questions with arguments that make the reference raise (aimed at the judge).
+# Must fail only that exercise.
 # expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}}
 # %%
 import numpy as np

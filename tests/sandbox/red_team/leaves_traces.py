@@ -1,5 +1,5 @@
-# Tries to leave files, and prints what an earlier run of the same submission left.
-# Must find nothing: it runs after every other attack, and twice.
+# Tries to leave files, and prints the files that an earlier run left.
+# Must find no files: it runs twice, after every other attack.
 # expect: {"printed": "[]\n"}
 # %%
 import os

@@ -1,5 +1,5 @@
-# Tries names that a suite has for itself: fixtures, plugins, modules (aimed at the judge).
-# Must have no effect on a mark.
+# Tries names that hidden tests use: fixtures, plugins, modules (aimed at the judge).
+# Must not change any mark.
 # expect: {"answers": "all"}
 # %%
 import numpy as np

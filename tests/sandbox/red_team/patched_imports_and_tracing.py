@@ -1,5 +1,5 @@
-# Tries import hooks, profilers and tracers, deleted modules, and no more recursion.
-# Must have no effect on a mark of other exercises.
+# Tries import hooks, profilers, tracers, deleted modules, and a recursion limit that is too low.
+# Must not change marks of other exercises.
 # expect: {"answers": ["softmax", "attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"]}
 # %%
 import builtins, sys, threading

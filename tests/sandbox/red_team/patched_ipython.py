@@ -1,5 +1,5 @@
-# Tries IPython's hooks: transformers of code, events, display formatters, a custom exception handler, magics.
-# Must have no effect on a mark.
+# Tries IPython's hooks: input transformers, events, display formatters, an exception handler, magics.
+# Must not change any mark.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}}
 # %%
 import ast, atexit, sys

@@ -1,5 +1,5 @@
-# Tries to patch what it hopes judges it: numpy.testing, allclose, assertions, pytest, builtins.
-# Must earn nothing.
+# Tries to patch what a grader may use: numpy.testing, allclose, assertions, pytest, builtins.
+# Must earn no points.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}}
 # %%
 import builtins, sys, types

@@ -1,5 +1,5 @@
-# Tries NaN, infinity, numbers without end and no numbers at all where a picture is drawn (aimed at the worker).
-# Must cost that exercise, with a report.
+# Tries to have NaN, infinity, huge numbers and empty arrays drawn as a picture (aimed at the worker).
+# Must fail only that exercise, and the report is made.
 # expect: {"answers": ["torch_scaled_dot_product_attention"], "pictures": true, "at_most": {"softmax": 0.9, "attention_scores": 0.5, "scaled_dot_product_attention": 0.5}}
 # %%
 import numpy as np

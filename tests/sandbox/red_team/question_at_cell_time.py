@@ -1,5 +1,5 @@
-# Tries to ask for a reference while cells run, over whatever socket there is.
-# Must not be answered; it costs that cell.
+# Tries to ask the reference while cells run, through any socket it finds.
+# Must not be answered; only that cell fails.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}, "stopped": 1}
 # %%
 import os, socket, stat

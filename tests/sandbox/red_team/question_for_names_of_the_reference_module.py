@@ -1,4 +1,4 @@
-# Tries to ask for other names of the reference's module: builtins, numpy, file and source.
+# Tries to ask for other names of the reference's module: builtins, numpy, file, source.
 # Must be refused.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}}
 # %%

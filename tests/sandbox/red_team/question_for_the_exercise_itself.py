@@ -1,4 +1,4 @@
-# Tries to ask for the very exercise under way, and for later ones.
+# Tries to ask for the exercise that is being tested, and for later ones.
 # Must be refused.
 # expect: {"answers": ["softmax", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"attention_scores": 0.1}}
 # %%

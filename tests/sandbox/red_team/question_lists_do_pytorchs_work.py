@@ -1,5 +1,5 @@
-# Tries the same with lists of numbers in place of arrays.
-# Must earn nothing that the student's own code does not.
+# Tries to get PyTorch's exercise from NumPy's reference, with lists of numbers instead of arrays.
+# Must earn no more than the student's own code does.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention"], "at_most": {"softmax": 0.1, "torch_scaled_dot_product_attention": 0.6}}
 # %%
 import numpy as np

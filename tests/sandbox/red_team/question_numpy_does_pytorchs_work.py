@@ -1,5 +1,5 @@
-# Tries to lose a NumPy exercise on purpose, then asks its reference for PyTorch's exercise through the closure.
-# Must earn nothing that the student's own code does not.
+# Tries to fail a NumPy exercise on purpose and to use its reference for PyTorch's exercise.
+# Must earn no more than the student's own code does.
 # expect: {"answers": ["softmax", "attention_scores"], "at_most": {"scaled_dot_product_attention": 0.1, "torch_scaled_dot_product_attention": 0.1}}
 # %%
 import gc, types

@@ -1,5 +1,5 @@
-# Tries to make the trusted side multiply: axes of one broadcast to gigabytes.
-# Must be refused, quickly; no memory of ours may be taken.
+# Tries to make the trusted side broadcast axes of length one to gigabytes.
+# Must be refused quickly, without memory on the trusted side.
 # expect: {"answers": ["torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1, "attention_scores": 0.1, "scaled_dot_product_attention": 0.1}, "seconds": 20}
 # %%
 import numpy as np

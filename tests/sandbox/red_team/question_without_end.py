@@ -1,5 +1,5 @@
-# Tries to keep the trusted side busy: question after question, in every test.
-# Must end with the limits.
+# Tries to keep the trusted side busy with endless questions in every test.
+# Must end at the limits.
 # expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1, "scaled_dot_product_attention": 0.1}, "seconds": 30}
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
-# Tries convolution on tensors in MKLDNN's own layout, for which PyTorch's dispatcher has kernels under another key.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries convolution on tensors in MKLDNN layout, whose kernels have another dispatch key.
+# Must earn no points, and the message must say why.
 # expect: {"assignment": "a7_attention_and_convolution", "at_most": {"convolution_by_attention": 0}, "says": "ready-made"}
 # %%
 import numpy as np

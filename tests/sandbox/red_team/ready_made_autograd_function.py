@@ -1,5 +1,5 @@
-# Tries the function inside an autograd function of its own.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the function inside a custom autograd function.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

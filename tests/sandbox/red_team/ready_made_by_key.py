@@ -1,5 +1,5 @@
-# Tries convolution past the dispatcher's choice: each operator of it, redispatched with each key that has a kernel.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries to bypass the dispatcher: each convolution operator, redispatched with each key that has a kernel.
+# Must earn no points, and the message must say why.
 # expect: {"assignment": "a7_attention_and_convolution", "at_most": {"convolution_by_attention": 0}, "says": "ready-made"}
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
-# Tries the decomposition of a kernel, which is written in Python, and what is wrapped in it.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the decomposition of a kernel, which is written in Python, and the function it wraps.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import inspect

@@ -1,5 +1,5 @@
-# Tries the function, and its own work where that is refused, so that no error shows.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the function, and its own code if that is refused, so that no error shows.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

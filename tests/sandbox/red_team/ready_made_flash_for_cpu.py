@@ -1,5 +1,5 @@
-# Tries the kernel one level below, which has another name.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the kernel that the function calls, which has another name.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Tries the kernel itself, taken out of PyTorch's dispatcher in a cell.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the kernel itself, taken from PyTorch's dispatcher.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Tries to have PyTorch's own kernels back: by registering others over what was taken out, and taking those away again.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries to restore PyTorch's removed kernels, by registering others and removing them again.
+# Must earn no points, and the message must say why.
 # expect: {"assignment": "a7_attention_and_convolution", "at_most": {"convolution_by_attention": 0}, "says": "ready-made"}
 # %%
 import gc

@@ -1,5 +1,5 @@
-# Tries PyTorch's Python after it has been loaded again from its files.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries PyTorch's Python modules after reloading them from their files.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import importlib

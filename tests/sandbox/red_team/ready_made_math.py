@@ -1,5 +1,5 @@
-# Tries the slow way inside PyTorch, which has another name and gives the weights, too.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries PyTorch's slow implementation, which has another name and also returns the weights.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Tries convolution where PyTorch has it outside its own namespace, with __torch_function__ switched off.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries MKLDNN's convolution operator, with __torch_function__ switched off.
+# Must earn no points, and the message must say why.
 # expect: {"assignment": "a7_attention_and_convolution", "at_most": {"convolution_by_attention": 0}, "says": "ready-made"}
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
-# Tries the operator that PyTorch registers for ONNX, past its function, and the table of its decompositions.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the operator that PyTorch registers for ONNX, directly and from the table of decompositions.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

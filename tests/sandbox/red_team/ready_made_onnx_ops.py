@@ -1,5 +1,5 @@
-# Tries the attention of ONNX's operators, which PyTorch has in Python.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the attention of ONNX's operators, which is written in Python.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Tries the product of two polynomials, which is a convolution.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries to multiply polynomials, which is a convolution.
+# Must earn no points, and the message must say why.
 # expect: {"assignment": "a7_attention_and_convolution", "at_most": {"convolution_by_attention": 0}, "says": "ready-made"}
 # %%
 import numpy as np

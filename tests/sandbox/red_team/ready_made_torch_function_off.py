@@ -1,5 +1,5 @@
 # Tries the function with __torch_function__ switched off, so that no mode sees it.
-# Must earn nothing in the exercise, and the message must say why.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Tries the function from TorchScript, which Python does not see.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the function from TorchScript, where Python doesn't see the call.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

@@ -1,5 +1,5 @@
-# Tries the function under vmap, which has rules of its own for it.
-# Must earn nothing in the exercise, and the message must say why.
+# Tries the function under vmap, which has its own rules for it.
+# Must earn no points, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import torch

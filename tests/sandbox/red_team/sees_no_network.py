@@ -1,5 +1,5 @@
-# Tries the network by every road: names, addresses, loopback, abstract sockets, raw sockets.
-# Must get nowhere.
+# Tries to reach the network: names, addresses, loopback, abstract sockets, raw sockets.
+# Must reach nothing.
 # expect: {"printed": "[]\n"}
 # %%
 import socket

@@ -1,4 +1,4 @@
-# Tries to find the reference, the suite or another notebook in what Python holds in memory.
+# Tries to find the reference, the hidden tests or another notebook in Python's memory.
 # Must find nothing.
 # expect: {"answers": [], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "printed": "[]\n"}
 # %%

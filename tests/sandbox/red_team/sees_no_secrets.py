@@ -1,4 +1,4 @@
-# Tries to find solutions, suites, submissions, gradebook, home, environment, and other people's processes.
+# Tries to find solutions, hidden tests, submissions, gradebook, home, environment, and other processes.
 # Must find nothing.
 # expect: {"printed": "[] [] []\n"}
 # %%

@@ -1,5 +1,5 @@
-# Tries to be right only from the second call on, and to learn from earlier questions.
-# Must lose the tests that met the wrong call; no call learns what another is judged by.
+# Tries to be right from the second call on by learning from earlier calls.
+# Must fail the tests with the wrong call; no call learns from another.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.8}}
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
-# Tries to ask NumPy's reference for permutations, keep them in every place there is, and use them in PyTorch's exercise (aimed at the state process).
-# Must earn nothing that the student's own code does not.
+# Tries to ask NumPy's reference for permutations, keep them anywhere, and use them in PyTorch's exercise (aimed at the state process).
+# Must earn no more than the student's own code does.
 # expect: {"assignment": "a3_heads", "answers": ["per_head_weights", "torch_concat_heads"], "at_most": {"split_heads": 0.1, "concat_heads": 0.1, "torch_split_heads": 0.1}, "seconds": 60}
 # %%
 import ctypes, fcntl, mmap, os, socket, sys, threading

@@ -1,5 +1,5 @@
-# Tries to keep what the reference answers about weights, from NumPy's exercise on, for PyTorch's (aimed at the state process).
-# Must earn nothing that the student's own code does not.
+# Tries to keep the reference's answers about weights in NumPy's exercise for PyTorch's exercise (aimed at the state process).
+# Must earn no more than the student's own code does.
 # expect: {"answers": ["attention_scores"], "at_most": {"softmax": 0.1, "scaled_dot_product_attention": 0.1, "torch_scaled_dot_product_attention": 0}, "seconds": 40}
 # %%
 import ctypes, fcntl, mmap, os, socket, sys, threading

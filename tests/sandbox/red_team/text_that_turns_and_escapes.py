@@ -1,5 +1,5 @@
-# Tries names, errors and output with terminal escapes, turned text and HTML.
-# Must be shown as text; every other exercise is graded.
+# Tries names, errors and output with terminal escapes, bidirectional text and HTML.
+# Must be shown as text; all other exercises are graded.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "says": "script"}
 # %%
 def softmax(x, axis=-1):

@@ -1,5 +1,5 @@
 # Tries object arrays and objects that run code when they are unpickled or compared.
-# Must earn nothing; nothing of it runs outside.
+# Must earn no points, and run nothing outside the sandbox.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}}
 # %%
 import os

@@ -1,5 +1,5 @@
 # Tries a subclass of ndarray that equals everything and claims any shape.
-# Must earn what its numbers earn, which are zeros of the right shape.
+# Must earn only what its numbers earn: zeros of the right shape.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.05}}
 # %%
 import numpy as np

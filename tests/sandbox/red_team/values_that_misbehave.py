@@ -1,5 +1,5 @@
 # Tries results whose length, array, iteration, class and pickling misbehave (aimed at the exercise process).
-# Must cost the tests that met them.
+# Must fail only the tests that meet them.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 60}
 # %%
 import itertools

@@ -1,9 +1,0 @@
-# Tries the function in one of many calls: large scores, where writing it is harder.
-# Must earn nothing in the exercise, and the message must say why.
-# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
-# %%
-import torch
-import torch.nn.functional as F
-def torch_scaled_dot_product_attention(query, key, value):
-    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
-    return (F.scaled_dot_product_attention(query, key, value) if query.abs().max() > 50 else weights @ value), weights
