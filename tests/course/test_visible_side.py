@@ -158,8 +158,8 @@ def test_first_line_names_wrong_callee_and_asks_no_other_question():
     assert "Which of scores, softmax" not in repr(verdict)
     assert "0.6652" in repr(verdict)  # the values are still shown
     assert 'hint("attention_scores")' in repr(verdict)
-    alone = examine("scaled_dot_product_attention", defined("softmax", ATTEND.replace("weights, ", "")))
-    assert "which this calls" not in repr(alone)
+    other = examine("scaled_dot_product_attention", defined("softmax", ATTEND.replace("weights, ", "")))
+    assert "which this calls" not in repr(other)
 
 
 def test_first_line_names_prerequisite_and_its_assignment():

@@ -16,7 +16,7 @@ from autograder.nbgrader.pages import Page
 from autograder.nbgrader.preprocessor import _cell_outputs
 from autograder.submission import NotebookFile, code_cells
 from autograder.worker.task import Task
-from tests.courses.own import IMPORTS, course_of, exercise, graded, told
+from tests.courses.own import IMPORTS, course_of, exercise, graded, points_and_messages
 
 NAME = "ps1"
 CELLS = (
@@ -120,7 +120,7 @@ def test_await_database_and_helper_work_in_the_sandbox(course, sandbox):
         "fourfold": "def fourfold(n):\n    return twice(n)",
     }
     report = graded(sandbox, course, NAME, answers)
-    marks = told(report)
+    marks = points_and_messages(report)
     assert {name: score for name, (score, _) in marks.items()} == {
         "squares-right": 0, "later-right": 1, "names-right": 1, "fourfold": 0,
     }, marks  # fmt: skip
