@@ -1,7 +1,8 @@
 """Looks for one small edit of a student's own cell that makes all tests pass, and says where it is.
 
-The judge makes the edited texts. They run in the student's sandbox only, each in a call process of its own, so that no
-edit sees what another one has left behind. This comes after judging and can change no mark.
+The judge makes the edited texts. They run in the student's sandbox only. First several of them answer one call in the
+same process. Those that answer it rightly are tested in a call process of their own, so that no edit sees what another
+one has left behind. This comes after judging and can change no mark.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from autograder.course.assignments import Exercise
 from autograder.diagnosis.repair.cell import Edit, ParsedCell
 from autograder.diagnosis.repair.edits import edits
 from autograder.diagnosis.repair.questions import ONLY_THE_LINE, QUESTIONS, shortened
 from autograder.judge.attempt import Attempt, attempt
-from autograder.judge.exercise_calls import ask_one
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
@@ -26,12 +27,14 @@ from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines
 from autograder.testing.local import answering
 from autograder.testing.plan import RecordedCall
-from autograder.testing.student import Recorded
+from autograder.testing.student import Recorded, has_chance
 from autograder.testing.values.core.comparing import same_answer
-from cellcage.notebook_calls import FirstCell, NotebookCalls, read
-from cellcage.protocol.calls import Call, NoAnswer, answer_of
+from cellcage.notebook_calls import FirstCells, NotebookCalls, Unread, read
+from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
 
-CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
+MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits with a right answer are tested
+TOGETHER = 16  # edits that answer the first call in one process; to fork it takes ten times as long as one of them
+CANDIDATES = 1200  # edits tried for an exercise; half of the repairs are among the first thirty
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
 CLOCK_FACTOR = 5  # so many times as long on the clock: a candidate may wait, and the machine may be busy
 MOST_LOST = 10  # candidates that loop or end their process; then most likely all do the same
@@ -50,10 +53,10 @@ class _Edited:
     """The notebook with an edited cell, as far as an attempt asks it for anything."""
 
     notebook: JudgedNotebook
-    first_cell: FirstCell
+    first_cells: FirstCells
 
     def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> NotebookCalls:
-        return self.notebook.begin(questions, name, ready_made, self.first_cell)
+        return self.notebook.begin(questions, name, ready_made, self.first_cells)
 
 
 class Repairs:
@@ -118,26 +121,50 @@ class _Search:
 
     def repairs(self, cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
         """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
-        kind = ""
-        for number, (edit, text) in enumerate(edits(cell)):
-            if number >= CANDIDATES or self._is_over or (kind and edit.kind != kind):
+        line = _raising_line(cell, self._probe, self._judged.best)
+        kind, left = "", islice((one for one in edits(cell, line) if _compiles(one[1])), CANDIDATES)
+        while some := list(islice(left, TOGETHER)):
+            for edit, text in self._first_right(some):
+                if self._is_over or (kind and edit.kind != kind):
+                    return
+                if self._passes(text):
+                    kind = edit.kind
+                    yield edit, text
+            if self._is_over or (kind and some[-1][0].kind != kind):
                 return
-            if _compiles(text) and self._passes(text):
-                kind = edit.kind
-                yield edit, text
+
+    def _first_right(self, some: Sequence[tuple[Edit, str]]) -> Iterator[tuple[Edit, str]]:
+        """Those that answer the cheapest failing call rightly; all of them if there is no such call."""
+        while some and self._probe is not None and not self._is_over:
+            answers = self._answers([text for _, text in some])
+            for one, got in zip(some, answers, strict=False):
+                if got == self._probe.answer or same_answer(read(got), answer_of(self._probe.answer)):
+                    yield one
+            some = some[max(1, len(answers)) :]
+        if self._probe is None:
+            yield from some
+
+    def _answers(self, texts: Sequence[str]) -> list[Unread]:
+        """What these texts answer to the cheapest failing call, up to the first that gives no answer."""
+        assert self._probe is not None
+        array_functions, substituted = self._material.recording.array_functions, self._judged.best.substituted
+        questions = Questions(self._material.reference, substituted, array_functions)
+        answers, began = [], self.spent
+        with contextlib.closing(self._edited(*texts).begin(questions, self._judged.exercise.name)) as calls:
+            for answer in calls.ask([(self._probe.call, None)] * len(texts)):
+                answers.append(answer)
+                self._lost += isinstance(answer, NoAnswer)
+                if self._is_over or self.spent - began > self._seconds / MOST_AT_ONCE:
+                    break
+        return answers
 
     def _passes(self, text: str) -> bool:
-        """Whether all tests pass with this text in place of the cell. The cheapest failing call comes first."""
-        exercise, substituted = self._judged.exercise, self._judged.best.substituted
-        edited = _Edited(self._notebook, FirstCell(text, self._call_seconds, MEMORY))
-        if self._probe is not None:
-            questions = Questions(self._material.reference, substituted, self._material.recording.array_functions)
-            with contextlib.closing(edited.begin(questions, exercise.name)) as calls:
-                got = ask_one(calls, self._probe.call)
-            self._lost += isinstance(got, NoAnswer)
-            if got != self._probe.answer and not same_answer(read(got), answer_of(self._probe.answer)):
-                return False
-        return attempt(self._material, edited, exercise, lambda name: [], substituted).full
+        """Whether all tests pass with this text in place of the cell."""
+        substituted = self._judged.best.substituted
+        return attempt(self._material, self._edited(text), self._judged.exercise, lambda name: [], substituted).full
+
+    def _edited(self, *texts: str) -> _Edited:
+        return _Edited(self._notebook, FirstCells(texts, self._call_seconds, MEMORY))
 
 
 def _compiles(text: str) -> bool:
@@ -161,13 +188,22 @@ def _call_seconds(material: Material, exercise: Exercise) -> float:
 def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> RecordedCall | None:
     """The smallest planned call that the student's code answers wrongly; None if no planned call is."""
     given = {one.call.as_bytes: read(one.answer) for one in best.calls if isinstance(one, Recorded)}
-    plan = material.recording.plans.get(exercise.name, ())
+    plan = [one for one in material.recording.plans.get(exercise.name, ()) if one.place[1] == 0]
+    with_right = [(one, answer_of(one.answer)) for one in plan if one.place[0] in given]
     wrong = [
         one
-        for one in plan
-        if one.place[1] == 0 and one.place[0] in given and not same_answer(given[one.place[0]], answer_of(one.answer))
+        for one, right in with_right
+        if not has_chance(one.call, right) and not same_answer(given[one.place[0]], right)
     ]
     return min(wrong, key=lambda one: len(one.place[0]), default=None)
+
+
+def _raising_line(cell: ParsedCell, probe: RecordedCall | None, best: Attempt) -> int:
+    """The line of the cell in which this call raised; 0 if it did not raise there."""
+    answers = (read(one.answer) for one in best.calls if probe and one.call.as_bytes == probe.place[0])
+    lines = [line for answer in answers if isinstance(answer, Failure) for line in answer.lines]
+    written = dict(enumerate(map(str.strip, cell.lines), 1))
+    return next((line.number for line in reversed(lines) if written.get(line.number) == line.text), 0)
 
 
 def _has_hidden_number(edit: Edit, source: str, calls: Sequence[Recorded | RecordedCall]) -> bool:

@@ -16,7 +16,7 @@ from sandboxes import BACKENDS, all_backends
 
 from cellcage.calling.perform import perform
 from cellcage.notebook import CallFailed
-from cellcage.notebook_calls import NoQuestions, read
+from cellcage.notebook_calls import FirstCells, NoQuestions, read
 from cellcage.protocol.calls import Call, Failure, Kind, Proxy, Reply
 from cellcage.values.core.objects import Form, Other, Record
 
@@ -173,6 +173,19 @@ def test_nothing_ready_made(sandbox):
             with contextlib.closing(notebook.begin(ready_made=["numpy.convolve"])) as calls:
                 answer = read(next(calls.ask([(Call(name, [np.ones(3)]), None)])))
             assert isinstance(answer, Reply) if name == "none" else answer == Failure(Kind.READY_MADE, "numpy.convolve")
+
+
+@all_backends
+def test_cells_before_calls_know_nothing_of_each_other(sandbox):
+    """Each runs in the names that the notebook has, and only its own call fails with it."""
+    cells = "def f(): one = 1; return scale * 2\none = 1", "1 / 0", "def f(): return scale, 'one' in globals()"
+    with (
+        sandbox.open("scale = 3") as notebook,
+        contextlib.closing(notebook.begin(first_cells=FirstCells(cells, 1.0, 2**28))) as calls,
+    ):
+        first, failed, second, third = map(read, calls.ask([(Call("f"), None)] * 4))
+    assert first.value == 6 and failed.error == "ZeroDivisionError"
+    assert second.value == third.value == (3, False)
 
 
 class Slow(NoQuestions):

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.authoring.sample_class import fill, model_answers
 from autograder.course.assignments import Course
 from autograder.diagnosis.repair.cell import ParsedCell
 from autograder.diagnosis.repair.edits import edits
 from autograder.diagnosis.repair.questions import QUESTIONS
 from autograder.report import Location, Report
+from tests.helpers.in_process import COURSE
 from tests.helpers.sandboxes import Marker
 from tests.helpers.small_course import EXERCISE, NAME, small_course
 
@@ -29,15 +31,18 @@ EDITS = {
     "axis by name": ("def f(x, axis=-1):\n    return x.sum(axis=0)", "x.sum(axis=axis)"),
     "two axes": ("def f(x):\n    return x.swapaxes(0, 1)", "x.swapaxes(-2, -1)"),
     "comparison": ("def f(x):\n    return x if x < 1 else 0", "x <= 1"),
+    "given or not": ("def f(x, y=None):\n    if y:\n        x = x + y\n    return x", "if y is not None:"),
     "mask": ("def f(x, mask):\n    return np.where(mask, x, 0)", "np.where(~mask, x, 0)"),
     "number": ("def f(x):\n    return x * 2", "x * 1"),
     "bool": ("def f(x):\n    return g(x, keep=True)", "keep=False"),
     "order": ("def f(x, y):\n    return x - y", "return y - x"),
     "arguments": ("def f(x, y):\n    return g(x, y)", "g(y, x)"),
+    "order of three": ("def f(x, y, z):\n    return y, z, x", "return x, y, z"),
     "operator": ("def f(x, y):\n    return x * y", "x @ y"),
     "bounds": ("def f(x):\n    return x[1:]", "return x[:]"),
     "range": ("def f(x):\n    return [i for i in range(1, x)]", "range(x)"),
     "index": ("def f(x):\n    return x[:, None]", "x[None, :]"),
+    "unpacked": ("def f(x):\n    n, d = x.shape\n    return n", "n, d = x.shape[-2:]"),
     "function": ("def f(x):\n    return np.tril(x)", "np.triu(x)"),
     "einsum": ('def f(x):\n    return np.einsum("ij->ij", x)', "'ij->ji'"),
     "in place": ("def f(x):\n    x += 1\n    return x", "x = x + (1)"),
@@ -55,6 +60,9 @@ EDITS = {
     "dtype": ("def f(x):\n    return np.zeros(3)", "np.zeros(3, dtype=x.dtype)"),
     "step": ("def f(x, y):\n    return x @ y", "(y.swapaxes(-2, -1))"),
     "operand missing": ("def f(x, y):\n    return x", "(x * y)"),
+    "operand missing in front": ("def f(x, y):\n    return y", "(x - y)"),
+    "length for a formula": ("def f(x, n):\n    return g(2 * n)", "g(x.shape[-1])"),
+    "the same call twice": ("def f(x, y):\n    return (x.to(int) @ y.to(int)).to(float)", "return (x @ y).to("),
     "everywhere": ("def f(x):\n    a = x.sum(0)\n    b = x.sum(0)", "a = x.sum(-1)\n    b = x.sum(-1)"),
 }  # fmt: skip
 
@@ -94,6 +102,13 @@ def test_any_text_is_edited_or_refused(text):
             break
 
 
+def test_edits_of_the_line_that_raised_come_first():
+    cell = ParsedCell("def f(x):\n    x = x * 2\n    return x[0]")
+    there = [3 in edit.lines for edit, _ in edits(cell, line=3)]
+    assert there[0] and there == sorted(there, reverse=True)
+    assert sorted(text for _, text in edits(cell, line=3)) == sorted(text for _, text in edits(cell))
+
+
 @pytest.fixture(scope="module")
 def marker(sandbox, tmp_path_factory) -> Marker:
     course = small_course(tmp_path_factory.mktemp("repair") / "course")
@@ -122,6 +137,22 @@ def test_students_get_place_and_question_but_not_the_repair(marker):
     assert found.repaired == "# left out"
     (exercise,) = report.to_dict()["exercises"]
     assert exercise["location"]["line"] == 4 and exercise["location"]["kind"] == "statement"
+
+
+@pytest.mark.slow
+def test_place_in_a_module_whose_parameters_start_random(sandbox):
+    assignment, name = COURSE.assignment("a4_multi_head_attention"), "MultiHeadAttention"
+    answers = model_answers(assignment)
+    wrong = answers[name].replace(
+        "self.W_O(heads.flatten(-2)), weights", "self.W_O(heads.flatten(-2)).detach(), weights"
+    )
+    assert wrong != answers[name]
+    cells = [
+        cell.source for cell in fill(assignment.released, answers | {name: wrong}).cells if cell.cell_type == "code"
+    ]
+    only = tuple(one for one in assignment.exercises if one.name == name)
+    report, _ = Marker(assignment, sandbox).mark_cells("sam", cells, exercises=only)
+    assert location(report).part == "self.W_O(heads.flatten(-2)).detach()"
 
 
 def test_right_and_untouched_answers_get_no_place(marker):

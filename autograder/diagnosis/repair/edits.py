@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 
 from autograder.diagnosis.repair import inserting, leaving_out, varying
 from autograder.diagnosis.repair.cell import Edit, ParsedCell, everywhere
@@ -27,6 +28,7 @@ KINDS: tuple[Callable[[ParsedCell], Iterator[Edit]], ...] = (
     inserting.copies,
     varying.reshapes,
     varying.indices,
+    varying.unpacked,
     inserting.groupings,
     inserting.keywords,
     inserting.moves,
@@ -38,13 +40,16 @@ KINDS: tuple[Callable[[ParsedCell], Iterator[Edit]], ...] = (
 )
 
 
-def edits(cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
-    """Each edit with the text that it makes, each text once. After those of a kind, the same step in all its places."""
+def edits(cell: ParsedCell, line: int = 0) -> Iterator[tuple[Edit, str]]:
+    """Each edit with the text that it makes, each text once. After those of a kind, the same step in all its places.
+
+    line: where an exception was raised; its edits come before all others
+    """
     met = {cell.source}
-    for kind in KINDS:
+    for only_there, kind in product((True, False) if line else (False,), KINDS):
         found = list(kind(cell))
         for edit in (*found, *everywhere(found)):
             text = cell.edited(edit)
-            if text not in met:
+            if text not in met and (line in edit.lines or not only_there):
                 met.add(text)
                 yield edit, text

@@ -20,7 +20,7 @@ from cellcage.limits import Limits
 from cellcage.notebook_calls import (
     ATTEMPTS,
     AnswersQuestions,
-    FirstCell,
+    FirstCells,
     Gone,
     NoQuestions,
     NotebookCalls,
@@ -210,7 +210,7 @@ class Notebook:
         questions: AnswersQuestions | None = None,
         group: str = "",
         ready_made: Sequence[str] = (),
-        first_cell: FirstCell | None = None,
+        first_cells: FirstCells | None = None,
     ) -> NotebookCalls:
         """Begin calls in a call process: a fork of the notebook process, which has the present state.
 
@@ -218,17 +218,17 @@ class Notebook:
         group: what the calls belong to. If one of a group was stopped for its time, the others get less. Calls of no
             group get as little
         ready_made: functions that the code must not call, see `ready_made.Watch`
-        first_cell: a cell that runs there first
+        first_cells: cells that run there before the calls
         """
-        return NotebookCalls(self, questions or NoQuestions(), group, ready_made, first_cell)
+        return NotebookCalls(self, questions or NoQuestions(), group, ready_made, first_cells)
 
     @short_of_something()
     def fork(
-        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cell: FirstCell | None = None
+        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
     ) -> socket.socket:
         """The socket of a new call process. Raises `Gone`, or `MachineError` if there is no room for one."""
         self._got_answers = self._got_answers or bool(questions.substituted)
-        return self._ask_twice(lambda: self._fork(questions, ready_made, first_cell))
+        return self._ask_twice(lambda: self._fork(questions, ready_made, first_cells))
 
     def _ask_twice(self, ask: Callable[[], Result]) -> Result:
         """The notebook process's answer. If the process is lost, run the cells once more.
@@ -274,13 +274,13 @@ class Notebook:
         return msgspec.structs.replace(ending, out_of_memory=self.fresh.ending(ends=False).out_of_memory)
 
     def _fork(
-        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cell: FirstCell | None
+        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None
     ) -> socket.socket:
         assert self._sock is not None
         outer, inner = frames.pair()
         message = messages.BeginCalls(tuple(questions.substituted), tuple(ready_made))
-        if first_cell:
-            message = msgspec.structs.replace(message, cell=first_cell.cell, memory=first_cell.memory)
+        if first_cells:
+            message = msgspec.structs.replace(message, cells=first_cells.cells, memory=first_cells.memory)
         until = time.monotonic() + FORK_SECONDS
         try:
             with inner:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from cellcage.clock import CpuSpent, TimeLimit
@@ -96,14 +96,15 @@ class NoQuestions:
 
 
 @dataclass(frozen=True)
-class FirstCell:
-    """A cell that runs first in a call process, and limits of its own for that process.
+class FirstCells:
+    """Cells that run in a call process, one before each call, and limits of its own for that process.
 
+    cells: if there are fewer than calls, the last one serves for the others, too
     seconds: of CPU time for each call. A call that is stopped is not made again, and does not count against the others
     memory: bytes for the process, with what the notebook's cells hold
     """
 
-    cell: str
+    cells: tuple[str, ...]
     seconds: float
     memory: int
 
@@ -117,16 +118,16 @@ class NotebookCalls:
         questions: AnswersQuestions,
         group: str = "",
         ready_made: Sequence[str] = (),
-        first_cell: FirstCell | None = None,
+        first_cells: FirstCells | None = None,
     ) -> None:
-        self.questions, self._first_cell = questions, first_cell
+        self.questions, self._first_cells = questions, first_cells
         self.cells: Sequence[str] | None = notebook.cells
         self._notebook, self._group, self._ready_made = notebook, group, tuple(ready_made)
         self._sock: socket.socket | None = None
         # Calls that were stopped for their time.
         self._stopped = 1 if not group or group in notebook.looping else 0
         limits = notebook.limits
-        self._allowance = frames.Allowance(limits.reply, limits.reply) if first_cell else notebook.allowance
+        self._allowance = frames.Allowance(limits.reply, limits.reply) if first_cells else notebook.allowance
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
     def close(self) -> None:
@@ -154,7 +155,7 @@ class NotebookCalls:
                         return
             except Waited as error:
                 self.close()
-                if waited or self._waits or self._first_cell or not self._notebook.has_time:
+                if waited or self._waits or self._first_cells or not self._notebook.has_time:
                     self._waits = True
                     self._loops()
                     yield self._lost(Why.WAITED, str(error))
@@ -185,7 +186,11 @@ class NotebookCalls:
         closely = tuple(number for number, (_, _, close) in enumerate(calls) if close)
         try:
             if self._sock is None:
-                self._sock = notebook.fork(self.questions, self._ready_made, self._first_cell)
+                # After a loss, only the last of the calls are left.
+                first_cells = self._first_cells and replace(
+                    self._first_cells, cells=self._first_cells.cells[-len(calls) :]
+                )
+                self._sock = notebook.fork(self.questions, self._ready_made, first_cells)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
                 notebook.fresh.grown(begins=True)
@@ -200,7 +205,7 @@ class NotebookCalls:
                     computed += self._answer(got, limit)
                     if computed > seconds:
                         raise CpuSpent
-                if self._first_cell is None:
+                if self._first_cells is None:
                     notebook.slowest = max(notebook.slowest, time.monotonic() - began)
                 yield (self._too_much_memory(call) if measured else None) or got
                 seconds, began = self._patience(), time.monotonic()
@@ -221,7 +226,7 @@ class NotebookCalls:
 
     def _loops(self) -> None:
         self._stopped += 1
-        if self._group and self._first_cell is None:
+        if self._group and self._first_cells is None:
             self._notebook.looping.add(self._group)
 
     def _patience(self) -> float:
@@ -231,8 +236,8 @@ class NotebookCalls:
         next process has to do again.
         """
         limits = self._notebook.limits
-        if self._first_cell:
-            return self._first_cell.seconds
+        if self._first_cells:
+            return self._first_cells.seconds
         if not self._stopped:
             return limits.call_seconds
         less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again

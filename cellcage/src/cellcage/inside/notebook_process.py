@@ -241,6 +241,7 @@ class _CallProcess:
     printed: Bounded
     begun_by: messages.BeginCalls
     most_memory: int
+    _failure: Failure | None = None
 
     def serve(self) -> None:
         gc.freeze()  # the objects that cells have made are not collected
@@ -249,23 +250,22 @@ class _CallProcess:
         frames.send(self.sock, messages.Begun(True))
         if self.begun_by.memory:
             isolation.lower_memory(self.most_memory - self.begun_by.memory)
-        failure = self._run_cell()
         watch = Watch(self.begun_by.ready_made, self.shell.user_ns)
         with watch.on(), contextlib.suppress(frames.Closed):
+            self._cells, self._names = iter(self.begun_by.cells), dict(self.shell.user_ns)
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
                 calls = [frames.receive_body(self.sock) for _ in range(request.calls)]
-                if failure:
-                    frames.send_all(self.sock, b"".join(frames.framed(sendable(failure)) for _ in calls))
-                else:
-                    self._answer(calls, watch, request.closely)
+                self._answer(calls, watch, request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
-    def _run_cell(self) -> Failure | None:
-        """Run the cell that comes first, if there is one. Returns its failure."""
+    def _run(self, cell: str) -> Failure | None:
+        """Run a cell in the names that there were at the beginning. Returns its failure."""
+        self.shell.user_ns.clear()
+        self.shell.user_ns.update(self._names)
         try:
-            run_cell(self.shell, self.begun_by.cell)
+            run_cell(self.shell, cell)
         except BaseException as error:
             return describe(error, self.shell.user_ns)
         return None
@@ -277,7 +277,11 @@ class _CallProcess:
             call = call_of(body)
             if call.memory is not None:
                 isolation.give_freed_blocks_back()
-            answer = perform(self.shell.user_ns, call, ask, self.begun_by.substituted, watch, number in closely)
+            if (cell := next(self._cells, None)) is not None:
+                self._failure = self._run(cell)
+            answer = self._failure or perform(
+                self.shell.user_ns, call, ask, self.begun_by.substituted, watch, number in closely
+            )
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 
 

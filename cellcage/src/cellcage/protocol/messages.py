@@ -270,13 +270,14 @@ class BeginCalls(Message, frozen=True, tag="begin calls"):
     """Fork a call process, which sends `Begun` on the socket that comes with the message.
 
     substituted: see `perform`; ready_made: functions that must not be called, see `ready_made.Watch`
-    cell: a cell that runs there first; if it fails, so does each call
+    cells: the first runs before the first call, the second before the second, and so on, each in the names that there
+        were at the beginning. If one fails, so do its call and, after the last cell, all others
     memory: bytes for the process, with what the notebook's cells hold; 0 for the notebook's own limit
     """
 
     substituted: tuple[Proxy, ...]
     ready_made: tuple[str, ...]
-    cell: str = ""
+    cells: tuple[str, ...] = ()
     memory: int = 0
 
 
