@@ -19,7 +19,7 @@ from autograder.testing.plan import RecordedCall
 from autograder.testing.relation import OfAnswer
 from autograder.testing.student import Recorded, has_chance, parts_of
 from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
-from cellcage.protocol.calls import Answer, Call, Failure, Kind, Reply
+from cellcage.protocol.calls import Answer, Failure, Kind, Reply
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 
@@ -61,7 +61,7 @@ class Compared:
     @cached_property
     def ordinary(self) -> list[int]:
         """The places of calls with values of usual size, in and out."""
-        return [i for i, one in enumerate(self.calls) if _is_ordinary(one.call, one.answer)]
+        return [i for i, one in enumerate(self.compared) if _is_ordinary(one)]
 
     def matches(self, mistake: Mistake, i: int) -> bool:
         """True if the mistake gives the student's answer to a call."""
@@ -110,12 +110,12 @@ class Compared:
         return self._hypotheses.answer(mistake, self.calls[i])
 
 
-def _is_ordinary(call: Call, answer: Answer) -> bool:
+def _is_ordinary(one: ComparedCall) -> bool:
     """True for a call in double precision without gradients, with mostly finite numbers of usual size in and out."""
-    if not isinstance(answer, Reply) or answer.gradients is not None or takes_large_numbers(call):
+    if not isinstance(one.got, Reply) or one.got.gradients is not None or takes_large_numbers(one.call):
         return False
-    out = arrays(answer.value)
-    if not out or any(a.dtype == np.float32 for a in out):
+    out, wanted = arrays(one.got.value), arrays(one.wanted.value) if isinstance(one.wanted, Reply) else []
+    if not out or any(a.dtype == np.float32 for a in (*out, *wanted)):
         return False
     finite = [a[np.isfinite(a)] for a in out]
     return all(f.size >= a.size / 2 for f, a in zip(finite, out, strict=True)) and all(
