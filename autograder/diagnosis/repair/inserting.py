@@ -24,7 +24,7 @@ CREATORS = {"zeros", "ones", "empty", "full", "arange", "array", "eye", "tensor"
 JOINERS = {"softmax", "stack", "cat", "concatenate", "repeat"}
 # What may be missing around a value that is written as `{}`: anywhere, in a formula, and in a value that is kept.
 ANYWHERE = ("-{}", "~{}", "{} * 2", "{} / 2", "1 / {}", "{}[None]", "{}[0]", "{}[..., None]")
-IN_A_FORMULA = ("{} ** 0.5", "{} ** 2", "{}[..., None, :]")
+IN_A_FORMULA = ("{} ** 0.5", "{} ** 2", "{}[..., None, :]", "{}[:, None]")
 KEPT_ARRAY = (
     "np.exp({})", "np.log({})", "np.sqrt({})", "{}.sum(axis=-1, keepdims=True)", "{}.sum(axis=-1)", "{}.sum(axis=-3)",
     "{}.copy()", "{}.sum(axis=0)", "{}.mean()", "{}.astype(bool)", "int({})", "float({})",
@@ -34,7 +34,8 @@ KEPT_TENSOR = (
     "torch.exp({})", "torch.log({})", "torch.sqrt({})", "{}.sum(-1, keepdim=True)", "{}.sum(-3)", "{}.clone()",
     "{}.sum(0)", "{}.mean()", "{}.float()", "{}.bool()", "{}.long()",
 )  # fmt: skip
-JOINED = ("+", "*", "/", "-", "&", "|", "//")
+JOINED = ("+", "*", "/", "-", "@", "&", "|", "//")
+IN_FRONT = ("-", "/", "@")
 MAX_NAMES = 10  # of a function's names that are tried in one place
 VALUES = ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute
 HOLDERS = ast.Assign | ast.Return | ast.AugAssign | ast.BinOp | ast.Call | ast.Tuple | ast.keyword | ast.IfExp
@@ -222,6 +223,7 @@ def missing_operands(cell: ParsedCell) -> Iterator[Edit]:
             for name in value.scope.names[:MAX_NAMES]:
                 if name != text:
                     yield from (cell.put("operand missing", value.node, f"({text} {sign} {name})") for sign in JOINED)
+                    yield from (cell.put("operand missing", value.node, f"({name} {sign} {text})") for sign in IN_FRONT)
 
 
 def _is_value(place: NodePlace[ast.AST]) -> bool:

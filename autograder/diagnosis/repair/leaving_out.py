@@ -38,7 +38,8 @@ def calls(cell: ParsedCell) -> Iterator[Edit]:
     """The value that a method is called on, or a call's first argument, in place of the call. Also without a sign."""
     for made in cell.nodes(ast.Call):
         if is_method(made) and isinstance(made.func, ast.Attribute):
-            yield cell.put("call", made, cell.atom(made.func.value), f"without .{called(made)}")
+            left_out = cell.text(made).removeprefix(cell.text(made.func.value))
+            yield cell.put("call", made, cell.atom(made.func.value), f"without {left_out}")
         if made.args and not isinstance(made.args[0], ast.Starred):
             yield cell.put("call", made, cell.atom(made.args[0]), f"without {called(made)}")
     for attribute in cell.nodes(ast.Attribute):

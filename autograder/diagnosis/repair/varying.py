@@ -124,11 +124,13 @@ def orders(cell: ParsedCell) -> Iterator[Edit]:
             yield cell.swap("order", formula.left, formula.right, formula)
     for choice in cell.nodes(ast.IfExp):
         yield cell.swap("order", choice.body, choice.orelse, choice)
-    for call in cell.nodes(ast.Call, ast.Tuple, ast.List):
+    for listed in cell.of(ast.Call, ast.Tuple, ast.List):
+        call = listed.node
         among = call.args if isinstance(call, ast.Call) else call.elts  # type: ignore[attr-defined]
         for first, second in combinations(among[:5], 2):
             yield cell.swap("order", first, second, call)
-        if len(among) in (3, 4) and all(number(one) is not None or called(call) for one in among):
+        is_returned = isinstance(listed.parent, ast.Return)
+        if len(among) in (3, 4) and (is_returned or all(number(one) is not None or called(call) for one in among)):
             for ordered in permutations(among):
                 changes = [Change(*cell.span(a), cell.atom(b)) for a, b in zip(among, ordered, strict=True)]
                 yield cell.change("order", changes, call, f"order {[cell.text(one) for one in ordered]}")
@@ -159,6 +161,8 @@ def comparisons(cell: ParsedCell) -> Iterator[Edit]:
     for value in cell.of(ast.expr):
         if value.field == "test" and isinstance(value.parent, ast.If | ast.IfExp):
             yield cell.put("comparison", value.node, f"(not {cell.atom(value.node)})")
+            if isinstance(value.node, ast.Name):
+                yield cell.put("condition", value.node, f"{value.node.id} is not None")
 
 
 def inverted(cell: ParsedCell) -> Iterator[Edit]:
@@ -198,7 +202,7 @@ def bounds(cell: ParsedCell) -> Iterator[Edit]:
 def _is_size(place: NodePlace[ast.AST]) -> bool:
     if isinstance(place.node, ast.Tuple | ast.Slice | ast.Constant | ast.Starred) or is_stored(place.node):
         return False
-    if isinstance(place.parent, ast.Slice | ast.Compare):
+    if isinstance(place.parent, ast.Slice | ast.Compare) or called(place.node) == "len":
         return True
     if isinstance(place.parent, ast.Subscript):
         return place.field == "slice" and not isinstance(place.node, ast.Compare)
@@ -216,6 +220,14 @@ def indices(cell: ParsedCell) -> Iterator[Edit]:
             if other and other != written:
                 step = f"[{', '.join(written)}] => {other}"
                 yield cell.put("index", subscript.slice, ", ".join(other), step)
+
+
+def unpacked(cell: ParsedCell) -> Iterator[Edit]:
+    """Only the last of an array's lengths, as many as there are names for them."""
+    for assigned in cell.nodes(ast.Assign):
+        names, value = assigned.targets[0], assigned.value
+        if isinstance(names, ast.Tuple) and isinstance(value, ast.Attribute) and value.attr == "shape":
+            yield cell.put("index", value, f"{cell.text(value)}[-{len(names.elts)}:]", part=assigned)
 
 
 def _other_indices(written: list[str], many: bool) -> Iterator[list[str]]:
@@ -335,6 +347,9 @@ def expressions(cell: ParsedCell) -> Iterator[Edit]:
         if formula.scope and not is_stored(formula.node) and formula.field not in ("func", "value", "target"):
             for name in [*formula.scope.names[:MAX_NAMES], *(f"self.{one}" for one in cell.attributes[:8])]:
                 yield cell.put("name", formula.node, name)
+            if isinstance(formula.parent, ast.Call):
+                for parameter in formula.scope.parameters[:4]:
+                    yield from (cell.put("name", formula.node, f"{parameter}.shape[{axis}]") for axis in (-1, -2))
     for assigned in cell.of(ast.Assign):
         if assigned.scope and isinstance(assigned.node.targets[0], ast.Name):
             for name in assigned.scope.names[:MAX_NAMES]:
