@@ -2,7 +2,7 @@
 
     python -m tools.floors > build/floors.txt
 
-Pip chooses the versions of their dependencies. The group `dev` is left out, because users do not need it.
+Pip chooses the versions of their dependencies. The group `dev` is left out, since it is not for users.
 """
 
 from __future__ import annotations

@@ -59,13 +59,6 @@ def _with_right_value(one: ComparedCall) -> tuple[Reply, Reply] | None:
     return (one.got, one.wanted) if same_value(one.got.value, one.wanted.value) else None
 
 
-def another_error(one: ComparedCall) -> str:
-    """An exception of another type is raised."""
-    if not isinstance(one.got, Failure) or not isinstance(one.wanted, Failure) or one.got.error == one.wanted.error:
-        return ""
-    return f"Your code raises {one.got.error} where {one.wanted.error} is asked for."
-
-
 def inputs_changed(one: ComparedCall) -> str:
     """The value is right, and an argument was changed."""
     if isinstance(one.got, Failure) and isinstance(one.wanted, Reply) and IN_PLACE.search(one.got.text):

@@ -60,23 +60,6 @@ def test_score_matrix_costs_only_the_memory_test(sandbox, lines):
 
 
 @pytest.mark.slow
-@pytest.mark.catalogue
-def test_score_matrix_is_not_diagnosed_as_a_size_limit(sandbox):
-    """Its numbers are right; only the memory test uses inputs as large."""
-    lines = """
-        scores = np.empty((*Q.shape[:-1], K.shape[-2]), Q.dtype)
-        for i in range(0, Q.shape[-2], 32):
-            scores[..., i : i + 32, :] = Q[..., i : i + 32, :] @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-        scores -= scores.max(-1, keepdims=True)
-        np.exp(scores, out=scores)
-        return scores @ V / scores.sum(-1, keepdims=True)
-    """
-    with sandbox.open([attention(lines)]) as notebook:
-        (result,) = judge(material(A8), notebook, [exercise_of(A8, NAME)])
-    assert [test.name for test in result.tests if test.state != "passed"] == ["test_no_table"]
-    assert result.diagnosis != "right-up-to-a-size"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("code", WITHOUT.values(), ids=WITHOUT)
 def test_code_without_score_matrix_gets_full_marks(sandbox, code):

@@ -1,4 +1,4 @@
-"""Correct answers to a1 in many styles."""
+"""Right ways to do a1."""
 
 import math
 

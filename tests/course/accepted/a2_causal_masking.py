@@ -1,4 +1,4 @@
-"""Correct answers to a2 in many styles."""
+"""Right ways to do a2."""
 
 import functools
 import math

@@ -1,4 +1,4 @@
-"""Correct answers to a3 in many styles."""
+"""Right ways to do a3."""
 
 from functools import reduce
 
