@@ -29,6 +29,12 @@ from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command,
 pytestmark = pytest.mark.slow
 
 
+def run(*command, cwd, **environment):
+    env = os.environ | environment
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A course as `autograder dev new-course` creates it, outside the repository, with fingerprints of its mistakes."""
@@ -42,9 +48,8 @@ def wheels(course, tmp_path_factory):
     """A folder that holds the course's wheel and the kit as pip installs them."""
     folder = tmp_path_factory.mktemp("site")
     copy_kit(folder)
-    words = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, course.root / "statistics_course")
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder)
+    run(*pip, course.root / "statistics_course", cwd=folder)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -84,13 +89,8 @@ def run_on_gradescope(root, notebook=None):
     (root / "submission").mkdir()
     if notebook is not None:
         nbformat.write(notebook, root / "submission" / "my copy (1).ipynb")
-    environment = os.environ | {
-        "PYTHONPATH": f"{root}/source:{root}/source/cellcage/src"  # an editable install of the unpacked files
-    }
-    done = subprocess.run(
-        ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    installed = f"{root}/source:{root}/source/cellcage/src"  # as setup.sh does by an editable install
+    run("bash", "run_autograder", cwd=root, PYTHONPATH=installed)
     assert not (root / "results").stat().st_mode & 0o077
     return json.loads((root / "results" / "results.json").read_text())
 
@@ -98,11 +98,8 @@ def run_on_gradescope(root, notebook=None):
 def test_gradescope_bundle_of_an_installed_kit_grades(course, tmp_path):
     site, path = tmp_path / "site-packages", tmp_path / "a1.zip"
     copy_kit(site)
-    done = subprocess.run(
-        [sys.executable, "-m", "autograder", "bundle", NAME, "--gradescope", path],
-        cwd=course.root, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(site)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    bundle = (sys.executable, "-m", "autograder", "bundle", NAME, "--gradescope", path)
+    run(*bundle, cwd=course.root, PYTHONPATH=str(site))
     root = unpacked(path, tmp_path / "autograder")
     results = run_on_gradescope(root, fill(released(course), {EXERCISE: WRONG}))
     assert results["score"] == 0.3
@@ -112,9 +109,8 @@ def test_gradescope_bundle_of_an_installed_kit_grades(course, tmp_path):
     assert "statistics_course/a1_first/row_centred/hidden_tests.py" in names
     assert not [name for name in names if name.startswith(("attention_course", "assignments", "gradebook", "tests"))]
     source = root / "source"
-    assert (
-        "--editable '.[course]' --editable cellcage --editable statistics_course" in (source / "setup.sh").read_text()
-    )
+    setup = (source / "setup.sh").read_text()
+    assert "--editable '.[course]' --editable cellcage --editable statistics_course" in setup
     made, ours = (tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (source, ROOT))
     assert normalised(made["dependencies"]) == normalised(ours["dependencies"])
 
@@ -175,12 +171,8 @@ def test_classroom50_runs_nothing_from_a_students_repository(course, wheels, tmp
     (checkout / "result.json").write_text('{"score": 2000, "max-score": 2000}')
     (checkout / "checks.json").mkdir()
     nbformat.write(fill(released(course), {EXERCISE: WRONG}), checkout / NOTEBOOK)
-    environment = os.environ | {"PYTHONPATH": str(wheels), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    done = subprocess.run(
-        [sys.executable, folder / "autograder.py"],
-        cwd=checkout, capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    environment = {"PYTHONPATH": str(wheels), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    run(sys.executable, folder / "autograder.py", cwd=checkout, **environment)
     assert not (checkout / "taken_over").exists()
     result = json.loads((checkout / "result.json").read_text())
     assert result["schema"] == "classroom50/result/v1"

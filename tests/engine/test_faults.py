@@ -19,6 +19,7 @@ import pytest
 from autograder.course.assignments import Course
 from autograder.errors import MachineError
 from cellcage import choose_backend
+from tests.helpers.classes import LOOP
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_course, submit
 from tools import faults
 
@@ -135,13 +136,9 @@ def test_full_disk_behind_stdout_keeps_the_report(root):
     assert {report["student"] for report in json.loads((root / "marks.json").read_text())} == {"ann", "bob", "cy"}
 
 
-# An endless loop that takes no processor time from other tests.
-LOOPS = "def row_centred(X):\n    import time\n    while True:\n        time.sleep(1)\n"
-
-
 def looping(root, students):
     for student in students:
-        submit(Course(root), student, {EXERCISE: LOOPS})
+        submit(Course(root), student, {EXERCISE: LOOP})
 
 
 @pytest.fixture

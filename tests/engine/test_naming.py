@@ -27,10 +27,6 @@ def first(x):
     return np.tanh(x) + np.cos(x.sum(-1, keepdims=True))
 
 
-def second(x):
-    return np.sin(x) + np.tanh(x.sum(-1, keepdims=True))
-
-
 def raising(code, where, error=ValueError):
     """The code, which raises an error for some inputs."""
 
@@ -57,10 +53,6 @@ def is_large(x):
 
 def is_wide(x):
     return x.shape[-1] == 5
-
-
-def is_batch(x):
-    return x.ndim == 3
 
 
 def mistakes(**codes):
