@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from itertools import groupby
+from itertools import groupby, takewhile
 from keyword import iskeyword
 from typing import Protocol
 
@@ -44,6 +44,12 @@ def may_answer(cell: Text, course_texts: Collection[str], course_lines: Collecti
     if cell.cell_type != "code":
         return squeezed(cell.source) not in course_texts
     return _has_words([line for line in cell.source.splitlines() if line.strip() not in course_lines])
+
+
+def words_below(code: str, course_lines: Collection[str]) -> str:
+    """The comments below a student's code, if there is a sentence in them."""
+    below = list(takewhile(lambda line: line.startswith("#"), reversed(code.rstrip().splitlines())))[::-1]
+    return "\n".join(below) if any(_is_sentence(line) for line in below if line not in course_lines) else ""
 
 
 def _has_words(code: Collection[str]) -> bool:

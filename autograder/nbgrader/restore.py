@@ -7,7 +7,7 @@ than its cell, the cell gets a sentence that says where, and a person grades it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.own_words import has_own_lines, may_answer
+from autograder.nbgrader.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
 from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
@@ -70,6 +70,7 @@ class RestoreCells(NbGraderPreprocessor):
             for number, cell in enumerate(nb.cells, 1)
             if "nbgrader" not in cell.metadata and may_answer(cell, course_texts, course_lines)
         ]
+        below_code = list(_below_code(nb.cells, course_lines))
         for name, cell in context.cells.items():
             if not cell.grade:
                 continue
@@ -78,7 +79,7 @@ class RestoreCells(NbGraderPreprocessor):
                     at, answer = next((number, c) for number, c in enumerate(nb.cells, 1) if grade_id(c) == name)
                     copies = [(number, c) for other, number, c in named if other == name and c is not answer]
                     copies += _beside(at, texts)
-                    _look_elsewhere(answer, texts, context)
+                    _look_elsewhere(answer, [*texts, *below_code], context)
                     _name_copies(answer, name, copies, context)
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
@@ -96,6 +97,13 @@ class RestoreCells(NbGraderPreprocessor):
             else:
                 nb.cells.append(_new_cell(cell))
         return nb, resources
+
+
+def _below_code(cells: Iterable[NotebookNode], lines: Collection[str]) -> Iterator[tuple[int, NotebookNode]]:
+    """What students wrote as comments below the code of an exercise, each as a cell. lines: the course's"""
+    for number, cell in enumerate(cells, 1):
+        if cell.cell_type == "code" and "nbgrader" in cell.metadata and (words := words_below(cell.source, lines)):
+            yield number, new_code_cell(words)
 
 
 def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext) -> None:

@@ -54,10 +54,12 @@ def _read(text: str) -> datetime:
     if not found:
         raise WrongTime(f"'{shown}' is not a date and time in this order: year-month-day, hour:minute, zone; {FORM}")
     day, hour, rest, zone = found.groups()
+    if hour is None:
+        raise WrongTime(f"'{shown}' has no time; for the end of a day write 23:59 and your zone: {day} 23:59 +0100")
     if zone.upper() in ("AM", "PM"):
         raise WrongTime(f"'{shown}' has {zone}; write hours from 00 to 23, such as 2027-03-01 13:30:00 +0100")
     try:
-        when = datetime.fromisoformat(f"{day} {hour or '00':0>2}{rest or ':00'}")
+        when = datetime.fromisoformat(f"{day} {hour:0>2}{rest}")
     except ValueError as error:
         raise WrongTime(f"'{shown}' is not a date and time ({error}); {FORM}") from None
     return when.replace(tzinfo=_zone(zone))

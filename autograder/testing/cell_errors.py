@@ -12,6 +12,7 @@ from autograder.text import one_line, raised
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 _MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+_SETS_NOTHING = re.compile(r"%%(?:timeit|writefile|bash|sh|script|html|markdown)\b")
 CARET = "^"
 NOT_JUDGED = "not judged, since its cell"
 
@@ -21,7 +22,9 @@ def why(source: str, result: CellResult) -> str:
     if result.stopped:
         return f"{NOT_JUDGED} was stopped: {result.stopped}."
     if not result.error:
-        return ""
+        lines = (line.strip() for line in source.splitlines())
+        magic = _SETS_NOTHING.match(next((line for line in lines if line and not line.startswith("#")), ""))
+        return f"{NOT_JUDGED} begins with `{magic[0]}`, which sets nothing in the notebook." if magic else ""
     return syntax_error(source) or f"{NOT_JUDGED} {_raised_in(result)}"
 
 

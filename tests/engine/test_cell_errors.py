@@ -29,6 +29,8 @@ def test_syntax_error_is_reported_with_line_and_caret():
         "In line 2, where the ^ stands: `return np.exp^((x)`."
     )
     assert cell_errors.why("x = 1", CellResult()) == ""
+    message = cell_errors.why("# how long?\n\n%%timeit -n 1\ndef softmax(x): ...", CellResult())
+    assert message == "not judged, since its cell begins with `%%timeit`, which sets nothing in the notebook."
     message = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
     assert message == "not judged, since its cell raised NameError: name 'npp' is not defined."
     result = ExerciseResult("softmax", (), 4.0, started=False, evidence=message)

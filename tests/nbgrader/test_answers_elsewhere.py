@@ -93,6 +93,10 @@ def in_a_check_cell(notebook):
     cell.source += f"\n# {WORDS}"
 
 
+def below_the_code(notebook):
+    next(cell for cell in notebook.cells if grade_id(cell) == EXERCISE).source += f"\n\n# Answer: {WORDS}"
+
+
 def words_as_code(notebook):
     """A new cell is a code cell, until somebody changes that."""
     beside(notebook, new_code_cell(WORDS), below=True)
@@ -165,7 +169,10 @@ def code(notebook, text):
     next(cell for cell in notebook.cells if grade_id(cell) == EXERCISE).source = text
 
 
-ELSEWHERE = [copied, below, above, comment, in_a_check_cell, words_as_code, printed, in_a_magic, pictures_of_one_name]
+ELSEWHERE = [
+    copied, below, above, comment, in_a_check_cell, below_the_code, words_as_code, printed, in_a_magic,
+    pictures_of_one_name,
+]  # fmt: skip
 IN_PLACE = [picture, answered_twice, long, after_a_book, split, attached, html]
 UNTOUCHED = [nothing, code_of_ones_own, scratch, commented, library]
 FINDERS, BACKSLASHES = "Zoë Ünal", "Łukasz Żak"

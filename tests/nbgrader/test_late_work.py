@@ -106,6 +106,7 @@ def test_ambiguous_time_is_rejected(course, when):
     [
         ("2027-03-01 01:00 PM", "write hours from 00 to 23"),
         ("2027-03-01 12:00 +01:99", "is not a time zone"),
+        ("2027-03-01", "has no time; for the end of a day write 23:59 and your zone: 2027-03-01 23:59"),
         ("2027-03-01 12.30", "in this order"),
         ("1803902400", "in this order"),
         ("1 March 2027 12:00", "in this order"),
