@@ -34,7 +34,7 @@ from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
-from cellcage.notebook_calls import AnswersQuestions, FirstCell, NoQuestions, NotebookCalls
+from cellcage.notebook_calls import AnswersQuestions, FirstCells, NoQuestions, NotebookCalls
 from cellcage.protocol import frames, messages
 
 POLL_SECONDS = 0.3  # between two looks at the file
@@ -148,9 +148,9 @@ class _PrintingNotebook(JudgedNotebook):
         questions: AnswersQuestions | None = None,
         group: str = "",
         ready_made: Sequence[str] = (),
-        first_cell: FirstCell | None = None,
+        first_cells: FirstCells | None = None,
     ) -> NotebookCalls:
-        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made, first_cell)
+        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made, first_cells)
         calls.printed = PrintedText()
         if group:
             self.printed = calls.printed
