@@ -15,18 +15,7 @@ from hypothesis.extra import numpy as arrays
 
 from cellcage.calling.perform import perform
 from cellcage.protocol import frames
-from cellcage.protocol.calls import (
-    Call,
-    Failure,
-    Instance,
-    Kind,
-    Line,
-    Reply,
-    Step,
-    answer_bytes,
-    answer_of,
-    call_of,
-)  # fmt: skip
+from cellcage.protocol.calls import Call, Failure, Instance, Kind, Line, Reply, Step, answer_bytes, answer_of, call_of
 from cellcage.values import codec as values
 from cellcage.values.core.arrays_codec import MAX_ARRAY
 from cellcage.values.core.objects import Form, Record, equal_data

@@ -1,4 +1,4 @@
-"""An instructor's afternoon in formgrader, in real Chromium: grade by hand, comment, regrade, give feedback."""
+"""An instructor works in formgrader, in real Chromium: manual grades, comments, regrading, feedback."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ A1 = "a1_scaled_dot_product"
 STUDENT = "sam"
 
 
-def press(page, button, seconds):
-    """Click one of formgrader's buttons in the student's row, and wait until nbgrader is done."""
+def press_button(page, button, seconds):
+    """Click a button in the student's row, and wait until nbgrader has finished."""
     page.locator("tr", has_text=STUDENT).locator(button).click()
     page.locator(".modal-title", has_text="Success").wait_for(timeout=seconds * 1000)
     page.locator(".modal-footer button").last.click()
 
 
-def enter(page, field, text):
-    """Type into a score or comment as a person does, and wait until formgrader has saved it."""
+def enter_text(page, field, text):
+    """Type into a field, and wait until formgrader has saved it."""
     with page.expect_response(lambda reply: reply.request.method == "PUT" and reply.ok):
         page.locator(field).click()
         page.locator(field).fill(text)
         page.locator(field).blur()
 
 
-def test_by_hand_and_by_tests(jupyterlab, chromium):
+def test_manual_grades_and_comments_survive_regrading(jupyterlab, chromium):
     course, address = jupyterlab
     assignment = course.assignment(A1)
     page = chromium.new_page(viewport={"width": 1300, "height": 1000})
@@ -42,7 +42,7 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
     hand_in(fill(released, wrong), course.root / "submitted", STUDENT, assignment)
     page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-    press(page, ".autograde a", 120)
+    press_button(page, ".autograde a", 120)
     with book_of(course) as book:
         submission = book.find_submission_notebook("scaled_dot_product", A1, STUDENT).id
         earned = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT).auto_score
@@ -55,20 +55,20 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     grading = f"{address}/formgrader/submissions/{submission}"
     page.goto(grading)
     page.wait_for_load_state("networkidle")
-    # partial credit stands in the score's field, the rubric above it says what for
+    # the field shows the partial credit, and the rubric above explains it
     field = page.locator("#test-attention_scores")
     assert float(field.get_attribute("placeholder")) == pytest.approx(earned, abs=0.01)
     rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
     assert "✗ not yet" in rubric.inner_text()
     assert "no scaling" in rubric.inner_text()
-    reads_well(page, rubric)
+    assert_readable(page, rubric)
     assert page.get_by_text("For graders, a model answer.").is_visible()
 
-    enter(page, "#test-attention_scores", "4.5")
-    enter(page, "#written-roles", "3")
-    enter(page, "#attention_scores-comment", "Nearly: look at the square root. <b>Sam</b>")
+    enter_text(page, "#test-attention_scores", "4.5")
+    enter_text(page, "#written-roles", "3")
+    enter_text(page, "#attention_scores-comment", "Nearly: look at the square root. <b>Sam</b>")
     page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-    press(page, ".autograde a", 120)
+    press_button(page, ".autograde a", 120)
     page.goto(grading)
     page.wait_for_load_state("networkidle")
     sync_api.expect(page.locator("#test-attention_scores")).to_have_value("4.5")
@@ -83,7 +83,7 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     assert score == 4 + 4.5 + 5 + 6 + 3
 
     page.goto(f"{address}/formgrader/manage_submissions/{A1}")
-    press(page, ".generate-feedback a", 60)
+    press_button(page, ".generate-feedback a", 60)
     page.goto((course.root / "feedback" / STUDENT / A1 / "scaled_dot_product.html").as_uri())
     text = page.locator("body").inner_text()
     assert "Nearly: look at the square root." in text
@@ -99,8 +99,8 @@ def test_by_hand_and_by_tests(jupyterlab, chromium):
     page.close()
 
 
-def reads_well(page, rubric):
-    """The table fits the page, its text is big enough to read, and no row lies on another."""
+def assert_readable(page, rubric):
+    """The table fits the page, its text is large enough, and rows do not overlap."""
     box = rubric.bounding_box()
     assert 400 < box["width"] <= page.viewport_size["width"]
     assert rubric.evaluate("one => one.scrollWidth <= one.clientWidth")
@@ -113,8 +113,8 @@ def reads_well(page, rubric):
 
 
 @pytest.mark.catalogue
-def test_names_are_shown_as_they_are(tmp_path, chromium):
-    """nbgrader writes ", None" after a name of one word."""
+def test_names_are_shown_correctly(tmp_path, chromium):
+    """nbgrader itself adds ", None" to a name of one word."""
     course = small_course(tmp_path / "course", students=("cher", "ada", "bob"))
     (tmp_path / "class.csv").write_text("id,name\ncher,Cher\nada,Ada Lovelace\nbob,\n")
     said_by(course, "roster", tmp_path / "class.csv")

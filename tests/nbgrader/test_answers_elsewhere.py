@@ -1,7 +1,7 @@
-"""Nothing that a student wrote gets lost, from the download to the way back.
+"""Nothing that a student wrote gets lost, from the download to the returned feedback.
 
-One course with a student for each case: odd archives and ids, pasted pictures, long answers, answers that are not in
-their cell, code that stops. All are collected, autograded, opened in formgrader in Chromium, given feedback, returned.
+One course has a student for each case: odd archives and ids, pasted pictures, long answers, answers outside their
+cell, code that stops. All are collected, autograded, opened in formgrader in Chromium, given feedback and returned.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def answer_of(notebook):
     return next(cell for cell in notebook.cells if grade_id(cell) == WRITTEN)
 
 
-def beside(notebook, cell, below: bool):
+def insert_beside(notebook, cell, below: bool):
     notebook.cells.insert(notebook.cells.index(answer_of(notebook)) + below, cell)
 
 
@@ -72,23 +72,23 @@ def long(notebook):
 def copied(notebook):
     filled = copy.deepcopy(answer_of(notebook))
     filled.source = WORDS
-    beside(notebook, filled, below=True)
+    insert_beside(notebook, filled, below=True)
 
 
 def below(notebook):
-    beside(notebook, new_markdown_cell(WORDS), below=True)
+    insert_beside(notebook, new_markdown_cell(WORDS), below=True)
 
 
 def above(notebook):
-    beside(notebook, new_markdown_cell(f"{WORDS}\n\n![x](data:image/png;base64,{PICTURE})"), below=False)
+    insert_beside(notebook, new_markdown_cell(f"{WORDS}\n\n![x](data:image/png;base64,{PICTURE})"), below=False)
 
 
 def comment(notebook):
-    beside(notebook, new_code_cell(f"# {WORDS}"), below=True)
+    insert_beside(notebook, new_code_cell(f"# {WORDS}"), below=True)
 
 
 def in_a_check_cell(notebook):
-    """Which nobody may change; Colab does not know that."""
+    """Check cells are read-only, but not in Colab."""
     (cell,) = (one for one in notebook.cells if grade_id(one) == f"test-{EXERCISE}")
     cell.source += f"\n# {WORDS}"
 
@@ -98,29 +98,29 @@ def below_the_code(notebook):
 
 
 def words_as_code(notebook):
-    """A new cell is a code cell, until somebody changes that."""
-    beside(notebook, new_code_cell(WORDS), below=True)
+    """A new cell is a code cell at first."""
+    insert_beside(notebook, new_code_cell(WORDS), below=True)
 
 
 def printed(notebook):
-    beside(notebook, new_code_cell(f'x = 1\nprint("{WORDS}")'), below=True)
+    insert_beside(notebook, new_code_cell(f'x = 1\nprint("{WORDS}")'), below=True)
 
 
 def in_a_magic(notebook):
-    beside(notebook, new_code_cell(f"%%markdown\n{WORDS}"), below=True)
+    insert_beside(notebook, new_code_cell(f"%%markdown\n{WORDS}"), below=True)
 
 
 def pictures_of_one_name(notebook):
-    """JupyterLab calls both image.png."""
+    """JupyterLab names both image.png."""
     for _ in range(2):
         data = base64.b64encode(os.urandom(300)).decode()
         cell = new_markdown_cell(f"{WORDS} ![](attachment:image.png)", attachments={"image.png": {"image/png": data}})
-        beside(notebook, cell, below=True)
+        insert_beside(notebook, cell, below=True)
 
 
 def split(notebook):
     answer_of(notebook).source = "First of all:"
-    beside(notebook, new_markdown_cell(WORDS), below=True)
+    insert_beside(notebook, new_markdown_cell(WORDS), below=True)
 
 
 def attached(notebook):
@@ -129,15 +129,15 @@ def attached(notebook):
 
 
 def html(notebook):
-    """As JupyterLab shows it: a picture with a width. And a drawing that no page shows."""
+    """A picture with a width, as JupyterLab shows it, and an SVG, which is never shown."""
     drawing = f'<img src="data:image/svg+xml;base64,{PICTURE}">'
     answer_of(notebook).source = f'{drawing} <img src="attachment:my%20pic.png" width=20> {WORDS}'
     answer_of(notebook).attachments = {"my pic.png": {"image/png": PICTURE}}
 
 
-def code_of_ones_own(notebook):
+def scratch_code(notebook):
     code = "# trying it out\nx = [row for row in range(3) if row]\nprint('three', x)"
-    beside(notebook, new_code_cell(code), below=True)
+    insert_beside(notebook, new_code_cell(code), below=True)
 
 
 def after_a_book(notebook):
@@ -146,17 +146,17 @@ def after_a_book(notebook):
 
 
 def nothing(notebook):
-    """Left as released, with a copy that says nothing either."""
-    beside(notebook, copy.deepcopy(answer_of(notebook)), below=True)
+    """The untouched cell, with an untouched copy."""
+    insert_beside(notebook, copy.deepcopy(answer_of(notebook)), below=True)
 
 
 def scratch(notebook):
-    """Below its check the exercise's name is used again."""
+    """The exercise's name is reused below its check."""
     notebook.cells.append(new_code_cell(f"{EXERCISE} = {EXERCISE}([[1.0, 3.0]])"))
 
 
 def commented(notebook):
-    """As Colab has it: a comment above a magic that IPython wants in the first line."""
+    """A comment above a cell magic, which Colab allows and IPython does not."""
     code(notebook, f"# My rows\n%%time\n{RIGHT}")
 
 
@@ -174,18 +174,18 @@ ELSEWHERE = [
     pictures_of_one_name,
 ]  # fmt: skip
 IN_PLACE = [picture, answered_twice, long, after_a_book, split, attached, html]
-UNTOUCHED = [nothing, code_of_ones_own, scratch, commented, library]
+UNTOUCHED = [nothing, scratch_code, scratch, commented, library]
 FINDERS, BACKSLASHES = "Zoë Ünal", "Łukasz Żak"
-CANVAS = ("jdoe_22_4326", "okriben_4311", "parklena_4312")  # the last two are a group
+CANVAS = ("jdoe_22_4326", "okriben_4311", "parklena_4312")  # the last two form a group
 
 
 def student_of(change):
-    return change.__name__.replace("_", " ")  # as Moodle does it with names
+    return change.__name__.replace("_", " ")  # as in Moodle's names
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> tuple[Course, str]:
-    """The course after the run, and what it said."""
+    """The course after the run, and the output of autograde."""
     course = small_course(tmp_path_factory.mktemp("elsewhere") / "course", A_POINT_FOR_LATENESS, written=True)
     nbgrader(course, "db", "assignment", "add", NAME, "--duedate=2027-03-01 12:00 UTC")
     for change in [*ELSEWHERE, *IN_PLACE, *UNTOUCHED]:
@@ -197,7 +197,7 @@ def run(tmp_path_factory) -> tuple[Course, str]:
     copies(course, "nameless", {}, {EXERCISE: RIGHT, WRITTEN: WORDS})
     for path in (course.root / "submitted" / "nameless" / NAME).glob("*.ipynb"):
         notebook = nbformat.read(path, 4)
-        for cell in notebook.cells:  # as an editor saves it that knows nothing of nbgrader
+        for cell in notebook.cells:  # as an editor without nbgrader saves it
             cell.metadata = {}
         nbformat.write(notebook, path)
     copies(course, "both", {EXERCISE: RIGHT}, {WRITTEN: WORDS})
@@ -206,7 +206,7 @@ def run(tmp_path_factory) -> tuple[Course, str]:
         submit(course, student)
     collect_from_canvas(course, submit(course, "x"))
     collect_from_moodle(course)
-    folder = submit(course, "script", {}).parent  # from here on as from a hub, which keeps a student's folders
+    folder = submit(course, "script", {}).parent  # the rest as from a hub, which keeps subfolders
     (folder / "first.py").write_text(f"{RIGHT}\n")
     folder = submit(course, "folder", {EXERCISE: RIGHT, WRITTEN: WORDS}).parent
     (folder / "work").mkdir()
@@ -214,13 +214,13 @@ def run(tmp_path_factory) -> tuple[Course, str]:
     submit(course, "folder", {})
     for student, when in {"offset": "2027-03-01 13:30 +0200", "day_first": "02.03.2027 10:00"}.items():
         submit(course, student, when=when)
-    said = nbgrader(course, "autograde", NAME, code=1)  # day_first cannot be graded
+    output = nbgrader(course, "autograde", NAME, code=1)  # day_first cannot be graded
     nbgrader(course, "generate_feedback", NAME)
-    return course, said
+    return course, output
 
 
 def collect_from_canvas(course, path):
-    """An id with a number in it, and a group's work, with the class as a spreadsheet saves it."""
+    """An id that contains a number, and a group's work. Roster and groups are saved by a spreadsheet."""
     text = path.read_text()
     shutil.rmtree(path.parents[1])
     (course.root / "class.csv").write_text("ID;Name\n" + "".join(f"{student};Jo Doe\n" for student in CANVAS))
@@ -234,7 +234,7 @@ def collect_from_canvas(course, path):
 
 
 def collect_from_moodle(course):
-    """All others, in a zip by the Finder, and one by Windows."""
+    """All others, in a zip from macOS and one from Windows."""
     entries, numbers = {AsTheFinder: {}, zipfile.ZipInfo: {}}, {}
     for number, folder in enumerate(sorted((course.root / "others").iterdir()), 101):
         numbers[folder.name] = number
@@ -249,11 +249,11 @@ def collect_from_moodle(course):
 
 
 def copies(course, student, first, second):
-    """Two notebooks with these answers, the second as JupyterLab names a copy. The wheels' first cell is in both."""
+    """Two notebooks with these answers; the second has the name of JupyterLab's copy. Both have the installing cell."""
     for answers, name in ((second, COPY), (first, NOTEBOOK)):
         notebook = nbformat.read(submit(course, student, answers, name), 4)
         notebook.cells.insert(0, new_code_cell("# Run this first.\npass"))
-        if student == "copy1":  # no other cell stands above the exercise
+        if student == "copy1":  # no other cell above the exercise
             named = [cell for cell in notebook.cells if grade_id(cell)]
             notebook.cells = [notebook.cells[0], *named]
         nbformat.write(notebook, course.root / "submitted" / student / NAME / name)
@@ -266,7 +266,7 @@ def grade(course, student):
 
 
 def field(course, student):
-    """The answer's own cell in the autograded copy."""
+    """The answer's cell in the autograded copy."""
     return answer_of(nbformat.read(course.root / "autograded" / student / NAME / NOTEBOOK, 4))
 
 
@@ -275,13 +275,13 @@ def page(course, student):
 
 
 @pytest.mark.parametrize("change", ELSEWHERE)
-def test_answer_outside_its_cell_waits_for_a_person_who_is_told_where(run, change):
-    course, said = run
+def test_answer_outside_its_cell_is_shown_and_needs_manual_grading(run, change):
+    course, output = run
     student = student_of(change)
     assert grade(course, student) == (None, True)
     assert WORDS in field(course, student).source
     assert WORDS in page(course, student).text
-    (notice,) = (line for line in said.splitlines() if f"{student}, {NAME}: the cell of" in line)
+    (notice,) = (line for line in output.splitlines() if f"{student}, {NAME}: the cell of" in line)
     assert "cell " in notice
     assert WORDS in notice
 
@@ -300,27 +300,27 @@ def by_tests(course, student):
         ("folder", f"work/{NOTEBOOK}", NOTEBOOK),
     ],
 )
-def test_the_one_of_two_notebooks_that_has_work_is_graded(run, student, graded, other):
-    course, said = run
+def test_notebook_with_work_is_graded_if_there_are_two(run, student, graded, other):
+    course, output = run
     assert (by_tests(course, student), grade(course, student)) == (3, (None, True))
     assert WORDS in field(course, student).source
-    notice = f"{student}, {NAME}: {graded} was graded; {other} beside it has no work in it"
-    assert notice in said
+    notice = f"{student}, {NAME}: {graded} was graded; {other} insert_beside it has no work in it"
+    assert notice in output
     marked = said_by(course, "grade", course.root / "submitted" / student)
     assert f"warning: {notice}" in marked
     assert "3 / 3" in marked
 
 
-def test_if_both_notebooks_have_work_the_first_is_graded_and_a_person_is_told_of_the_other(run):
-    course, said = run
+def test_second_notebook_with_work_is_reported(run):
+    course, output = run
     assert (by_tests(course, "both"), grade(course, "both")) == (3, (None, True))
     assert WORDS in field(course, "both").source
-    assert f"both, {NAME}: {NOTEBOOK} was graded; the folder also has {COPY} with other work in it" in said
-    assert f'{COPY}, "{WORDS}"' in said
+    assert f"both, {NAME}: {NOTEBOOK} was graded; the folder also has {COPY} with other work in it" in output
+    assert f'{COPY}, "{WORDS}"' in output
 
 
-def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
-    course, said = run
+def test_picture_pasted_as_text_is_shown(run):
+    course, output = run
     assert grade(course, "picture") == (None, True)
     assert list(field(course, "picture").attachments.values()) == [{"image/png": PICTURE}]
     shown = page(course, "picture")
@@ -329,26 +329,26 @@ def test_picture_pasted_as_text_is_shown_with_the_words_after_it(run):
     shown = page(course, "html")
     assert len(shown.find_all("img", src=f"data:image/png;base64,{PICTURE}")) == 1
     assert WORDS in shown.text
-    assert len(field(course, "html").source) < 300, "no wall of base64"
+    assert len(field(course, "html").source) < 300, "base64 text in the answer"
     pictures = page(course, "pictures of one name").find_all("img", src=re.compile("^data:image/png"))
     assert len({picture["src"] for picture in pictures}) == 2
-    assert len(pictures) == 4, "in their places, and in the answer's cell"
-    assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1" in said
+    assert len(pictures) == 4, "each in its place and in the answer's cell"
+    assert f"{NAME}: pictures were moved out of the texts of: above 1, picture 1" in output
 
 
-def test_no_words_in_an_answers_cell_are_lost(run):
-    course, said = run
+def test_split_and_long_answers_are_complete(run):
+    course, output = run
     for student, words in {"answered twice": "Or: the row's own mean.", "split": WORDS}.items():
         assert words in field(course, student).source
-        assert f"{student}, {NAME}: the cell of '{WRITTEN}' is not all of the answer: cell " in said
+        assert f"{student}, {NAME}: the cell of '{WRITTEN}' is not all of the answer: cell " in output
     assert field(course, "long").source == LONG
     assert LONG in page(course, "long").text
     assert field(course, "after a book").source == WORDS
-    (notice,) = (line for line in said.splitlines() if f"after a book, {NAME}: texts beyond 1,000,000" in line)
+    (notice,) = (line for line in output.splitlines() if f"after a book, {NAME}: texts beyond 1,000,000" in line)
     assert f"submitted/after a book/{NAME}/{NOTEBOOK}" in notice
 
 
-# By student: the points by tests, and words that formgrader and the page show.
+# By student: the points by tests, and text on the pages of formgrader and feedback.
 GRADED = {
     **dict.fromkeys(("copied", "below", "above", "picture", "attached", "copy1", "folder"), (3, WORDS)),
     **dict.fromkeys((FINDERS, BACKSLASHES, *CANVAS, "offset", "scratch"), (3, "row_centred: 3 of 3 points")),
@@ -358,7 +358,7 @@ GRADED = {
 }
 
 
-def test_formgrader_shows_each_of_them_with_its_marks_and_words(run, chromium):
+def test_formgrader_shows_marks_and_answers(run, chromium):
     course, _ = run
     with book_of(course) as book:
         numbers = {s.student_id: s.notebooks[0].id for s in book.assignment_submissions(NAME)}
@@ -381,7 +381,7 @@ def test_formgrader_shows_each_of_them_with_its_marks_and_words(run, chromium):
         page.close()
 
 
-def test_everybody_gets_their_own_mark_and_page_back(run, tmp_path):
+def test_marks_and_pages_are_returned_to_the_right_students(run, tmp_path):
     course = Course(shutil.copytree(run[0].root, tmp_path / "course"))
     back = ("--marks", "marks.csv", "--feedback", "pages.zip")
 
@@ -403,15 +403,15 @@ def test_everybody_gets_their_own_mark_and_page_back(run, tmp_path):
     assert marks == dict.fromkeys(("4326", "4311", "4312"), "3")
 
 
-def test_run_says_how_many_answers_wait_and_untouched_ones_have_zero_without_a_person(run):
-    course, said = run
+def test_untouched_answers_get_zero_and_waiting_answers_are_counted(run):
+    course, output = run
     for change in UNTOUCHED:
         assert grade(course, student_of(change)) == (0, False)
-        assert f"{student_of(change)}, {NAME}" not in said
+        assert f"{student_of(change)}, {NAME}" not in output
     with book_of(course) as book:
         waiting = sum(
             grade.needs_manual_grade for s in book.assignment_submissions(NAME) for grade in s.notebooks[0].grades
         )
-    assert f"{NAME}: {waiting} answers wait for a person to grade" in said
+    assert f"{NAME}: {waiting} answers wait for a person to grade" in output
     again = said_by(course, "grade", "--gradebook", "--quiet", code=1)
     assert f"{NAME}: {waiting} answers wait for a person to grade" in again

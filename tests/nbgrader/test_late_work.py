@@ -9,15 +9,7 @@ import pytest
 
 from autograder.course.assignments import CONFIG, Course
 from autograder.nbgrader.timestamps import WrongTime, parse_utc
-from tests.helpers.small_course import (
-    EXERCISE,
-    NAME,
-    book_of,
-    nbgrader,
-    said_by,
-    small_course,
-    submit,
-)
+from tests.helpers.small_course import EXERCISE, NAME, book_of, nbgrader, said_by, small_course, submit
 
 pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
@@ -92,9 +84,8 @@ def test_unusable_plugin_is_reported_before_grading(late, tmp_path):
     assert "no_such_file" in output
 
 
-@pytest.mark.parametrize("when", ["2027-03-01 17:00:00 IST", "02.03.2027 10:00", "gestern"])
-def test_ambiguous_time_is_rejected(course, when):
-    submit(course, "ann", when=when)
+def test_ambiguous_time_is_rejected(course):
+    submit(course, "ann", when="2027-03-01 17:00:00 IST")
     output = nbgrader(course, "autograde", NAME, code=1)
     assert f"ann, {NAME} cannot be graded: timestamp.txt: '" in output
     assert "2027-03-01 12:00:00 +0100" in output  # how to write it
@@ -109,7 +100,7 @@ def test_ambiguous_time_is_rejected(course, when):
         ("2027-03-01", "has no time; for the end of a day write 23:59 and your zone: 2027-03-01 23:59"),
         ("2027-03-01 12.30", "in this order"),
         ("1803902400", "in this order"),
-        ("1 March 2027 12:00", "in this order"),
+        ("02.03.2027 10:00", "in this order"),
         ("2027-02-29 12:00", "day is out of range"),
     ],
 )

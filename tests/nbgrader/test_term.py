@@ -1,4 +1,4 @@
-"""In the middle of a term: an exercise is withdrawn, code goes out to other programs. Late work has its own file."""
+"""The commands of docs/term.md, and withdrawn exercises."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ GRADE = ("grade", "--gradebook", "--quiet")
 
 
 def files_in(course):
-    """What is in each of the course's own files."""
+    """The contents of the course's own files."""
     places = (*(course.root / name for name in ("source", "solutions", "assignments")), course.folder)
     paths = [path for place in places for path in place.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return {path: path.read_bytes() for path in paths}
 
 
 def totals(course):
-    """By student what counts, and the most that there is."""
+    """By student: score and maximum score."""
     with book_of(course) as book:
         found = {one.student.id: one.notebooks[0] for one in book.assignment_submissions(NAME)}
         return {name: (one.score, one.max_score) for name, one in found.items()}
@@ -45,10 +45,10 @@ def totals(course):
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
-    """A course whose second exercise builds on its first; and a person's marks for the first.
+    """A graded course whose second exercise builds on its first, with manual grades for the first.
 
-    hal has 1 point for a wrong one, ida 5.5 for a right one; cleo handed in nothing. ida and cleo have half a point
-    extra.
+    hal has 1 point for a wrong answer, ida 5.5 for a right one, and cleo has no answer. ida and cleo have half a
+    point of extra credit.
     """
     course = small_course(tmp_path_factory.mktemp("term") / "course", second=True)
     right = model_answers(course.assignment(NAME))
@@ -71,51 +71,51 @@ def course(two, tmp_path):
 
 
 @pytest.mark.catalogue
-def test_the_pages_commands_do_in_order_what_it_says(course):
-    """Withdrawn means full marks for all; an early mistake is still paid for once."""
+def test_commands_of_the_term_page(course):
+    """A withdrawn exercise gives everybody full marks; an early mistake still costs points only once."""
     submit(course, "ada", {EXERCISE: WRONG}, when="2027-03-01 15:00:00 UTC")
     said_by(course, *GRADE)
     before, sources = totals(course), files_in(course)
     todo = iter(commands("term"))
 
-    def walk(last):
+    def run_until(last):
         for line in todo:
             program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME).replace("softmax", EXERCISE))
-            said = {"nbgrader": nbgrader, "autograder": said_by}[program](course, *words)
+            output = {"nbgrader": nbgrader, "autograder": said_by}[program](course, *words)
             if line.startswith(last):
-                return said
-        raise AssertionError(f"the page has no {last}")
+                return output
+        raise AssertionError(f"no command on the page begins with {last}")
 
-    said = walk("autograder withdraw softmax")
-    assert "3 gain, 1 lose, 0 keep" in said
-    assert "manual grade 1 does not count" in said
-    assert f"autograder withdraw {EXERCISE} --write" in said
-    assert (totals(course), files_in(course)) == (before, sources), "a dry run writes into no file"
-    walk("autograder withdraw softmax --write")
+    output = run_until("autograder withdraw softmax")
+    assert "3 gain, 1 lose, 0 keep" in output
+    assert "manual grade 1 does not count" in output
+    assert f"autograder withdraw {EXERCISE} --write" in output
+    assert (totals(course), files_in(course)) == (before, sources), "the dry run changed something"
+    run_until("autograder withdraw softmax --write")
     page = (course.root / "autograded" / "hal" / NAME / NOTEBOOK).read_text()
     assert "withdrawn, so everybody gets its 3 points" in page
-    walk("autograder withdraw softmax --back --write")
+    run_until("autograder withdraw softmax --back --write")
     assert totals(course) == before
-    assert "extension: due 2027-03-04 12:00 UTC" in walk("autograder why")
-    walk("autograder forget")
+    assert "extension: due 2027-03-04 12:00 UTC" in run_until("autograder why")
+    run_until("autograder forget")
     assert not list(todo)
 
 
 @pytest.mark.catalogue
-def test_out_of_the_total_it_counts_for_nobody(course, monkeypatch):
+def test_exercise_out_of_the_total_counts_for_nobody(course, monkeypatch):
     before = totals(course)
     said_by(course, "withdraw", EXERCISE, "--out-of-total", "--write")
     without = {"cleo": (0, 3), "hal": (3, 3), "ida": (3, 3)}
-    assert totals(course) == without, "what a person gave does not count either"
+    assert totals(course) == without  # manual grades do not count either
     assert api(course.root).generate_assignment(NAME)["success"]
     said_by(course, *GRADE)
-    for score in (2.0, None, 2.0):  # given, taken back, given again
+    for score in (2.0, None, 2.0):  # entered, removed, entered again
         grade_in_formgrader(course, monkeypatch, "hal", f"test-{EXERCISE}", score)
         assert totals(course) == without
     said_by(course, "withdraw", EXERCISE, "--write")
     for score in (None, 2.0):
         grade_in_formgrader(course, monkeypatch, "hal", f"test-{EXERCISE}", score)
         assert totals(course) == {"cleo": (3, 6), "hal": (6, 6), "ida": (6, 6)}
-    shutil.rmtree(course.root / "autograded")  # it has what there was before, and so has the history
+    shutil.rmtree(course.root / "autograded")  # the gradebook and the history still have the earlier marks
     said_by(course, "withdraw", EXERCISE, "--back", "--write")
-    assert totals(course) == before | {"hal": (before["hal"][0] + 1, 6)}, "what was given meanwhile counts, too"
+    assert totals(course) == before | {"hal": (before["hal"][0] + 1, 6)}  # the newest manual grade counts

@@ -1,4 +1,4 @@
-"""There is one total everywhere, and it never changes silently."""
+"""Totals are the same everywhere, and never change silently."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.helpers.small_course import (
 pytestmark = pytest.mark.slow
 GRADE = ("grade", "--gradebook", "--quiet")
 TEST = f"test-{EXERCISE}"
-ADA, BEN = "doeada_101", "leeben_102"  # as Canvas has them
+ADA, BEN = "doeada_101", "leeben_102"  # Canvas's ids
 ANSWER = "Rows differ, so each has a mean of its own."
 TWO_POINTS = """
 from nbgrader.plugins import LateSubmissionPlugin
@@ -43,7 +43,7 @@ c.AssignLatePenalties.plugin_class = TwoPoints
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """ada is late and wrong, and has 0.3 points by tests; ben is right and has 3. Their answers have 3 points each."""
+    """ada is late and wrong, with 0.3 points by tests; ben is right, with 3. Both written answers have 3 points."""
     course = small_course(tmp_path_factory.mktemp("totals") / "course", TWO_POINTS, written=True)
     right = model_answers(course.assignment(NAME)) | {WRITTEN: ANSWER}
     extracted = course.root / "downloaded" / NAME / "extracted"
@@ -64,7 +64,7 @@ def course(graded, tmp_path):
 
 
 def rows(course):
-    """By student and cell the automatic score, a person's, and the most that there is."""
+    """By student and cell: automatic score, manual score, maximum score."""
     with book_of(course) as book:
         return {
             (one.student.id, grade.name): (grade.auto_score, grade.manual_score, grade.max_score)
@@ -73,37 +73,37 @@ def rows(course):
         }
 
 
-def waits(course, student):
+def cells_to_grade(course, student):
     with book_of(course) as book:
         grades = book.find_submission(NAME, student).notebooks[0].grades
         return {grade.name for grade in grades if grade.needs_manual_grade}
 
 
-# ---------------------------------------------------------------- a person's marks, and newer work
+# ---------------------------------------------------------------- manual grades and newer submissions
 
 
-def test_a_persons_marks_wait_for_another_look_if_the_answer_changed(course):
+def test_manual_grade_needs_another_look_if_the_answer_changed(course):
     right = model_answers(course.assignment(NAME))
     grade_by_hand(course, ADA, TEST, 2.5)
     submit(course, ADA, right | {WRITTEN: "Something else."}, when="2027-03-02 13:00 UTC")
     submit(course, BEN, {EXERCISE: right[EXERCISE] + "\n# tidied", WRITTEN: ANSWER}, when="2027-02-28 13:00 UTC")
-    said = " ".join(said_by(course, *GRADE, "--feedback").split())
-    assert f"{ADA}, {NAME}: {EXERCISE} has changed since a person gave 2.5 points" in said
-    assert f"{ADA}, {NAME}: {WRITTEN} has changed since a person gave 3 points" in said
-    assert BEN not in said, "the same answer is not graded twice"
-    assert (waits(course, ADA), waits(course, BEN)) == ({TEST, WRITTEN}, set())
+    output = " ".join(said_by(course, *GRADE, "--feedback").split())
+    assert f"{ADA}, {NAME}: {EXERCISE} has changed since a person gave 2.5 points" in output
+    assert f"{ADA}, {NAME}: {WRITTEN} has changed since a person gave 3 points" in output
+    assert BEN not in output, "ben's answer is unchanged"
+    assert (cells_to_grade(course, ADA), cells_to_grade(course, BEN)) == ({TEST, WRITTEN}, set())
 
     page = " ".join((course.root / "feedback" / ADA / NAME / "first.html").read_text().split())
     assert "(Score so far: 3.5 / 7.0)" in page
-    assert page.count("waits for another look") == 4, "both in the list on top and in their headings"
+    assert page.count("cells_to_grade for another look") == 4, "twice in the contents and twice in headings"
     assert "Score so far" not in (course.root / "feedback" / BEN / NAME / "first.html").read_text()
     assert "3.5 of 7 points, 2 of them lost for being late; so far" in said_by(course, "why", ADA, NAME)
-    said = said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv")
-    assert f"{ADA}: a person's points for {EXERCISE}, {WRITTEN} are for an earlier answer" in said
-    assert "without them" not in said
-    assert BEN not in said
+    output = said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv")
+    assert f"{ADA}: a person's points for {EXERCISE}, {WRITTEN} are for an earlier answer" in output
+    assert "without them" not in output
+    assert BEN not in output
 
-    for cell, score in ((TEST, 2.5), (WRITTEN, 3.0)):  # somebody looks, and gives the same
+    for cell, score in ((TEST, 2.5), (WRITTEN, 3.0)):  # the instructor confirms them
         grade_by_hand(course, ADA, cell, score)
     said_by(course, *GRADE, "--feedback")
     page = " ".join((course.root / "feedback" / ADA / NAME / "first.html").read_text().split())
@@ -111,10 +111,10 @@ def test_a_persons_marks_wait_for_another_look_if_the_answer_changed(course):
     assert "another look" not in page
 
 
-# ---------------------------------------------------------------- the gradebook decides what has been graded
+# ---------------------------------------------------------------- restored and new gradebooks
 
 
-def test_what_a_restored_or_new_gradebook_does_not_have_is_entered_again(course):
+def test_marks_missing_in_the_gradebook_are_entered_again(course):
     old = (course.root / "gradebook.db").read_bytes()
     submit(course, ADA, {WRITTEN: ANSWER}, when="2027-03-02 13:00 UTC")
     said_by(course, *GRADE)
@@ -123,8 +123,8 @@ def test_what_a_restored_or_new_gradebook_does_not_have_is_entered_again(course)
 
     (course.root / "gradebook.db").write_bytes(old)
     assert "the gradebook was changed, 1.3 points" in said_by(course, "why", ADA, NAME)
-    said = said_by(course, *GRADE)
-    assert "1 graded, 1 unchanged" in said
+    output = said_by(course, *GRADE)
+    assert "1 graded, 1 unchanged" in output
     assert rows(course) == newer
 
     (course.root / "gradebook.db").unlink()
@@ -135,13 +135,13 @@ def test_what_a_restored_or_new_gradebook_does_not_have_is_entered_again(course)
     assert "0 graded, 2 unchanged" in said_by(course, *GRADE)
 
 
-# ---------------------------------------------------------------- points that change
+# ---------------------------------------------------------------- changed points
 
 
-def test_a_right_answer_keeps_all_its_points_when_the_release_is_generated_with_others(course):
+def test_right_answer_keeps_full_marks_if_points_change(course):
     set_points(course, 6)
-    said = nbgrader(course, "generate_assignment", NAME)
-    assert f"{EXERCISE} is worth 6 in source/ and 3 in the gradebook, which has marks; see `autograder regrade" in said
+    log = nbgrader(course, "generate_assignment", NAME)
+    assert f"{EXERCISE} is worth 6 in source/ and 3 in the gradebook, which has marks; see `autograder regrade" in log
     assert rows(course)[BEN, TEST] == (3, None, 3)
     assert f"autograder regrade {NAME}" in said_by(course, *GRADE)
     assert rows(course)[BEN, TEST] == (3, None, 3)

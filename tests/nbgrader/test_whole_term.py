@@ -1,4 +1,4 @@
-"""A term from release to Canvas's file. After each event, all that shows a total shows the same."""
+"""A term from release to Canvas's file. After each event, all places show the same totals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.helpers.small_course import (
 from tests.helpers.totals import WAYS, by_why
 
 pytestmark = pytest.mark.slow
-ADA, BEN, CLEO, DAN = CLASS = ("doeada_101", "leeben_102", "raycleo_103", "kimdan_104")  # as Canvas has them
+ADA, BEN, CLEO, DAN = CLASS = ("doeada_101", "leeben_102", "raycleo_103", "kimdan_104")  # Canvas's ids
 # Canvas's export of its gradebook.
 ROSTER = """Student,ID,SIS Login ID,Section
     Points Possible,,,
@@ -38,7 +38,7 @@ TEST = f"test-{EXERCISE}"
 
 
 def handed_in(course):
-    """Canvas's download: ada is right, ben and dan have the first exercise wrong, cleo only wrote; two are late."""
+    """Canvas's download: ada is right, ben and dan have a mistake, cleo has only the written answer; two are late."""
     right = model_answers(course.assignment(NAME)) | {WRITTEN: "Each row has a mean of its own."}
     wrong = right | {EXERCISE: WRONG}
     work = {
@@ -53,7 +53,7 @@ def handed_in(course):
     }
 
 
-def test_all_ways_show_the_same_totals_from_release_to_canvass_file(tmp_path, monkeypatch):
+def test_totals_agree_everywhere_during_a_term(tmp_path, monkeypatch):
     course = small_course(tmp_path / "course", A_POINT_FOR_LATENESS, written=True, second=True)
     totals = {}
 
@@ -63,50 +63,50 @@ def test_all_ways_show_the_same_totals_from_release_to_canvass_file(tmp_path, mo
     def by_hand(student, cell, score):
         grade_in_formgrader(course, monkeypatch, student, cell, score)
 
-    def become(changed):
-        """Each way shows these totals, and those of all others as they were."""
+    def check_totals(changed):
+        """Every place shows these totals, and unchanged totals for all others."""
         totals.update(changed)
         (course.root / "marks.json").unlink(missing_ok=True)
         for way in WAYS:
-            shown = way(course, changed if way is by_why else CLASS)  # `why` grades again, which takes time
+            shown = way(course, changed if way is by_why else CLASS)  # `why` grades again, which is slow
             assert shown, way.__name__
             assert shown == {student: pytest.approx(totals[student]) for student in shown}, way.__name__
 
     nbgrader(course, "db", "assignment", "add", NAME, "--duedate=2027-03-01 12:00:00 UTC")
     download(course, handed_in(course))
-    said, _ = collect(course, "Canvas")
-    assert "4 students collected" in said and len(said.splitlines()) < 10
+    output, _ = collect(course, "Canvas")
+    assert "4 students collected" in output and len(output.splitlines()) < 10
     (course.root / "class.csv").write_text(ROSTER)
-    said = said_by(course, "roster", "class.csv")
-    assert said.splitlines()[0] == "entered 4 students, 4 of them new to the gradebook"
-    assert "109 is left out: no folder in submitted/ ends in this number" in said
+    output = said_by(course, "roster", "class.csv")
+    assert output.splitlines()[0] == "entered 4 students, 4 of them new to the gradebook"
+    assert "109 is left out: no folder in submitted/ ends in this number" in output
     grade()
-    become({ADA: 6, BEN: 2.3, CLEO: 0, DAN: 3.3})
+    check_totals({ADA: 6, BEN: 2.3, CLEO: 0, DAN: 3.3})
     page, report = (course.root / path for path in (f"feedback/{BEN}/{NAME}/first.html", "class.html"))
-    assert "Handed in: late." in page.read_text()  # the time is the kit's own
+    assert "Handed in: late." in page.read_text()  # the kit's own timestamp
     assert "in the gradebook; late, 1 points less<" in report.read_text()
 
     said_by(course, "extend", BEN, NAME, "--days", 3)
-    become({BEN: 3.3})
+    check_totals({BEN: 3.3})
 
     for student, score in {ADA: 4, BEN: 2, CLEO: 0.5, DAN: 1}.items():
         by_hand(student, WRITTEN, score)
     by_hand(DAN, TEST, 2)
-    become({ADA: 10, BEN: 5.3, CLEO: 0, DAN: 6})
+    check_totals({ADA: 10, BEN: 5.3, CLEO: 0, DAN: 6})
 
     said_by(course, "withdraw", BUILT, "--write")
-    become({CLEO: 2.5})
+    check_totals({CLEO: 2.5})
 
     suite = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
     fair = suite.read_text()
     suite.write_text(fair.replace("weight(0.5)", "weight(4.5)"))
     said_by(course, "regrade", NAME, "--write")
-    become({BEN: 6.5})
+    check_totals({BEN: 6.5})
 
     said_by(course, "regrade", NAME, "--undo")
     suite.write_text(fair)
-    become({BEN: 5.3})
+    check_totals({BEN: 5.3})
 
     said_by(course, "withdraw", BUILT, "--back", "--write")
     grade()
-    become({CLEO: 0})
+    check_totals({CLEO: 0})

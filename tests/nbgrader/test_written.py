@@ -1,4 +1,4 @@
-"""Written questions: what the grader sees and clicks, and what a student sees before anybody has graded them."""
+"""Written questions: what graders see and click, and what students see before and after grading."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from tests.helpers.small_course import (
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """One student, whose exercise is right and whose written answer nobody has read yet."""
+    """One student with a right exercise and an ungraded written answer."""
     course = small_course(tmp_path_factory.mktemp("written") / "course", written=True)
-    answered(course, "ann", "Because of <b>means</b>.")
+    submit_answer(course, "ann", "Because of <b>means</b>.")
     graded(course, feedback=True)
     return course
 
@@ -41,7 +41,7 @@ def feedback(course):
 
 
 @pytest.mark.slow
-def test_what_nobody_has_graded_has_no_zero_and_the_sum_is_not_the_last_word(course):
+def test_ungraded_answer_shows_no_zero_and_a_preliminary_score(course):
     page = feedback(course)
     assert "In your own words</a> (not graded yet, of 4.0)" in page
     assert "Not graded yet, of 4.0" in page
@@ -71,33 +71,33 @@ def test_graders_see_rubric_and_model_answer_and_students_do_not(course):
     assert "Since each row" not in released
 
 
-# ---------------------------------------------------------------- answers that are alike
+# ---------------------------------------------------------------- similar answers
 
 LONG = "Each row has a mean of its own, and what is left of a row sums to zero once that mean is taken away from it."
 
 
-def told(texts):
-    """How answers of students 0, 1, 2, ... are grouped: one list of lists of students for each group."""
+def groups_of(texts):
+    """How answers of students 0, 1, 2, ... are grouped: for each group, the students of each wording."""
     answers = [WrittenAnswer(str(number), text) for number, text in enumerate(texts)]
     return [[[a.student for a in wording.answers] for wording in group.wordings] for group in grouped(answers)]
 
 
-def test_equal_answers_are_one_wording_and_nearly_equal_ones_are_one_group():
+def test_similar_answers_are_grouped():
     texts = ["No idea.", LONG, LONG.upper() + "\n", LONG.replace("zero", "nothing"), "It is the row's own mean.", ""]
-    assert told(texts) == [[["1", "2"], ["3"]], [["0"]], [["4"]], [["5"]]]
-    assert len(told(["It is the mean.", "it is: the mean"])) == 1
-    assert len(told(["It is the mean.", "It is not the mean."])) == 2
+    assert groups_of(texts) == [[["1", "2"], ["3"]], [["0"]], [["4"]], [["5"]]]
+    assert len(groups_of(["It is the mean.", "it is: the mean"])) == 1
+    assert len(groups_of(["It is the mean.", "It is not the mean."])) == 2
 
 
 @pytest.mark.slow
-def test_very_long_answers_are_compared_as_a_whole_so_that_a_class_of_them_takes_no_time():
+def test_very_long_answers_are_grouped_quickly():
     texts = [" ".join(f"{seed}w{n}" for n in range(2000)) + "!" * 2 * MAX_TEXT for seed in range(100)]
     started = time.process_time()
-    assert len(told([*texts, texts[0], texts[0] + "and more"])) == 101
+    assert len(groups_of([*texts, texts[0], texts[0] + "and more"])) == 101
     assert time.process_time() - started < 2
 
 
-# ---------------------------------------------------------------- the page, and what was decided on it
+# ---------------------------------------------------------------- the page and its decisions
 
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"> </script><script>document.title='taken'</script> \u202eabc"
 ANSWERS = {
@@ -106,11 +106,11 @@ ANSWERS = {
     "cy": LONG.replace("zero", "nothing"),
     "dee": LONG.replace("a row", "every row"),
     "eve": HOSTILE,
-    "fay": None,  # left as it was
+    "fay": None,  # untouched
 }
 
 
-def answered(course, student, text):
+def submit_answer(course, student, text):
     path = submit(course, student)
     if text is not None:
         notebook = nbformat.read(path, as_version=4)
@@ -122,7 +122,7 @@ def answered(course, student, text):
 def class_of_six(tmp_path_factory):
     course = small_course(tmp_path_factory.mktemp("six") / "course", written=True)
     for student, text in ANSWERS.items():
-        answered(course, student, text)
+        submit_answer(course, student, text)
     graded(course)
     return course
 
@@ -133,7 +133,7 @@ def six(class_of_six, tmp_path):
 
 
 def scores(course):
-    """Everybody's points for the question, None before a person has given any."""
+    """Everybody's points for the question, None if it is not graded."""
     with book_of(course) as book:
         return {
             s.student_id: book.find_grade("written-why", "first", NAME, s.student_id).manual_score
@@ -146,8 +146,8 @@ def comment_on(course, student):
         return book.find_comment("written-why", "first", NAME, student).manual_comment
 
 
-def decided(course, **changes):
-    """What the page saves for ann, changed; the path of the file."""
+def decisions_file(course, **changes):
+    """The path of the page's file with a decision for ann, with changes."""
     digest = WrittenAnswer("ann", LONG).digest
     entry = {"question": "written-why", "student": "ann", "answer": digest, "before": None, "score": 3, "comment": "!"}
     path = course.root / "decisions.json"
@@ -156,7 +156,7 @@ def decided(course, **changes):
 
 
 @pytest.mark.slow
-def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromium):
+def test_one_click_grades_a_group_and_answers_can_be_separated(six, chromium):
     said_by(six, "written", NAME, "--page", "written.html")
     page = chromium.new_page(viewport={"width": 1100, "height": 900}, accept_downloads=True)
     page.goto((six.root / "written.html").as_uri())
@@ -175,11 +175,11 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
     single.locator(".line").first.click()
     single.locator(".line").last.click()
     page.locator("article", has_text="img src").locator(".none").click()
-    assert "5 of 5 answers decided" in page.locator(".progress").inner_text()
+    assert "5 of 5 answers decisions_file" in page.locator(".progress").inner_text()
     with page.expect_download() as download:
         page.locator(".save").click()
     download.value.save_as(six.root / "decisions.json")
-    assert page.title() == f"Written answers: {NAME}", "no answer's script has acted"
+    assert page.title() == f"Written answers: {NAME}", "a script in an answer ran"
     page.close()
 
     assert said_by(six, "written", NAME, "--apply", "decisions.json").strip() == "entered 5 decisions"
@@ -188,15 +188,15 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
     graded(six, feedback=True)
     shown = (six.root / "feedback" / "ann" / NAME / "first.html").read_text()
     assert "✓ says why it is the row" in shown
-    assert "names the mean of a row" not in shown, "students read only the lines that were clicked"
+    assert "names the mean of a row" not in shown, "students see only the lines that were clicked"
 
 
 @pytest.mark.slow
-def test_what_has_changed_since_is_left_out_and_named(six):
+def test_decision_about_a_changed_answer_is_not_applied(six):
     grade_by_hand(six, "ann", WRITTEN, 1.0, waits=True)
 
     def applied(code=1, **changes):
-        return said_by(six, "written", NAME, "--apply", decided(six, **changes), code=code)
+        return said_by(six, "written", NAME, "--apply", decisions_file(six, **changes), code=code)
 
     assert "ann, written-why: somebody has graded it since" in applied()
     applied(0, before=1)
@@ -207,15 +207,15 @@ def test_what_has_changed_since_is_left_out_and_named(six):
 
 
 @pytest.mark.slow
-def test_a_decision_that_cannot_be_is_said_and_nothing_is_entered(class_of_six):
-    for changes, said in (
+def test_invalid_decision_is_reported_and_nothing_is_entered(class_of_six):
+    for changes, reason in (
         ({"score": 5}, "ann: 5 points; written-why has 0 to 4"),
         ({"score": -1}, "ann: -1 points"),
         ({"score": True}, "Expected `float`, got `bool` - at `$.decisions[0].score`"),
         ({"question": "written-what"}, "no written question 'written-what'"),
     ):
-        path = decided(class_of_six, **changes)
-        assert said in " ".join(said_by(class_of_six, "written", NAME, "--apply", path, code=2).split())
+        path = decisions_file(class_of_six, **changes)
+        assert reason in " ".join(said_by(class_of_six, "written", NAME, "--apply", path, code=2).split())
     path.write_text("{")
     assert "holds no decisions" in " ".join(said_by(class_of_six, "written", NAME, "--apply", path, code=2).split())
     path.write_text('{"assignment": "a9", "decisions": []}')
@@ -223,7 +223,7 @@ def test_a_decision_that_cannot_be_is_said_and_nothing_is_entered(class_of_six):
     assert set(scores(class_of_six).values()) == {None}
 
 
-def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(released_course, tmp_path):
+def test_dev_check_finds_wrong_rubrics(released_course, tmp_path):
     course = Course(shutil.copytree(released_course.root, tmp_path / "course"))
     add_question(course, 'written-why = [[1, "one"]]\nwritten-wy = [[4, "all"]]')
     found = {finding.cell: finding.what for finding in rubrics(course.assignment(NAME))}
@@ -233,15 +233,15 @@ def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(rel
     }
 
 
-# ---------------------------------------------------------------- an answer whose cell has lost its name
+# ---------------------------------------------------------------- answers without their cell's id
 
 
 @pytest.mark.slow
-def test_an_answer_that_lost_its_name_is_read_by_a_person_and_gets_no_silent_zero(tmp_path):
-    """Saved by an editor that knows nothing of nbgrader, or turned into code, as one key does it."""
+def test_answer_without_cell_id_needs_manual_grading(tmp_path):
+    """Saved by an editor without nbgrader, or turned into a code cell with one key."""
     course = small_course(tmp_path / "course", written=True)
     for student, text in (("ann", "Rows differ."), ("cy", None), ("dee", "Outliers of one column move it.")):
-        answered(course, student, text)
+        submit_answer(course, student, text)
         path = course.root / "submitted" / student / NAME / NOTEBOOK
         notebook = nbformat.read(path, as_version=4)
         if student == "dee":
@@ -251,9 +251,11 @@ def test_an_answer_that_lost_its_name_is_read_by_a_person_and_gets_no_silent_zer
             for cell in notebook.cells:
                 cell.metadata.clear()
         nbformat.write(notebook, path)
-    said = said_by(course, "grade", "--gradebook", "--quiet")
-    told = [name for name in ("ann", "cy", "dee") if f"warning: {name}, {NAME}: the answer to 'written-why'" in said]
-    assert told == ["ann", "dee"], said
+    output = said_by(course, "grade", "--gradebook", "--quiet")
+    warned = [
+        name for name in ("ann", "cy", "dee") if f"warning: {name}, {NAME}: the answer to 'written-why'" in output
+    ]
+    assert warned == ["ann", "dee"], output
     with book_of(course) as book:
         grades = {name: book.find_grade("written-why", "first", NAME, name) for name in ("ann", "cy", "dee")}
         found = {name: (grade.auto_score, grade.needs_manual_grade) for name, grade in grades.items()}

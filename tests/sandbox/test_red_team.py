@@ -7,7 +7,7 @@ happen instead. The line `# expect:` holds the expectations as JSON:
     answers      exercises whose model answers come first; default: "all"
     at_most      exercise: the largest share of its points that it may get. All other exercises with an answer
                  must get full marks
-    says         text in a message of each exercise in `at_most`
+    says         text in a message of each exercise in `at_most`, or a text for each
     never        a pattern that no message may match
     pictures     true to draw pictures
     printed      the exact output of the last cell
@@ -180,7 +180,8 @@ def check_outcome(path, report, results, seconds, backend):
     for exercise in report.exercises:
         if exercise.name in at_most:
             assert exercise.score <= at_most[exercise.name] * exercise.max_score, exercise
-            words = expect.get("says", "")
+            says = expect.get("says", "")
+            words = says[exercise.name] if isinstance(says, dict) else says
             assert any(words in test.message for test in exercise.tests), exercise
         elif exercise.name in first:
             assert exercise.score == exercise.max_score, exercise

@@ -1,7 +1,0 @@
-# Tries os._exit.
-# Must fail only the tests that meet it, with a message that says what happened.
-# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "ended"}
-# %%
-import os
-def softmax(x, axis=-1):
-    os._exit(0)
