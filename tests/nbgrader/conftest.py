@@ -11,12 +11,12 @@ from tests.helpers.small_course import small_course
 
 
 @pytest.fixture(scope="session")
-def released_course(tmp_path_factory):
-    """A small released course without submissions."""
-    return small_course(tmp_path_factory.mktemp("released_course") / "course")
+def original(tmp_path_factory):
+    """A small released course without submissions. A module can override it."""
+    return small_course(tmp_path_factory.mktemp("released") / "course")
 
 
 @pytest.fixture
-def course(released_course, tmp_path):
-    """A copy of the released course for one test."""
-    return Course(shutil.copytree(released_course.root, tmp_path / "course"))
+def course(original, tmp_path):
+    """A copy of the original course for one test."""
+    return Course(shutil.copytree(original.root, tmp_path / "course"))

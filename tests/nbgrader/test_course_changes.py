@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from tests.helpers.small_course import (
     EXERCISE,
@@ -32,7 +29,7 @@ def scores(course):
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def original(tmp_path_factory):
     """ada is right; ben and cleo are wrong, and cleo has a manual mark."""
     course = small_course(tmp_path_factory.mktemp("changes") / "course", written=True)
     right = model_answers(course.assignment(NAME))
@@ -41,11 +38,6 @@ def graded(tmp_path_factory):
     said_by(course, *GRADE)
     grade_by_hand(course, "cleo", f"test-{EXERCISE}", 2.5)
     return course
-
-
-@pytest.fixture
-def course(graded, tmp_path):
-    return Course(shutil.copytree(graded.root, tmp_path / "course"))
 
 
 def test_changed_mark_waits_until_accepted_and_can_be_undone(course):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import datetime
 
 import pytest
 
-from autograder.course.assignments import Course
 from autograder.nbgrader import history
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
@@ -35,18 +33,13 @@ def history_of(course, student="ada"):
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def original(tmp_path_factory):
     """ada and ben have the same mistake."""
     course = small_course(tmp_path_factory.mktemp("history") / "course", A_POINT_FOR_LATENESS, written=True)
     for student in ("ada", "ben"):
         submit(course, student, {EXERCISE: WRONG, WRITTEN: "Rows differ."})
     said_by(course, *GRADE)
     return course
-
-
-@pytest.fixture
-def course(graded, tmp_path):
-    return Course(shutil.copytree(graded.root, tmp_path / "course"))
 
 
 def test_every_change_of_a_mark_is_recorded_with_its_reason(course):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import nbformat
 import pytest
 
-from autograder.course.assignments import Course
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
     EXERCISE,
@@ -27,18 +25,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def graded_course(tmp_path_factory):
+def original(tmp_path_factory):
     """Three graded students with right work and feedback pages."""
     course = small_course(tmp_path_factory.mktemp("stale") / "course", A_POINT_FOR_LATENESS, ("ann", "bob", "cy"))
     for student in ("ann", "bob", "cy"):
         submit(course, student, when="2026-03-01 14:00:00 UTC")
     graded(course, feedback=True)
     return course
-
-
-@pytest.fixture
-def course(graded_course, tmp_path):
-    return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
 
 
 def page(course, student):

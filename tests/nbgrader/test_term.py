@@ -8,7 +8,6 @@ import shutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (
@@ -44,7 +43,7 @@ def totals(course):
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory):
+def original(tmp_path_factory):
     """A graded course whose second exercise builds on its first, with manual grades for the first.
 
     hal has 1 point for a wrong answer, ida 5.5 for a right one, and cleo has no answer. ida and cleo have half a
@@ -63,11 +62,6 @@ def two(tmp_path_factory):
             book.find_grade(f"test-{EXERCISE}", "first", NAME, student).extra_credit = 0.5
         book.db.commit()
     return course
-
-
-@pytest.fixture
-def course(two, tmp_path):
-    return Course(shutil.copytree(two.root, tmp_path / "course"))
 
 
 @pytest.mark.catalogue

@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course.assignments import Course
 from autograder.nbgrader import history
 from tests.helpers.small_course import (
     EXERCISE,
@@ -42,7 +41,7 @@ c.AssignLatePenalties.plugin_class = TwoPoints
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def original(tmp_path_factory):
     """ada is late and wrong, with 0.3 points by tests; ben is right, with 3. Both written answers have 3 points."""
     course = small_course(tmp_path_factory.mktemp("totals") / "course", TWO_POINTS, written=True)
     right = model_answers(course.assignment(NAME)) | {WRITTEN: ANSWER}
@@ -56,11 +55,6 @@ def graded(tmp_path_factory):
     for student in (ADA, BEN):
         grade_by_hand(course, student, WRITTEN, 3.0)
     return course
-
-
-@pytest.fixture
-def course(graded, tmp_path):
-    return Course(shutil.copytree(graded.root, tmp_path / "course"))
 
 
 def rows(course):

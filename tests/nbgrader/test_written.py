@@ -223,8 +223,8 @@ def test_invalid_decision_is_reported_and_nothing_is_entered(class_of_six):
     assert set(scores(class_of_six).values()) == {None}
 
 
-def test_dev_check_finds_wrong_rubrics(released_course, tmp_path):
-    course = Course(shutil.copytree(released_course.root, tmp_path / "course"))
+def test_dev_check_finds_wrong_rubrics(original, tmp_path):
+    course = Course(shutil.copytree(original.root, tmp_path / "course"))
     add_question(course, 'written-why = [[1, "one"]]\nwritten-wy = [[4, "all"]]')
     found = {finding.cell: finding.what for finding in rubrics(course.assignment(NAME))}
     assert found == {
