@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage.protocol import frames
-from tests.helpers.messages import anything
 from tools import fuzz, fuzz_changes
 
 EXERCISES = fuzz.EXERCISES
+# Random data, as untrusted code might send it.
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=16)
+    | st.sampled_from(["array", "tensor", "tuple", "list", "dict", "other", "scalar", "float64"]),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=20,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
