@@ -31,7 +31,7 @@ def regrade(
 ) -> None:
     """Show who gains and who loses after a change of suite or points. Only --write changes marks.
 
-    Manual grades and comments stay. Exit code: 1 if nobody could be graded again.
+    Manual grades stay. Exit code: 1 if nobody could be graded again.
     """
     from autograder.cli.regrade import run
     from autograder.cli.regrade import undo as undo_last

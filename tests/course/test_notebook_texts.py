@@ -26,7 +26,7 @@ def texts(assignment):
 def terms():
     """Each term in docs/terms.md with its assignment."""
     rows = re.findall(
-        r"^\| ([^|]+) \| (a\d) \|", (ROOT / "docs" / "terms.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^- \*\*([^*]+)\*\* \((a\d)\):", (ROOT / "docs" / "terms.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     return [(term, assignment) for names, assignment in rows for term in names.split(", ")]
 
