@@ -49,7 +49,7 @@ def numbers(got: Any) -> np.ndarray:
         return parts(got)[0]
     items = [numbers(item) for item in got]
     if not items or len({item.shape for item in items}) > 1 or not items[0].ndim:
-        expect.fail(f"gave back {expect.kind_of(got)}, where one array belongs.")
+        expect.fail(f"returned {expect.kind_of(got)}, where one array belongs.")
     return np.stack(items)
 
 

@@ -23,7 +23,7 @@ def number(got):
     if isinstance(got, float | np.floating) and float(got).is_integer():
         got = int(got)
     if isinstance(got, bool | np.bool_) or not isinstance(got, int | np.integer):
-        expect.fail(f"gave back {expect.kind_of(got)}, where a token id belongs.", "An id is one whole number.")
+        expect.fail(f"returned {expect.kind_of(got)}, where a token id belongs.", "An id is one whole number.")
     return int(got)
 
 

@@ -70,7 +70,7 @@ HINTS = {
     "always-causal": "May the first query look at the last key? Who says that it must not?",
     "even-weights": "Does your output change if the queries do?",
     "weights-applied-twice": "How often are the values multiplied by the weights?",
-    "scores-returned": "What is the second thing to give back: numbers before the softmax or after it?",
+    "scores-returned": "What is the second thing to return: numbers before the softmax or after it?",
     "output-scaled": "In the formula, is the square root inside the softmax or outside?",
     "stops-at-a-length": "How long a text is your code made for? Try one of a hundred words.",
     "some-heads-only": "How many heads is your code made for? Try eight of them.",

@@ -7,7 +7,7 @@ and whatever else is wrong costs its own share. A fifth is more than fine print 
 could not use the answer as it is. It is less than a mistake about the subject, because the numbers are right.
 
 Several answers in place of one are not corrected, since the grader chooses none. If a suite takes one of them, such as
-the output of a module that also gives back its weights, that is a container slip, too.
+the output of a module that also returns its weights, that is a container slip, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autograder.testing.student import Answering, Recorded
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 
 KEPT = 0.8  # of a test's points
-COSTS = "gave back {slip}. The values are right, so this costs a fifth of the points."
+COSTS = "returned {slip}. The values are right, so this costs a fifth of the points."
 CAUSE = "container"
 
 

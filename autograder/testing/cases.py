@@ -80,7 +80,7 @@ def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: A
             return
         raise
     if is_error:
-        fail(f"gave back {kind_of(got)}; it should raise {right.__name__}.", hint, got=got)
+        fail(f"returned {kind_of(got)}; it should raise {right.__name__}.", hint, got=got)
     if comparable(right) is not None:
         expect.same(got, right, hint, tells=tells)
         return
@@ -88,7 +88,7 @@ def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: A
         return
     if _kind(got) != _kind(right):
         expected = f", wanted `{right!r}`" if tells else ", which is not asked for"
-        fail(f"gave back {kind_of(got)}{expected}.", hint, got=got, symptom="kind")
+        fail(f"returned {kind_of(got)}{expected}.", hint, got=got, symptom="kind")
     if tells:
         fail(f"came out as `{visible_tests.as_text(got)}`, wanted `{visible_tests.as_text(right)}`.", hint, got=got)
     fail(_what_is_wrong(got, right), hint, got=got)

@@ -82,7 +82,7 @@ def fail(
 
 def fail_for_kind(got: Any, expectation: str, hint: str = "", what: str = "") -> NoReturn:
     """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind."""
-    text = f"{what} is" if what else "gave back"
+    text = f"{what} is" if what else "returned"
     cause = re.sub(r"\d+", "", kind_of(got))  # one cause for all sizes
     fail(f"{text} {kind_of(got)}{expectation}.", hint, cause, got, symptom="kind")
 

@@ -546,7 +546,7 @@ def sliding_window_mask(length, window, sinks=0):
 # %% [markdown]
 # **By hand**, a window of 2 and one sink. The words are *a* to *e*:
 #
-# | `append` of | gives back | `len` |
+# | `append` of | returns | `len` |
 # | --- | --- | --- |
 # | a | a | 1 |
 # | b | a b | 2 |

@@ -92,30 +92,30 @@ def test_kind_of_describes_values(value, words):
 def test_array():
     given = np.ones(3)
     assert expect.array(given) is given
-    assert message_of(expect.array, None) == "gave back None (is there a `return`?), not a NumPy array."
-    assert message_of(expect.array, [1.0, 2.0], HINT) == f"gave back a list of 2 values, not a NumPy array. {HINT}"
+    assert message_of(expect.array, None) == "returned None (is there a `return`?), not a NumPy array."
+    assert message_of(expect.array, [1.0, 2.0], HINT) == f"returned a list of 2 values, not a NumPy array. {HINT}"
     assert message_of(expect.array, Other("complex128", Form.ARRAY)) == (
-        "gave back an array of complex128, which holds no plain numbers."
+        "returned an array of complex128, which holds no plain numbers."
     )
-    assert message_of(expect.array, torch.ones(2)) == "gave back a tensor of shape (2,), not a NumPy array."
+    assert message_of(expect.array, torch.ones(2)) == "returned a tensor of shape (2,), not a NumPy array."
     assert message_of(expect.array, None, what="output") == "output is None (is there a `return`?), not a NumPy array."
 
 
 def test_tensor():
     assert expect.tensor(torch.ones(3, requires_grad=True)).tolist() == [1.0, 1.0, 1.0]
-    assert message_of(expect.tensor, np.ones((4, 3))) == "gave back an array of shape (4, 3), not a PyTorch tensor."
+    assert message_of(expect.tensor, np.ones((4, 3))) == "returned an array of shape (4, 3), not a PyTorch tensor."
     assert (
-        message_of(expect.tensor, None, HINT) == f"gave back None (is there a `return`?), not a PyTorch tensor. {HINT}"
+        message_of(expect.tensor, None, HINT) == f"returned None (is there a `return`?), not a PyTorch tensor. {HINT}"
     )
     assert message_of(expect.tensor, 1.0, what="weights") == "weights is a value of type float, not a PyTorch tensor."
 
 
 def test_pair():
     assert expect.pair((1, 2)) == (1, 2)
-    assert message_of(expect.pair, [1, 2]) == "gave back a list of 2 values, not the tuple (output, weights)."
-    assert message_of(expect.pair, (1, 2, 3)) == "gave back a tuple of 3 values, not the tuple (output, weights)."
+    assert message_of(expect.pair, [1, 2]) == "returned a list of 2 values, not the tuple (output, weights)."
+    assert message_of(expect.pair, (1, 2, 3)) == "returned a tuple of 3 values, not the tuple (output, weights)."
     assert message_of(expect.pair, np.ones((4, 3)), "(offsets, W_V)") == (
-        "gave back an array of shape (4, 3), not the tuple (offsets, W_V)."
+        "returned an array of shape (4, 3), not the tuple (offsets, W_V)."
     )
 
 
@@ -123,8 +123,8 @@ def test_numbers():
     assert expect.numbers(torch.ones(2, requires_grad=True)).tolist() == [1.0, 1.0]
     for value in (1, 2.0, True, np.float32(1)):
         assert expect.numbers(value) is value
-    assert message_of(expect.numbers, "x") == "gave back a value of type str, where an array belongs."
-    assert message_of(expect.numbers, None) == "gave back None (is there a `return`?), where an array belongs."
+    assert message_of(expect.numbers, "x") == "returned a value of type str, where an array belongs."
+    assert message_of(expect.numbers, None) == "returned None (is there a `return`?), where an array belongs."
 
 
 def test_zero_has_no_sign_in_messages():
@@ -142,7 +142,7 @@ def test_shape():
         f"the result has shape (5, 4), it should be (4, 5). {HINT}"
     )
     assert message_of(expect.shape, torch.ones(2), (), what="output") == "output has shape (2,), it should be ()."
-    assert message_of(expect.shape, [1.0], (1,)) == "gave back a list of 1 value, where an array belongs."
+    assert message_of(expect.shape, [1.0], (1,)) == "returned a list of 1 value, where an array belongs."
 
 
 def test_close_reports_place_and_value_but_not_the_expected_one():
@@ -166,7 +166,7 @@ def test_close_checks_shape_and_finiteness_first():
     assert message_of(expect.close, np.array([1.0, np.nan]), np.ones(2), HINT) == f"the result at [1] is nan. {HINT}"
     assert message_of(expect.close, np.array(-np.inf), np.array(1.0)) == "the result is -inf."
     assert (
-        message_of(expect.close, None, np.ones(2)) == "gave back None (is there a `return`?), where an array belongs."
+        message_of(expect.close, None, np.ones(2)) == "returned None (is there a `return`?), where an array belongs."
     )
 
 
@@ -197,7 +197,7 @@ def test_equal():
         f"a masked weight at [0] is 1e-12, which is not right (1 of 2 values differs). {HINT}"
     )
     assert message_of(expect.equal, np.zeros(2), np.zeros(3)) == "the result has shape (2,), it should be (3,)."
-    assert message_of(expect.equal, None, 3) == "gave back None (is there a `return`?), where a number belongs."
+    assert message_of(expect.equal, None, 3) == "returned None (is there a `return`?), where a number belongs."
     assert message_of(expect.equal, np.ones(2), None, HINT, "the gradient of W") == (
         f"the gradient of W is an array of shape (2,), which is not asked for. {HINT}"
     )
@@ -235,7 +235,7 @@ def test_dtype():
         message_of(expect.dtype, torch.ones(2), bool, what="the mask")
         == "the mask has dtype float32, it should be bool."
     )
-    assert message_of(expect.dtype, (1,), bool) == "gave back a tuple of 1 value, where an array belongs."
+    assert message_of(expect.dtype, (1,), bool) == "returned a tuple of 1 value, where an array belongs."
 
 
 def test_unchanged():

@@ -37,9 +37,9 @@ def changed(**columns):
 @pytest.mark.parametrize(
     ("got", "text"),
     [
-        (None, "gave back None (is there a `return`?), not a table."),
-        ([1, 2], "gave back a list of 2 values, not a table."),
-        (Other("Styler"), "gave back something of type Styler, not a table."),
+        (None, "returned None (is there a `return`?), not a table."),
+        ([1, 2], "returned a list of 2 values, not a table."),
+        (Other("Styler"), "returned something of type Styler, not a table."),
         (WANTED["mean"], "is a series of 3 values, it should be a table."),
         (WANTED[:2], "has 2 rows and 3 columns, it should have 3 rows and 3 columns."),
         (WANTED[["n", "day"]],

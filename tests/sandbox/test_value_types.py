@@ -137,7 +137,7 @@ def test_value_of_added_type_is_compared_and_named():
     expect.equal(hour, datetime.timedelta(minutes=60))
     with pytest.raises(expect.Mismatch, match="the result takes 1:00:00, which is not right"):
         expect.equal(hour, datetime.timedelta(minutes=61))
-    with pytest.raises(expect.Mismatch, match="gave back a value of type float, not a span"):
+    with pytest.raises(expect.Mismatch, match="returned a value of type float, not a span"):
         expect.equal(3600.0, hour)
 
 

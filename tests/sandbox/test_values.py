@@ -160,4 +160,4 @@ def test_missing_public_attribute_is_reported(tmp_path):
     found = judged(tmp_path, lambda radius: SimpleNamespace(radius=radius + 1))
     assert {test.state for test in found.values()} == {"failed"}
     assert found["test_data"].message.endswith("the returned value is not the expected one. Which radius?")
-    assert "gave back something of type SimpleNamespace, which has no public `name`." in found["test_field"].message
+    assert "returned something of type SimpleNamespace, which has no public `name`." in found["test_field"].message

@@ -98,7 +98,7 @@ def _summed_away(kept):
         "axis-left-at-the-end": mistake.mutant(
             {"end": lambda weights, axis: weights.swapaxes(axis, -1)},
             {"end": lambda weights, axis: np.moveaxis(weights, axis, -1)},
-            hint="Where is each axis of x in what you give back?",
+            hint="Where is each axis of x in what you return?",
         ),
         "all-axes-reversed": mistake.mutant({"by_rows": True}, hint="What does .T make of three axes?"),
         "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],

@@ -60,7 +60,7 @@ def torch_scaled_dot_product_attention(query, key, value):
         return weights @ value, weights
 
 
-@mistake("detached-gradient", hint="Can somebody learn from the weights you give back, or only look at them?")
+@mistake("detached-gradient", hint="Can somebody learn from the weights you return, or only look at them?")
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
     return weights @ value, weights.detach()

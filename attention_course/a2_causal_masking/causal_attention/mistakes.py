@@ -67,7 +67,7 @@ def causal_attention(Q, K, V, padding=None):
     return output if padding is None else output * padding.swapaxes(-2, -1), weights
 
 
-@mistake("scores-returned", hint="Which of your arrays has rows that sum to 1? Is it the one you give back?")
+@mistake("scores-returned", hint="Which of your arrays has rows that sum to 1? Is it the one you return?")
 def causal_attention(Q, K, V, padding=None):
     output, _ = _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))
     return output, Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])

@@ -69,7 +69,7 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value.double(), weights
 
 
-@mistake("detached-gradient", hint="Which of the two things you give back no longer knows where it came from?")
+@mistake("detached-gradient", hint="Which of the two things you return no longer knows where it came from?")
 def torch_masked_attention(query, key, value, mask=None):
     scores = _torch_scores(query, key)
     if mask is None:

@@ -42,7 +42,7 @@ def split_heads(X, num_heads):
     return np.stack(np.split(X, num_heads, axis=-2), axis=-3)
 
 
-@mistake("list-of-heads", hint="What kind of thing does np.split give back, and what does the docstring ask for?")
+@mistake("list-of-heads", hint="What kind of thing does np.split return, and what does the docstring ask for?")
 def split_heads(X, num_heads):
     return np.split(X, num_heads, axis=-1)
 

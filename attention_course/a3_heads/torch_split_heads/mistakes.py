@@ -62,7 +62,7 @@ def torch_split_heads(x, num_heads):
     return heads
 
 
-@mistake("tuple-of-heads", hint="What does torch.chunk give back: one tensor?")
+@mistake("tuple-of-heads", hint="What does torch.chunk return: one tensor?")
 def torch_split_heads(x, num_heads):
     if x.shape[-1] % num_heads:
         raise ValueError("num_heads must divide d_model")

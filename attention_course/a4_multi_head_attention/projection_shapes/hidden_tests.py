@@ -20,7 +20,7 @@ class TestProjectionShapes:
         """The dict."""
         got = student.projection_shapes(*args, **kwargs)
         if not isinstance(got, dict):
-            expect.fail(f"gave back {expect.kind_of(got)}, not a dict.")
+            expect.fail(f"returned {expect.kind_of(got)}, not a dict.")
         return got
 
     def sizes(self, shapes, *keys):
@@ -122,4 +122,4 @@ class TestProjectionShapes:
         by_place = self.looks_like_shapes(student)
         by_name = self.shapes(student, d_v=5, d_k=4, num_heads=3, d_model=7)
         if self.sizes(by_name, *KEYS) != self.sizes(by_place, *KEYS):
-            expect.fail("gave back something else than with the same arguments by position.")
+            expect.fail("returned something different when the arguments were passed by name.")

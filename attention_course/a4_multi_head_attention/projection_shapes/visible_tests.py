@@ -10,7 +10,7 @@ class TestProjectionShapes:
     def entries(self, student, *args):
         got = student.projection_shapes(*args)
         if not isinstance(got, dict):
-            expect.fail(f"gave back {expect.kind_of(got)}; it should be a dict.", symptom="kind")
+            expect.fail(f"returned {expect.kind_of(got)}; it should be a dict.", symptom="kind")
         missing = [key for key in ("W_Q", "W_K", "W_V", "W_O") if key not in got]
         if missing:
             keys = ", ".join(map(repr, got)) or "none"

@@ -128,7 +128,7 @@ SIZES = {
         "heads-counted-from-1": "Heads are counted from 0. Which columns does head 0 own?",
         "some-heads-only": "With eight heads, is head 6 another one than head 2?",
         "one-big-head": "Over how many columns does a score of yours add up, and how many has one head?",
-        "values-of-all-heads": "How wide is what you give back, and how wide are one head's values?",
+        "values-of-all-heads": "How wide is what you return, and how wide are one head's values?",
         "one-column-only": "How many columns does one head own? Divide the width of a matrix by the number of heads.",
         "rows-for-columns": "A word has d_model numbers. Which axis of a matrix meets them, and which axis is shared?",
         "words-cut-among-heads": "Which is cut: the numbers of a word, or what the matrices make of it?",

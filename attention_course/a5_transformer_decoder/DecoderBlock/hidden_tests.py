@@ -84,7 +84,7 @@ class TestDecoderBlock:
     def test_shape(self, student):
         """A batch of two texts of five words comes out in the shape it went in: (2, 5, 12)."""
         got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
-        expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 12))
+        expect.shape(expect.tensor(got, "How many things does forward return?"), (2, 5, 12))
 
     @pytest.mark.weight(0.42)
     def test_parameters(self, student):

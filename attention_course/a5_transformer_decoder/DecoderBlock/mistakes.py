@@ -102,7 +102,7 @@ class DecoderBlock(RightBlock):
         return x + self.feed_forward(self.ln2(x))
 
 
-@mistake("weights-given-back-too", hint="How many things does forward give back?")
+@mistake("weights-given-back-too", hint="How many things does forward return?")
 class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         attended, weights = self.attention(self.norm_1(x), self.mask(x.shape[-2], padding))

@@ -31,7 +31,7 @@ class TestAblate:
         """The answer, which has to be a dict."""
         got = student.ablate(*args, **kwargs)
         if not isinstance(got, dict):
-            expect.fail(f"gave back {expect.kind_of(got)}, not a dict.", "Under which names is a model to find them?")
+            expect.fail(f"returned {expect.kind_of(got)}, not a dict.", "Under which names is a model to find them?")
         return got
 
     def numbers(self, student, *args, **kwargs):

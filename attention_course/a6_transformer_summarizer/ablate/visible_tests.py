@@ -20,7 +20,7 @@ class TestAblate:
 
     def numbers(self, got):
         if not isinstance(got, dict):
-            expect.fail(f"gave back {expect.kind_of(got)}, not a dict.")
+            expect.fail(f"returned {expect.kind_of(got)}, not a dict.")
         missing = [name for name in self.NAMES if name not in got]
         if missing:
             expect.fail(f"the dict has no {missing[0]}.")

@@ -257,7 +257,7 @@ def _onto(real, size):
         ),
         "W_O-missing": mistake.known(
             {"end": lambda joined, W_O: joined},
-            hint="What happens to the concatenated heads before they are given back?",
+            hint="What happens to the concatenated heads before they are returned?",
         ),
         "W_O-transposed": mistake.mutant(
             {"end": lambda joined, W_O: joined @ W_O.T}, hint="Which axis of W_O meets the concatenated heads?"

@@ -43,7 +43,7 @@ class TestGreedySummary:
         """A list with at least one token in it."""
         got = student.greedy_summary(TELLERS[0], list(ARTICLES[0]), SEPARATOR, END, MOST)
         if not sequence(got, "the summary"):
-            expect.fail("gave back an empty list, and the model has something to say.", "What does it say first?")
+            expect.fail("returned an empty list, and the model has something to say.", "What does it say first?")
 
     @pytest.mark.weight(1.1)
     def test_summaries(self, student, reference):
@@ -130,7 +130,7 @@ class TestGreedySummary:
         self.looks_like_a_summary(student)
         got = student.greedy_summary(TELLERS[1], list(ARTICLES[1]), SEPARATOR, END, MOST)
         if not isinstance(got, list) or not all(isinstance(i, int | np.integer) for i in got):
-            expect.fail(f"gave back {expect.kind_of(got)}, not a list of ints.")
+            expect.fail(f"returned {expect.kind_of(got)}, not a list of ints.")
 
     @pytest.mark.weight(0.15)
     def test_arguments(self, student):
@@ -143,4 +143,4 @@ class TestGreedySummary:
             max_new_tokens=MOST, end_id=END, separator_id=SEPARATOR, article_ids=list(ARTICLES[0]), model=TELLERS[0]
         )
         if sequence(got, "the summary") != plain:
-            expect.fail("gave back something else than with the same arguments by position.")
+            expect.fail("returned something different when the arguments were passed by name.")

@@ -44,7 +44,7 @@ class TestNextToken:
         """One token id from the vocabulary."""
         for got in self.ids(student):
             if not 0 <= got < 23:
-                expect.fail(f"gave back {got}; the vocabulary has the ids 0 to 22.", "Which axis is the argmax over?")
+                expect.fail(f"returned {got}; the vocabulary has the ids 0 to 22.", "Which axis is the argmax over?")
 
     @pytest.mark.weight(0.95)
     def test_likeliest(self, student, reference):
@@ -83,7 +83,7 @@ class TestNextToken:
         self.looks_like_a_prediction(student)
         got = student.next_token(MODEL, list(TEXTS[0]))
         if isinstance(got, bool) or not isinstance(got, int | np.integer):
-            expect.fail(f"gave back {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
+            expect.fail(f"returned {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
 
     @pytest.mark.weight(0.1)
     def test_text_unchanged(self, student):
@@ -98,4 +98,4 @@ class TestNextToken:
         """The arguments may come by keyword."""
         plain = self.looks_like_a_prediction(student)
         if number(student.next_token(token_ids=list(TEXTS[2]), model=MODEL)) != plain[2]:
-            expect.fail("gave back something else than with the same arguments by position.")
+            expect.fail("returned something different when the arguments were passed by name.")

@@ -13,7 +13,7 @@ class TestNextToken:
     def token(self, student, model, ids):
         got = student.next_token(model, ids)
         if isinstance(got, bool) or not isinstance(got, int | np.integer):
-            expect.fail(f"gave back {expect.kind_of(got)}, not an int.")
+            expect.fail(f"returned {expect.kind_of(got)}, not an int.")
         return int(got)
 
     def test_counting(self, student):

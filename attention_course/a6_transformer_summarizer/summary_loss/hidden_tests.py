@@ -29,7 +29,7 @@ class TestSummaryLoss:
         """The loss as an array; a plain number is accepted here."""
         got = student.summary_loss(*args, **kwargs)
         if not hasattr(got, "detach") and not isinstance(got, int | float | np.generic | np.ndarray):
-            expect.fail(f"gave back {expect.kind_of(got)}, where a loss belongs.")
+            expect.fail(f"returned {expect.kind_of(got)}, where a loss belongs.")
         return np.asarray(expect.numbers(got))
 
     def looks_like_a_loss(self, student):

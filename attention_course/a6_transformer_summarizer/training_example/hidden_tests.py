@@ -131,4 +131,4 @@ class TestTrainingExample:
             student, end_id=5, separator_id=3, summary_ids=list(self.SUMMARY), article_ids=list(self.ARTICLE)
         )
         if by_name != by_place:
-            expect.fail("gave back something else than with the same arguments by position.")
+            expect.fail("returned something different when the arguments were passed by name.")

@@ -39,7 +39,7 @@ class TestConvolutionHeads:
         """The three parts. `test_shape` asks for a tuple."""
         got = student.convolution_heads(kernel)
         if not isinstance(got, tuple | list) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
         return got[0], got[1], got[2]
 
     def offsets(self, got: Any, k: int) -> np.ndarray:
@@ -81,7 +81,7 @@ class TestConvolutionHeads:
         self.offsets(offsets, 3)
         got = student.convolution_heads(self.ORDINARY)
         if not isinstance(got, tuple):
-            expect.fail(f"gave back {expect.kind_of(got)}, not a tuple.")
+            expect.fail(f"returned {expect.kind_of(got)}, not a tuple.")
 
     @pytest.mark.weight(1.25)
     def test_offsets(self, student, reference):
@@ -152,7 +152,7 @@ class TestConvolutionHeads:
         expect.close(self.heads(student, view)[1], plain, hint, "the products", ATOL)
         by_name = student.convolution_heads(kernel=view)
         if not isinstance(by_name, tuple | list):
-            expect.fail(f"gave back {expect.kind_of(by_name)}, not a tuple.")
+            expect.fail(f"returned {expect.kind_of(by_name)}, not a tuple.")
         after = student.convolution_heads.inputs_after(view)
         expect.unchanged(after, [view], ["kernel"], "Look for operators like *= on an argument.")
 

@@ -154,7 +154,7 @@ class TestTranslationTest:
         if isinstance(answer, np.ndarray) and answer.dtype == bool:
             return bool(answer.all())
         if not isinstance(answer, bool | int | float | np.generic):
-            expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
+            expect.fail(f"returned {expect.kind_of(answer)}, not True or False.")
         if isinstance(answer, float | np.floating):
             return bool(abs(answer) <= 1e-6)  # the distance between the outputs: nearly an answer
         return bool(answer)
@@ -172,7 +172,7 @@ class TestTranslationTest:
         for layer in (circular, knows_places):
             answer = student.translation_test(layer, self.X, 3, 2)
             if not isinstance(answer, bool | np.bool_):
-                expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
+                expect.fail(f"returned {expect.kind_of(answer)}, not True or False.")
 
     @pytest.mark.weight(0.75)
     def test_values(self, student):
@@ -292,6 +292,6 @@ class TestTranslationTest:
             plain = self.verdict(student, layer, self.X, 3, 2)
             by_name = self.verdict(student, margin=2, shift=3, X=self.X, layer=layer)
             if plain != by_name:
-                expect.fail("gave back something else than with the same arguments by position.")
+                expect.fail("returned something different when the arguments were passed by name.")
             after = student.translation_test.inputs_after(layer, self.X, 3, 2)
             expect.unchanged(after, [layer, self.X, 3, 2], ["layer", "X"], "Is X moved in place?")

@@ -87,7 +87,7 @@ class TestTranslationTest:
         with self.told(question, layer, X, shift, margin):
             got = student.translation_test(layer, X, shift, margin)
             if not isinstance(got, bool | np.bool_):
-                expect.fail(f"gave back {expect.kind_of(got)}, not True or False.", symptom="kind")
+                expect.fail(f"returned {expect.kind_of(got)}, not True or False.", symptom="kind")
             return bool(got)
 
     def told(self, question, layer, X, shift, margin):

@@ -32,7 +32,7 @@ class TestKeyValueCache:
     def parts(self, got):
         """The result of `append` as two arrays."""
         if not isinstance(got, tuple | list) or len(got) != 2:
-            expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+            expect.fail(f"append returned {expect.kind_of(got)}, not the tuple (K, V).")
         return tuple(loosely(part) for part in got)
 
     def looks_like_an_attempt(self, student):
@@ -51,7 +51,7 @@ class TestKeyValueCache:
         """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
         got = self.raw(student)
         if not isinstance(got, tuple) or len(got) != 2:
-            expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+            expect.fail(f"append returned {expect.kind_of(got)}, not the tuple (K, V).")
         for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
             expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
 
@@ -81,7 +81,7 @@ class TestKeyValueCache:
             steps = [*self.words(self.KEYS, self.VALUES, count), ("len",)]
             got = student.KeyValueCache.use(steps, *limits)
             if type(got) is not int:
-                expect.fail(f"len gave back {expect.kind_of(got)}, not an int.")
+                expect.fail(f"len returned {expect.kind_of(got)}, not an int.")
             held = self.kept(student, *limits, count=count)[0].shape[-2] if count else 0
             if got != held:
                 expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")

@@ -200,11 +200,11 @@ JOINING = {
 GIVING = {
     "newest-not-given-back": mistake.known(
         {"back": lambda K, V, before: (K, V) if before[0] is None else before},
-        hint="The newest word attends to itself, too. Is it in what append gives back?",
+        hint="The newest word attends to itself, too. Is it in what append returns?",
     ),
     "new-word-given-back": mistake.known(
         {"back": lambda K, V, before: (K[..., -1:, :], V[..., -1:, :])},
-        hint="Does append give back the one word that came in, or all that are kept?",
+        hint="Does append return the one word that came in, or all that are kept?",
     ),
     "values-first": mistake.known(
         {"back": lambda K, V, before: (V, K)}, hint="In which order does the docstring name what comes back?"

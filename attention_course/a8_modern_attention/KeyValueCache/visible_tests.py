@@ -28,7 +28,7 @@ class TestKeyValueCache:
         with shown(question, **call):
             got = student.KeyValueCache.use(self.words(keys, values), window, sinks)
             if not isinstance(got, tuple) or len(got) != 2:
-                expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+                expect.fail(f"append returned {expect.kind_of(got)}, not the tuple (K, V).")
             for part, given, what in zip(got, (keys, values), "KV", strict=True):
                 close(expect.array(part, what=what), given[..., left, :], what)
         with shown("How many words are in K now, and along which axis do they stand?", **call):
@@ -44,11 +44,11 @@ class TestKeyValueCache:
         """After the first word there is one in the cache."""
         self.judge(student, "What is in a new cache?", [0], KEYS[:, :1], VALUES[:, :1])
 
-    def test_made_anew(self, student):
+    def test_new_cache(self, student):
         """Three words, then `__init__` once more: the cache is empty again."""
         with shown("What does a cache hold that was made just now?"):
             steps = [*self.words(KEYS[:, :3], VALUES[:, :3]), ("__init__",), ("len",)]
-            equal(student.KeyValueCache.use(steps), 0, "len of a cache made anew")
+            equal(student.KeyValueCache.use(steps), 0, "len of a new cache")
 
     def test_everything(self, student):
         """Five words and no window: all of them, in their order."""

@@ -114,7 +114,7 @@ class TestModernDecoderBlock:
     def test_shape(self, student):
         """A batch of two texts of five words comes out in the shape it went in: (2, 5, 24)."""
         got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
-        expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 24))
+        expect.shape(expect.tensor(got, "How many things does forward return?"), (2, 5, 24))
 
     @pytest.mark.weight(0.3)
     def test_parameters(self, student):

@@ -80,7 +80,7 @@ class ModernDecoderBlock(Block):
     first = staticmethod(lambda x, branch, normed: x + branch.detach())
 
 
-@mistake("output-too-many", hint="How many things does forward give back?")
+@mistake("output-too-many", hint="How many things does forward return?")
 class ModernDecoderBlock(Block):
     def forward(self, x):
         return super().forward(x), self.attend(x, x)

@@ -254,7 +254,7 @@ SINKS = {
     ),
     "sink-missing-in-the-output": mistake.mutant(
         {"back": lambda output, weights: (output / weights.sum(axis=-1, keepdims=True), weights)},
-        hint="By which weights is your output blended: by those that you give back?",
+        hint="By which weights is your output blended: by those that you return?",
     ),
     "sink-without-being-asked": mistake.mutant(
         {"softened": _always}, hint="Without sink logits, what do the weights of a head sum to, and what do yours?"
@@ -264,7 +264,7 @@ SINKS = {
 
 @mistake(
     "sink-weight-given-back",
-    hint="How many words are in the cache, and how many weights does each of your heads give back?",
+    hint="How many words are in the cache, and how many weights does each of your heads return?",
 )
 def attention_in_cache(query, K, V, sink_logits=None):
     output, weights = _attending()(query, K, V, sink_logits)

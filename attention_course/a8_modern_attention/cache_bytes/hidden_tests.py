@@ -15,7 +15,7 @@ class TestCacheBytes:
     def count(self, got):
         """The number of bytes. One test judges that it is an int."""
         if isinstance(got, bool) or not isinstance(got, int | float | np.integer | np.floating):
-            expect.fail(f"gave back {expect.kind_of(got)}, not an int.")
+            expect.fail(f"returned {expect.kind_of(got)}, not an int.")
         return float(got)
 
     def looks_like_an_attempt(self, student):
@@ -74,7 +74,7 @@ class TestCacheBytes:
         self.looks_like_an_attempt(student)
         got = student.cache_bytes(2, 3, 4, 5)
         if not isinstance(got, int | np.integer):
-            expect.fail(f"gave back {expect.kind_of(got)}, not an int.", "Is there a half of a byte anywhere?")
+            expect.fail(f"returned {expect.kind_of(got)}, not an int.", "Is there a half of a byte anywhere?")
 
     @pytest.mark.weight(0.05)
     def test_arguments(self, student):
@@ -83,4 +83,4 @@ class TestCacheBytes:
         plain = self.count(student.cache_bytes(2, 3, 4, 5, 4))
         by_name = dict(reversed(list(zip(self.NAMES, (2, 3, 4, 5, 4), strict=True))))
         if self.count(student.cache_bytes(**by_name)) != plain:
-            expect.fail("gave back something else than with the same arguments by position.", BY_NAME)
+            expect.fail("returned something different when the arguments were passed by name.", BY_NAME)

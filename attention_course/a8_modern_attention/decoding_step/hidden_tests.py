@@ -41,7 +41,7 @@ class TestDecodingStep:
         """Output and cache as arrays."""
         got = student.decoding_step(*args, **more)
         if not isinstance(got, tuple | list) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (output, K, V).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, K, V).")
         return tuple(loosely(part) for part in got)
 
     def looks_like_an_attempt(self, student):
@@ -59,7 +59,7 @@ class TestDecodingStep:
         """A word of width 10 and a cache of 5 words: output (10,), K and V of 6 words, (2, 6, 4), as a tuple."""
         got = student.decoding_step(*self.SMALL)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (output, K, V).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, K, V).")
         for part, shape, what in zip(got, ((10,), (2, 6, 4), (2, 6, 4)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One word comes in, one more is in the cache.", what)
 

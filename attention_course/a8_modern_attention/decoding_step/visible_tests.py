@@ -59,7 +59,7 @@ class TestDecodingStep:
     def judge(self, student, wanted, *args):
         got = student.decoding_step(*args)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (output, K, V).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, K, V).")
         for part, other, what in zip(got, wanted, ("output", "K", "V"), strict=True):
             close(expect.array(part, what=what), other, what)
 

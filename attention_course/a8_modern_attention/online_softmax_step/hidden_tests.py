@@ -36,7 +36,7 @@ class TestOnlineSoftmaxStep:
         """The three as arrays."""
         got = student.online_softmax_step(*args, **more)
         if not isinstance(got, tuple | list) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
         return tuple(loosely(part) for part in got)
 
     def looks_like_an_attempt(self, student):
@@ -62,7 +62,7 @@ class TestOnlineSoftmaxStep:
         """Five queries, four keys, values of width three: (5,), (5,) and (5, 3), as a tuple."""
         got = student.online_softmax_step(*self.SMALL)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
         for part, shape, what in zip(got, ((5,), (5,), (5, 3)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One number a query, one row a query.", what)
 

@@ -67,7 +67,7 @@ class Record:
 
     def _no_field(self, name: str) -> NoField:
         kind = self.__dict__.get("type_name")
-        return NoField(f"gave back something of type {kind}, which has no public `{name}`.")
+        return NoField(f"returned something of type {kind}, which has no public `{name}`.")
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.fields:

@@ -105,7 +105,7 @@ class Table:
     def part(self, name: Any) -> Column:
         """The column of this name. Raises `NoField`."""
         if name not in self.names:
-            raise NoField(f"gave back a table that has no column `{name}`.")
+            raise NoField(f"returned a table that has no column `{name}`.")
         return self.parts[self.names.index(name)]
 
     def only(self, name: Any) -> Table:
