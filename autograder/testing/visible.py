@@ -59,7 +59,9 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         raise mismatch from None
     except Raised as error:
         text = reworded(str(error))
-        asked = QUESTIONS["error about shapes"] if any(word in text for word in ABOUT_SHAPES) else ""
+        reason = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
+        about_shapes = "it should be" not in reason and any(word in reason for word in ABOUT_SHAPES)
+        asked = QUESTIONS["error about shapes"] if about_shapes else ""
         parts = TestMessage(text, question if "exception" in fits else asked, went_in)
         raised = type(error)(str(parts), cause=error.cause)
         raised.parts = parts
@@ -74,6 +76,9 @@ def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_
         expect.fail(text, got=got, wanted=wanted, symptom="shape")
     with np.errstate(all="ignore"):
         wrong = not_close(got.astype(float), wanted.astype(float), within)
+    if wrong.any() and got.dtype.kind in "iu" and (wanted != np.round(wanted)).any():
+        text = f"{what} holds whole numbers only (its dtype is {got.dtype}), where fractions belong."
+        expect.fail(text, got=got, wanted=wanted, symptom="dtype")
     if wrong.any():
         first = tuple(np.argwhere(wrong)[0].tolist())
         place = () if wrong.size <= FEW else first[:-1] if wrong.shape[-1] <= WIDE else first
@@ -121,10 +126,10 @@ def as_text(value: Any) -> str:
         return found[0].shown(found[1], as_text)
     if isinstance(value, np.ndarray):
         return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, float | np.floating):
-        number = float(value) + 0.0  # a reader sees -0 as 0
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        number = value + 0.0  # a reader sees -0 as 0
         plain = number == 0 or 5e-5 <= abs(number) < 1e7
         return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
     return repr(value)
