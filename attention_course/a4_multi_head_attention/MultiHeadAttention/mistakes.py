@@ -178,8 +178,12 @@ class MultiHeadAttention(_Module):
         return super().softmax(scores, None if mask is None else mask.logical_not_().logical_not())
 
 
+# The module's values are as wide as its keys, so that scaling by d_v is right.
+_SLIPS = {name: options for name, options in SLIPS.items() if name != "scale-by-d_v"}
+
+
 @mistake.mutants(
-    SLIPS
+    _SLIPS
     | {
         "detached-gradient": mistake.known(
             {"mixed": lambda w, V, size: (w.detach() @ V, w.detach())},

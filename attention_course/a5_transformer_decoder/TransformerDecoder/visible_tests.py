@@ -97,20 +97,20 @@ class TestTransformerDecoder:
         wanted = np.array([[[-1.3416, 1.3416, 0.5], [1.6358, -0.0919, 0.5]]])
         hint = "Follow the example step by step. What is the embedding multiplied by, and which position is added?"
         with shown(hint, sizes=self.SIZES, token_ids=[[2, 0]]):
-            close(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "the logits", within=5e-4)
+            close(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "logits", within=5e-4)
 
     def test_one_block(self, student):
         """One text of four tokens, one block, and weights of which no two are alike."""
         hint = "What goes into the block, and what goes from it to the last norm?"
         with shown(hint, sizes=(7, 6, 3, 5, 1, 8), weights=WAVES, token_ids=self.IDS[:1]):
             got = expect.tensor(self.of_waves(student, self.IDS[:1], 1).value)
-            close(got, [self.ONE_BLOCK], "the logits", within=5e-4)
+            close(got, [self.ONE_BLOCK], "logits", within=5e-4)
 
     def test_two_blocks(self, student):
         """Two texts of four tokens, two blocks, and weights of which no two are alike."""
         hint = "Does each block get what the one before it gave, and where does the last norm stand?"
         with shown(hint, sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
-            close(expect.tensor(self.of_waves(student).value), self.LOGITS, "the logits", within=5e-4)
+            close(expect.tensor(self.of_waves(student).value), self.LOGITS, "logits", within=5e-4)
 
     def test_padding(self, student):
         """The same with padding: every block is told of it."""
@@ -120,7 +120,7 @@ class TestTransformerDecoder:
             got = expect.tensor(self.of_waves(student, padding=self.PADDING).value)
             expect.shape(got, self.PADDED.shape)
             expect.finite(got)
-            close(got, self.PADDED, "the logits", within=5e-4)
+            close(got, self.PADDED, "logits", within=5e-4)
 
     def test_causal(self, student):
         """The logits of the first two tokens do not depend on the third."""
@@ -128,7 +128,7 @@ class TestTransformerDecoder:
         weights |= {f"blocks.0.attention.W_{name}.weight": np.eye(4) for name in "QKV"}
         with shown("At whom may the first token look?", sizes=self.SIZES, token_ids=[[2, 0, 1], [2, 0, 2]]):
             one, other = (expect.tensor(self.run(student, [ids], weights).value) for ids in ([2, 0, 1], [2, 0, 2]))
-            expect.shape(one, (1, 3, 3), what="the logits")
+            expect.shape(one, (1, 3, 3), what="logits")
             close(other[:, :2], one[:, :2], "with token 2 at the end, the logits before it")
 
     def test_longest_text(self, student):
@@ -149,7 +149,7 @@ class TestTransformerDecoder:
             "Which positions are there, and which one does token 299 get?", "exception", "shape", max_length=300
         ):
             got = expect.tensor(self.run(student, ids, self.WEIGHTS, (*self.SIZES[:5], 300)).value)
-            expect.shape(got, (1, 300, 3), what="the logits")
+            expect.shape(got, (1, 300, 3), what="logits")
             close(
                 got[0, [6, 299]],
                 [[-1.3997, 1.2767, 0.5], [-0.5838, -1.1657, 0.5]],
@@ -163,7 +163,7 @@ class TestTransformerDecoder:
             "How many blocks does a text go through?", "exception", "shape", num_layers=13, token_ids=self.IDS[:1]
         ):
             got = expect.tensor(self.of_waves(student, self.IDS[:1], silent=12).value)
-            close(got, [self.ONE_BLOCK], "the logits", within=5e-4)
+            close(got, [self.ONE_BLOCK], "logits", within=5e-4)
 
     def test_gradients_arrive(self, student):
         """A gradient reaches every parameter, the embedding among them."""

@@ -14,7 +14,7 @@ class TestConvolutionHeads:
         """Offsets as a list, and each head's product of its two matrices."""
         got = student.convolution_heads(kernel)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
         offsets, W_V, W_O = got
         W_V, W_O = expect.array(W_V, what="W_V"), expect.array(W_O, what="W_O")
         taps, width, out = kernel.shape
@@ -39,7 +39,9 @@ class TestConvolutionHeads:
 
     def test_edges(self, student):
         """The filter (-1, 0, 1): heads at the offsets -1, 0, 1, whose products are -1, 0 and 1."""
-        with shown("Where does each of three taps listen, and which tap is whose?", kernel=EDGES):
+        with shown(
+            "Where does each of three taps listen, and how often is the kernel in a head's product?", kernel=EDGES
+        ):
             self.judge(student, EDGES, [-1, 0, 1])
 
     def test_two_taps(self, student):

@@ -86,6 +86,14 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     return tuple(np.zeros(part.shape) + part for part in _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads))
 
 
+@mistake("axis-counted-from-the-front", hint="Which axis of K counts words? Do you read the position from that one?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    place = 0 if K is None else len(K)
+    return _stepping(lambda S: place, lambda S: place)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+# A table of three positions gives what the number of heads does in the visible tests, and nobody makes one.
+SIZES = [limit for limit in LIMITS if limit > 3]
 TURNED = {
     "query-not-turned": mistake.known({"query_at": lambda S: 0}, hint="Which two of query, key and value are turned?"),
     "key-not-turned": mistake.known(
@@ -117,7 +125,7 @@ TURNED = {
         {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
     ),
     "table-too-short": mistake.mutant(
-        *[{f"{who}_at": lambda S, limit=limit: min(S, limit - 1) for who in ("query", "key")} for limit in LIMITS],
+        *[{f"{who}_at": lambda S, limit=limit: min(S, limit - 1) for who in ("query", "key")} for limit in SIZES],
         hint="For how many positions does your code have an angle? A text may have more words.",
     ),
     "cache-turned-again": mistake.known(

@@ -19,7 +19,8 @@ class TestSlidingWindowMask:
     def test_by_hand(self, student):
         """The example by hand: six words, a window of 3, one sink."""
         rows = "x..... xx.... xxx... xxxx.. x.xxx. x..xxx"
-        self.judge(student, "Whom does word 5 see, and why does it see each of them?", rows, 6, 3, 1)
+        question = "Take the row that differs: whom does its word see, and why does it see each of them?"
+        self.judge(student, question, rows, 6, 3, 1)
 
     def test_no_sinks(self, student):
         """Five words, a window of 2, no sinks."""
