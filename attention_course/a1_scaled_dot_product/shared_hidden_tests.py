@@ -99,8 +99,8 @@ class AttentionTests:
         output, weights = expect.pair(self.ask(student, self.Q, self.K, self.V))
         if getattr(output, "shape", ()) == (4, 5) and getattr(weights, "shape", ()) == (4, 3):
             expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
-        expect.shape(self.kind(output, "output"), (4, 3), "One row a query.", "output")
-        expect.shape(self.kind(weights, "weights"), (4, 5), "One row a query, one column a key.", "weights")
+        expect.shape(self.kind(output, "output"), (4, 3), "One row per query.", "output")
+        expect.shape(self.kind(weights, "weights"), (4, 5), "One row per query, one column per key.", "weights")
 
     @pytest.mark.weight(0.75)
     def test_weights(self, student, reference):

@@ -151,8 +151,8 @@ class AttentionTests:
         output, weights = expect.pair(got)
         if [getattr(part, "shape", ()) for part in got] == [weights_shape, output_shape]:
             expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
-        expect.shape(self.kind(output, "output"), output_shape, "One row a query.", "output")
-        expect.shape(self.kind(weights, "weights"), weights_shape, "One row a query, one column a key.", "weights")
+        expect.shape(self.kind(output, "output"), output_shape, "One row per query.", "output")
+        expect.shape(self.kind(weights, "weights"), weights_shape, "One row per query, one column per key.", "weights")
 
     def check_weights(self, student, arrays, wanted):
         hint = "Row i belongs to query i and sums to 1. Which keys take part in it, and what is a score divided by?"

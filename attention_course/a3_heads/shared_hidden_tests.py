@@ -223,7 +223,7 @@ class ConcatTests(Heads):
     def test_shape(self, student):
         """Two heads of width five, seven tokens: one array of shape (7, 10)."""
         got = self.take(getattr(student, self.NAME)(self.give(whole(26, 2, 7, 5))))
-        expect.shape(got, (7, 10), "One row a token, and the heads' widths side by side.")
+        expect.shape(got, (7, 10), "One row per token, and the heads' widths side by side.")
 
     @pytest.mark.weight(0.9)
     def test_values(self, student, reference):

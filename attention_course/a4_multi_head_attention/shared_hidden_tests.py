@@ -332,7 +332,7 @@ class MultiHeadTests:
         expect.finite(output, hint, "output")
         expect.shape(weights, ordinary.shape, what="the weights")
         if weights.ndim < 2:
-            expect.fail(f"the weights have shape {weights.shape}: one row a query, one column a key.")
+            expect.fail(f"the weights have shape {weights.shape}: one row per query, one column per key.")
         # If scores are multiplied by 10,000, weights w1 < w2 get the ratio (w1 / w2) ** 10,000. Scores differ by 0.01
         # and more, so only the largest is left. Another test judges whether that is over the keys or the queries.
         winners = [ordinary == ordinary.max(axis=axis, keepdims=True) for axis in (-1, -2)]

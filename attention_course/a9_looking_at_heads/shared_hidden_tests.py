@@ -69,7 +69,7 @@ class Scores:
         """Fails unless there is one score for each head. Every wrong shape counts as one cause."""
         if got.shape != (len(weights),):
             text = f"the result has shape {got.shape}, it should be {(len(weights),)}."
-            expect.fail(text, "One number a head.", "the shape of the scores", got, (len(weights),))
+            expect.fail(text, "One number per head.", "the shape of the scores", got, (len(weights),))
 
     def loosely(self, student: Any, weights: np.ndarray, *more: Any, **named: Any) -> np.ndarray:
         """The same in any shape, for tests in which a wrong shape must not cost points again."""
@@ -157,7 +157,7 @@ class Circuits:
     def circuits(self, student: Any, matrices: tuple[np.ndarray, np.ndarray], h: int) -> np.ndarray:
         """The answer as an array, (h, d_model, d_model)."""
         got, width = self.loosely(student, matrices, h), matrices[0].shape[0]
-        expect.shape(got, (h, width, width), "One matrix a head, from one word of width d_model to another.")
+        expect.shape(got, (h, width, width), "One matrix per head, from one word of width d_model to another.")
         return got
 
     def loosely(self, student: Any, matrices: tuple[np.ndarray, np.ndarray], h: int) -> np.ndarray:

@@ -18,6 +18,7 @@ SQUARE = 46  # pixels; room for "-0.00"
 NARROWEST = 260  # pixels to which a picture shrinks to make room for another
 SMALL = 16  # pixels of a square in a matrix of many columns, where a number has no room
 MANY = 16  # with more columns than this, squares are small
+MANY_OF_YES = 8  # the same for three or more matrices of booleans, which then stand side by side
 LABEL = 7.5  # pixels that a label's character needs at 13 px
 INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
 FRAME = (230, 81, 0)  # #e65100, of a marked square
@@ -37,7 +38,8 @@ def heatmap(
     """A picture of `weights`, one matrix or several, (n, rows, columns).
 
     They are numbers or booleans. Numbers below zero have a colour of their own. With more
-    than 16 columns, squares are small and without numbers.
+    than 16 columns, squares are small and without numbers. Of three or more matrices of
+    booleans that is so with more than 8.
 
     rows, columns: labels, such as the words of a sentence; counted from 0 if not given
     title: a line above
@@ -187,7 +189,8 @@ class Heatmap:
 
     def _size(self) -> int:
         """Pixels of a square's side."""
-        return SMALL if len(self.columns) > MANY else SQUARE
+        yes_or_no = self.weights.dtype == bool and len(self.weights) > 2
+        return SMALL if len(self.columns) > (MANY_OF_YES if yes_or_no else MANY) else SQUARE
 
     def _label_step(self) -> int:
         """1 if every row and column has a label; 4 if numbers label small squares, which only fit every fourth."""
@@ -218,7 +221,10 @@ def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
 
 
 def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> list[Heatmap]:
-    """The student's picture, if it can be drawn, and the expected one; both of shape (matrices, rows, columns)."""
+    """The student's picture, if it can be drawn, and the expected one; only one picture if the two are equal.
+
+    Both have the shape (matrices, rows, columns).
+    """
     full = max(1.0, float(np.abs(wanted.astype(float)).max()))
     right = replace(heatmap(wanted, rows, columns, "asked for"), full=full)
     if own is None:
@@ -226,6 +232,8 @@ def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], colu
     marked: np.ndarray = np.ones(own.shape, dtype=bool)
     if own.shape == wanted.shape:  # NaN differs from everything
         marked = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
+    if not marked.any():
+        return [replace(right, title="")]
     return [replace(heatmap(own, rows, columns, "yours"), full=full, marked=marked), right]
 
 
@@ -241,10 +249,11 @@ def differing(pictures: Sequence[Heatmap]) -> int:
 
 
 def in_words(count: int) -> str:
-    """The number of marked squares, as the end of a sentence."""
+    """What a small example shows, as the end of a sentence. count: the number of marked squares"""
     if not count:
-        return "."
-    return ": 1 square of yours differs (marked)." if count == 1 else f": {count} squares of yours differ (marked)."
+        return " on a small example: your result is the expected one."
+    squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
+    return f" on a small example, your result and the expected one: {squares} (marked)."
 
 
 def _square(x: float, y: float, size: int, value: Any, shade: float) -> str:

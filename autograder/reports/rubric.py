@@ -41,7 +41,7 @@ def _picture(result: ExerciseResult) -> str:
         drawn = heatmap(own, rows=picture.rows, columns=picture.columns).plain_html()
         return paragraph(f"What your {name} gives for a small example:") + drawn
     pictures = beside(own, wanted, picture.rows, picture.columns)
-    head = paragraph(f"{name} on a small example, your result and the expected one{in_words(differing(pictures))}")
+    head = paragraph(f"{name}{in_words(differing(pictures))}")
     drawn = "".join(one.plain_html() for one in pictures)
     return f'{head}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
 
@@ -67,7 +67,7 @@ def _row(test: TestResult, with_points: bool, message: Callable[[TestResult], st
     return (
         f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'
         f'<td style="{cell};white-space:nowrap">{MARKS[test.state]}</td>'
-        f'<td style="{cell};white-space:normal">{escape(test.sentence)}{below}</td>'
+        f'<td style="{cell};white-space:normal">{with_code(test.sentence)}{below}</td>'
         + (f'<td style="{cell};white-space:nowrap">{score}</td>' if with_points else "")
         + "</tr>"
     )

@@ -195,10 +195,10 @@ class CheckResult:
         return f"Stuck? {nudge}" if nudge else ""
 
     def _caption(self) -> str:
-        yours = f"`{self.result.name}` on a small example, your result and the expected one"
+        name = f"`{self.result.name}`"
         if self.result.picture is None:
-            return f"{yours}: your result cannot be drawn yet."
-        return yours + in_words(differing(self._pictures()))
+            return f"{name} on a small example, the expected result: yours cannot be drawn yet."
+        return name + in_words(differing(self._pictures()))
 
     def _shown_pictures(self) -> list[Heatmap]:
         """The pictures; none if something is wrong that they do not show."""

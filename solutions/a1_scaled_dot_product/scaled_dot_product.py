@@ -256,7 +256,7 @@ def attention_scores(Q, K):
 # In the worked example the first row of weights is $(0.09, 0.67, 0.24)$. The first row of the output is
 # $0.09 \cdot (10, 0) + 0.67 \cdot (0, 10) + 0.24 \cdot (-10, 10) = (-1.5, 9.1)$, or $(-1.55, 9.10)$ with more digits.
 #
-# Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
+# Return both: the output goes on through the network, and the weights are what people look at. You may call `softmax`
 # and `attention_scores` from above. If one of them still has a mistake, this exercise is judged with right ones in their place.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
@@ -308,7 +308,7 @@ def scaled_dot_product_attention(Q, K, V):
 #               [2.0, 0.0, 0.0, 2.0],   # belong: what, and to whom?
 #               [0.0, 0.0, 2.0, 2.0],   # to: what is it about, and who?
 #               [2.0, 0.0, 2.0, 0.0]])  # Sarah: what about her, and which thing?
-# V = np.eye(7)                         # one number a word, so that the output shows whom it came from
+# V = np.eye(7)                         # one number per word, so that the output shows whom it came from
 # output, weights = scaled_dot_product_attention(Q, K, V)
 # heatmap(weights, rows=words, columns=words, title="who looks at whom")
 
@@ -320,6 +320,8 @@ def scaled_dot_product_attention(Q, K, V):
 # - *on* looks at *Keys* and *table* in the same way. That is what lies where.
 # - *the* looks for nothing. Its scores are all 0, so its weights are all $1/7 \approx 0.14$: softmax has to spend 1.
 # - Each row sums to 1, a column need not. Four words look at *Keys*, none looks for *the*.
+#
+# Now give *the* a question: write `[0.0, 2.0, 0.0, 0.0]` in its row of `Q`. Which square will turn blue? Run the cell again and see.
 #
 # The values were the identity matrix here, so the output *is* the weights. With real values it is a blend of them.
 #
@@ -379,8 +381,8 @@ def torch_scaled_dot_product_attention(query, key, value):
 # check("torch_scaled_dot_product_attention")
 
 # %% [markdown]
-# **Check yourself against PyTorch.** Outside an exercise you may call the ready-made one. The two should agree but
-# for float32's rounding, which is about 0.0000001:
+# **Check yourself against PyTorch.** Outside an exercise you may call the ready-made one. The two should agree up
+# to the rounding of float32, which is about 0.0000001:
 
 # %% tags=["active-ipynb"]
 # torch.manual_seed(0)

@@ -62,7 +62,7 @@ from attention_course import check, heatmap, hint
 # assistant. So in **causal attention** each word may look at itself and at what came before, never at what comes
 # after.
 #
-# A **mask** says so in a table of yes and no: one row a query, one column a key. `True` means *may attend*.
+# A **mask** says so in a table of yes and no: one row per query, one column per key. `True` means *may attend*.
 
 # %% [markdown]
 # ### What the mask buys: all positions trained at once
@@ -159,7 +159,7 @@ def causal_mask(length):
 # | 1 | Help | ! | `<pad>` | `<pad>` | `<pad>` | 2 |
 # | 2 | It | is | locked | `<pad>` | `<pad>` | 3 |
 #
-# Nobody should look at `<pad>`. The mask has one row a text, `True` on real words. For lengths $(4, 2, 3)$ and
+# Nobody should look at `<pad>`. The mask has one row per text, `True` on real words. For lengths $(4, 2, 3)$ and
 # `max_length` 5:
 #
 # $$\begin{pmatrix} \text{T} & \text{T} & \text{T} & \text{T} & \text{F} \\
@@ -193,7 +193,7 @@ def padding_mask(lengths, max_length):
 # check("padding_mask")
 
 # %% [markdown]
-# Here are the three texts above, one row a text:
+# Here are the three texts above, one row per text:
 
 # %% tags=["active-ipynb"]
 # padding = padding_mask([4, 2, 3], 5)
@@ -274,7 +274,7 @@ def masked_softmax(scores, mask):
     """
     ### BEGIN SOLUTION
     allowed = np.where(mask, scores, -np.inf)  # (..., L, S): a masked score of -inf becomes exp(-inf) = 0
-    largest = allowed.max(axis=-1, keepdims=True)  # (..., L, 1): over the allowed keys alone
+    largest = allowed.max(axis=-1, keepdims=True)  # (..., L, 1): over the allowed keys only
     largest = np.where(np.isfinite(largest), largest, 0)  # an empty row has none, and -inf - (-inf) is NaN
     exps = np.exp(allowed - largest)
     total = exps.sum(axis=-1, keepdims=True)  # (..., L, 1): at least 1, or 0 in an empty row
@@ -353,7 +353,7 @@ def causal_attention(Q, K, V, padding=None):
 # %% [markdown]
 # ### See it
 #
-# Four numbers a word, made by hand: *person*, *several things*, *one thing*, *state*. *She* looks for a person,
+# Four numbers per word, made by hand: *person*, *several things*, *one thing*, *state*. *She* looks for a person,
 # *them* for several things, *it* for one thing and for the state it is in. First a reader, who sees everything:
 
 # %% tags=["active-ipynb"]
@@ -402,7 +402,7 @@ def causal_attention(Q, K, V, padding=None):
 # one_pass, _ = causal_attention(Q, K, V)
 # for seen in range(1, 6):
 #     word_by_word, _ = causal_attention(Q[:seen], K[:seen], V[:seen])
-#     print(f"{seen} words seen: largest difference {np.abs(word_by_word[-1] - one_pass[seen - 1]).max():.0e}")
+#     print(f"words seen: {seen}   largest difference {np.abs(word_by_word[-1] - one_pass[seen - 1]).max():.0e}")
 
 # %% [markdown]
 # **What to notice.** No difference beyond rounding. So five training questions (what comes after one word, after two,

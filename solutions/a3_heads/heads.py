@@ -114,7 +114,7 @@ from attention_course import check, heatmap, hint
 # %% [markdown]
 # ## 1. `split_heads`
 #
-# A matrix of queries, keys or values has one row a token. Each head owns some of its columns, side by side: head 0 the
+# A matrix of queries, keys or values has one row per token (a *token* is a word, or a piece of one). Each head owns some of its columns, side by side: head 0 the
 # first $d$, head 1 the next $d$, and so on.
 #
 # $$\text{head}_i = X[:,\; i \cdot d : (i + 1) \cdot d] \qquad (L \times d_{model}) \to (h \times L \times d), \quad
@@ -277,7 +277,7 @@ def concat_heads(heads):
 #
 # $$W^{(i)} = W[:,\; i \cdot d : (i + 1) \cdot d] \qquad (d_{in} \times h \cdot d) \to (h \times d_{in} \times d)$$
 #
-# With three numbers a word ($d_{in} = 3$), two heads and $d = 3$ (12: first row, second column):
+# With three numbers per word ($d_{in} = 3$), two heads and $d = 3$ (12: first row, second column):
 #
 # ```
 # W                         head 0's own       head 1's own
@@ -315,7 +315,7 @@ def per_head_weights(W, num_heads):
 
 # %% [markdown]
 # **What to notice.** In books you often meet `np.split` here: it cuts `W_Q`, `W_K` and `W_V` along the last axis and
-# gives a list of matrices, one a head. They are the items of your array:
+# gives a list of matrices, one per head. They are the items of your array:
 
 # %% tags=["active-ipynb"]
 # W = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
@@ -484,9 +484,9 @@ def torch_concat_heads(heads):
 # if guess is None:
 #     print("Look at the twelve lines above, and write down your guess.")
 # else:
-#     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and what looking everywhere alike gives
+#     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and what looking everywhere evenly gives
 #     times = shares[guess] / evenly
-#     print(f"layer {guess[0]}, head {guess[1]} gives quotation marks {times:.1f} times what looking everywhere alike would give")
+#     print(f"layer {guess[0]}, head {guess[1]} gives quotation marks {times:.1f} times what looking everywhere evenly would give")
 #     print("That is the one: no head gives them more." if shares[guess] == shares.max() else "Another head gives them more.")
 
 # %% [markdown]

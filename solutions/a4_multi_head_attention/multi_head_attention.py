@@ -69,7 +69,7 @@ from attention_course import check, explore, heatmap, hint
 #
 # W_q0 = W_k0 = np.diag([1.0, 0.0, 0.0, 0.0])  # head 0 sees only finance
 # W_q1 = W_k1 = np.diag([0.0, 1.0, 0.0, 0.0])  # head 1 sees only place
-# W_v0 = W_v1 = np.eye(4)                      # both hand on the whole word
+# W_v0 = W_v1 = np.eye(4)                      # both pass on the whole word
 #
 # attention, Z = [], []
 # for W_q, W_k, W_v in ((W_q0, W_k0, W_v0), (W_q1, W_k1, W_v1)):
@@ -148,7 +148,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 
 # %% [markdown]
 # **What to notice.** Give each head its 64 numbers and add heads. The concatenation gets wider, and with it $W_O$'s
-# *inner* dimension, the one that the product sums over. What comes out stays one vector of 512 numbers a word.
+# *inner* dimension, the one that the product sums over. What comes out stays one vector of 512 numbers per word.
 
 # %% tags=["active-ipynb"]
 # print("heads   Z, side by side         W_O        output   rows of W_O")

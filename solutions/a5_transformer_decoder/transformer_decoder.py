@@ -494,7 +494,7 @@ class DecoderBlock(nn.Module):
 #    `float32` like everything else in the model; NumPy gave you `float64`.
 # 3. **Blocks.** `num_layers` of them, each with weights of its own, one after the other. Each gets `padding`. Keep them in an
 #    `nn.ModuleList`: a plain Python list hides their parameters from PyTorch.
-# 4. **Norm.** In a pre-norm model nothing has normalised the sum that the last block hands on, so one more `nn.LayerNorm` comes here
+# 4. **Norm.** In a pre-norm model nothing has normalised the sum that the last block passes on, so one more `nn.LayerNorm` comes here
 #    (Xiong et al. 2020).
 # 5. **Output.** An `nn.Linear` from `d_model` to `vocab_size`, with its bias.
 #
@@ -767,7 +767,7 @@ class TransformerDecoder(nn.Module):
 #     torch.set_num_threads(1)
 #     torch.manual_seed(0)
 #     model, losses = TransformerDecoder(**SIZES), []
-#     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+#     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.98))  # Adam, which also keeps weights small
 #     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)  # up, then slowly down
 #     for step in range(steps):
 #         starts = torch.randint(len(ids) - L, (BATCH, 1))

@@ -42,6 +42,9 @@
 # **What also counts**, a little each time: lists and tensors that you are given hold what they held before, a `float32`
 # model has a `float32` loss, and arguments may come by name.
 #
+# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1, unless a docstring says
+# otherwise.
+#
 # **Stuck?** `hint("training_example")` in any cell gives a first nudge. Ask again for a second one, and once more for an example and where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
@@ -682,8 +685,8 @@ class TransformerDecoder(nn.Module):
 # makes something else of the same numbers, it says so. **It brings no points and costs none**;
 # leave it out and nothing is lost.
 #
-# [Safetensors](https://huggingface.co/docs/safetensors) is a format for numbers and nothing else. A file that `torch.save` writes is a *pickle*: whoever
-# opens one carelessly runs whatever code is in it.
+# [Safetensors](https://huggingface.co/docs/safetensors) is a format for numbers and nothing else. A file that `torch.save` writes is a *pickle*: if you
+# open one carelessly, you run whatever code is in it.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -707,7 +710,7 @@ class TransformerDecoder(nn.Module):
 # away, and see what goes wrong. This is called an **ablation** ([Michel et al. 2019](https://arxiv.org/abs/1905.10650)).
 #
 # A head speaks to the rest of the model through its own part of $W_O$, and in no other way: $\operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O = \sum_i Z_i\, W_O^{(i)}$, as in
-# assignment 4. With zeros in place of $W_O^{(i)}$, head $i$ is silent.
+# assignment 4. With zeros instead of $W_O^{(i)}$, head $i$ is silent.
 #
 # All numbers of a model come as a dict, `model.state_dict()`: a name and a tensor each. The $W_O$ of layer 0 has the name
 # `blocks.0.attention.W_O.weight`, and `nn.Linear` keeps it turned round, $(d_{model}, h \cdot d)$. What were a head's *rows* in assignment 4 are *columns* here.
@@ -732,7 +735,7 @@ def ablate(weights, layer, head, num_heads):
         layer i is under f"blocks.{i}.attention.W_O.weight" and has shape (d_model,
         num_heads * d)
     layer, head: which one is to be silent, ints, both counted from 0
-    num_heads: how many heads a layer has
+    num_heads: how many heads each layer has
 
     Returns a dict with the same names: that head's columns in that layer's W_O are zero,
     all other numbers are as before, in their dtype. The dict and the tensors that came in
@@ -930,7 +933,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # the encoder. Their vectors may differ in width, too. So the weights of a head are $(L, S)$: a row for each word that asks, a column for each that may
 # answer. **Nothing is causal** here, since the article is all there before the first word is written.
 #
-# There is padding in both texts. That of `memory` must be hidden: nobody may look at it. That of `x` may ask what it likes, for nobody reads its output.
+# There is padding in both texts. That of `memory` must be hidden: nobody may look at it. That of `x` may ask what it likes, because nobody reads its output.
 # `memory_padding` comes as `padding_mask` of assignment 2 makes it, $(B, 1, S)$, and knows nothing of heads.
 
 # %% [markdown]

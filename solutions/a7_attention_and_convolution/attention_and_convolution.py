@@ -34,8 +34,11 @@
 # **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
 # otherwise), the arguments hold what they held before, and they may come by name.
 #
-# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, again a second, then where to read. Nobody sees
-# what you ask for. After a restart, run the first code cell again.
+# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1, unless a docstring says
+# otherwise.
+#
+# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -60,7 +63,7 @@ def output_projection(heads, W_O):
     heads: what each head found, (..., h, L, d_v)
     W_O: (h * d_v, d_model)
 
-    Returns one vector a word, (..., L, d_model).
+    Returns one vector per word, (..., L, d_model).
     """
     ### BEGIN SOLUTION
     *batch, h, L, d_v = heads.shape
@@ -228,11 +231,11 @@ def offset_attention(length, offset):
 # heatmap(np.stack(soft), rows=words, columns=words, title="one word back, by a softmax", names=names)
 
 # %% [markdown]
-# **What to notice.** At $\alpha = 0.1$ the head takes a bit from everywhere, at $\alpha = 10$ it is a tap, but for
-# 0.0001. In between lies something a convolution does not have: a tap with a soft edge, whose place and width can be
+# **What to notice.** At $\alpha = 0.1$ the head takes a bit from everywhere, at $\alpha = 10$ it is a tap, except for
+# about 0.0001. In between lies something a convolution does not have: a tap with a soft edge, whose place and width can be
 # *learnt*.
 #
-# Look at the first row. *Keys* has no word before it, but a softmax must give its weight to somebody, so it goes to the
+# Look at the first row. *Keys* has no word before it, but a softmax must put its weight somewhere, so it goes to the
 # nearest word there is. That is not what a convolution does. The way out is to put words of zeros around the sentence:
 # then the weight falls on a zero. A row of zeros, as `offset_attention` gives it, comes to the same.
 
@@ -247,7 +250,7 @@ def offset_attention(length, offset):
 # $$W_V^{(j)}\, W_O^{(j)} = K_j \qquad \text{for every tap } j.$$
 #
 # **You choose** $d_v$ and how to share the work between the two. There are many right ways, and every one counts: put all
-# of $K_j$ into the one and let the other hand on what it gets, or share in any other way. Only the product matters. But
+# of $K_j$ into one of them and let the other pass on what it gets, or share in any other way. Only the product matters. But
 # $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$, because the product cannot have a larger rank than $d_v$.
 # The heads may come in any order, if `offsets` has the same order.
 
@@ -260,7 +263,7 @@ def offset_attention(length, offset):
 # | 1 | 0 | $(0)$ | $(1)$ | $0$ |
 # | 2 | 1 | $(1)$ | $(1)$ | $1$ |
 #
-# $W_V$ keeps one matrix a head, $(k, d_{in}, d_v)$, as in `per_head_weights` of assignment 3. The rows of $W_O$ stand below
+# $W_V$ keeps one matrix per head, $(k, d_{in}, d_v)$, as in `per_head_weights` of assignment 3. The rows of $W_O$ stand below
 # each other, $(k \cdot d_v, d_{out})$: those of head 0 first, as in `output_projection`.
 
 # %% nbgrader={"grade": false, "grade_id": "convolution_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -325,7 +328,7 @@ def convolution_heads(kernel):
 # function returns `(output, weights)`: here the weights of all heads, $(k, L, L)$. They show that heads do the work.
 #
 # You may call `offset_attention`, `convolution_heads` and `output_projection`. If one of them still has a mistake, this
-# exercise is judged as if it had none. Please build the convolution from heads: a ready-made one of PyTorch, NumPy or
+# exercise is judged with right ones in their place. Please build the convolution from heads: a ready-made one of PyTorch, NumPy or
 # SciPy earns nothing inside this exercise. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64
 # is a float64.
 
@@ -382,7 +385,7 @@ def convolution_by_attention(X, kernel):
 # Let each word be a one-hot row, so that the output says who has been heard. Three taps, $\tfrac14, \tfrac12, \tfrac14$:
 
 # %% tags=["active-ipynb"]
-# mixing = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)    # (3, 7, 7): each tap hands on the whole word
+# mixing = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)    # (3, 7, 7): each tap passes on the whole word
 # band, weights = convolution_by_attention(np.eye(7), mixing)          # (7, 7), (3, 7, 7)
 # heatmap(band, rows=words, columns=words, title="a convolution: every word hears its neighbours, always alike")
 
@@ -445,7 +448,7 @@ def convolution_by_attention(X, kernel):
 # %% [markdown]
 # **What to notice.** The tap counts words and lands on *the*. The head follows what the words mean. Filters in a CNN and
 # heads in a transformer each pick up their own kind of pattern, but a filter's pattern is tied to fixed places, and a
-# head can choose its place anew for each sentence. In trained image transformers both kinds are found: heads that sit on
+# head can choose another place in each sentence. Trained image transformers have both kinds: heads that sit on
 # fixed offsets, and heads that look at content (the paper, section 4).
 
 # %% [markdown]
@@ -555,7 +558,7 @@ def translation_test(layer, X, shift, margin):
 # - Attention *without* positions passes, too, and more than that: shuffle its words in any way, and its output is shuffled
 #   alike. It does not know about places at all: the same words in another order are the same to it.
 # - With positions *added* it knows places, and loses the test: the same three words mean something else at the beginning
-#   than at the end. (A shift by 0 anybody passes.)
+#   than at the end. (With a shift of 0, every layer passes.)
 # - Weights that depend on the *distance* know about order and pass all the same. So relative positions give attention
 #   what a convolution has.
 #

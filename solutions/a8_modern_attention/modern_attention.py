@@ -11,9 +11,9 @@
 #
 # **Time:** about 210 minutes, three of them training, in two sittings. **Difficulty:** ●●●. **Builds on:** assignments 2, 4 and 5.
 #
-# Open a language model of today, Llama or Mistral say, and you find the decoder that you built in assignment 5: blocks of
-# attention and feed-forward, each with a way past it. A handful of parts have changed since, each with a paper behind it and
-# a reason. You write them here, small enough to see, and each is held against the slow version that you know.
+# Open a language model of today, such as Llama or Mistral, and you find the decoder that you built in assignment 5: blocks of
+# attention and feed-forward, each with a residual connection past it. A handful of parts have changed since, each with a paper behind it and
+# a reason. You write them here, small enough to see, and each is compared with the slow version that you know.
 #
 # | part | assignment 5 | today | why |
 # | --- | --- | --- | --- |
@@ -52,8 +52,11 @@
 # **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
 # otherwise), the arguments hold what they held before, and they may come by name.
 #
-# **Stuck?** `hint("rotate")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you ask
-# for. After a restart, run the first code cell again.
+# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1, unless a docstring says
+# otherwise.
+#
+# **Stuck?** `hint("rotate")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -71,7 +74,7 @@ from attention_course import check, grading, heatmap, hint
 # section 3.2) keep the rotation and drop the addition. Each query and each key is turned by an angle that grows with its
 # position; values are left alone.
 #
-# Why that is enough: a dot product hangs on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and
+# Why that is enough: a dot product depends on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and
 # a key at position $n$ by $n\,\theta$, and the angle between them changes by $(m - n)\,\theta$. So a score depends on **how far
 # apart** the two words are, and in which order, and on nothing else about where they stand.
 #
@@ -92,8 +95,8 @@ from attention_course import check, grading, heatmap, hint
 # | 2 | $(-0.4161, 0.9093)$ | $(-0.04, 1.9996)$ |
 #
 # **Side by side, or in halves?** The paper pairs neighbours, and so do we. Many programs pair column $i$ with column
-# $i + d/2$ instead. Both are fine, since a model learns $W_Q$ and $W_K$ to fit; but weights that were trained with the one
-# are of no use with the other.
+# $i + d/2$ instead. Both are fine, since a model learns $W_Q$ and $W_K$ to fit; but weights that were trained with one
+# pairing are of no use with the other.
 #
 # Please write the turning yourself. `torch.onnx.ops.rotary_embedding` earns nothing inside this exercise; in other cells you
 # may compare with it.
@@ -174,7 +177,7 @@ def rotate(x, positions, base=10000.0):
 # The rest is known: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
 # keys, a blend of values. A query that may attend to nothing gets zeros.
 #
-# PyTorch's earns nothing here.
+# PyTorch's own attention earns nothing here.
 
 # %% [markdown]
 # **By hand:** two query heads share the keys of two words. One word asks, with the queries $(2, 0, 1, 1)$ and
@@ -357,7 +360,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # even be tempted to: the words before are not among its arguments, only their keys and values.
 #
 # You may call `rotate` and `grouped_query_attention` from above. If one of them still has a mistake, this exercise is judged
-# as if it had none.
+# with right ones in their place.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
@@ -401,7 +404,7 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 
 # %% [markdown]
 # **What to notice.** Nine words, one after the other, and the same nine at once under a causal mask: no difference beyond
-# rounding. Whoever masks the future in training may use a cache when writing.
+# rounding. That is why a model that was trained under a causal mask may use a cache when it writes.
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(4)
@@ -449,8 +452,8 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #
 # for length in (30, 60, 120) if not grading else ():         # nobody looks while it is graded
 #     text = random.normal(size=(length, d_model))
-#     (kept, fast), (anew, slow) = cost_of(with_cache, text), cost_of(without_cache, text)
-#     print(f"{length:3d} words: {kept:5.1f} million multiplications with the cache, {anew:7.1f} without;",
+#     (kept, fast), (repeated, slow) = cost_of(with_cache, text), cost_of(without_cache, text)
+#     print(f"{length:3d} words: {kept:5.1f} million multiplications with the cache, {repeated:7.1f} without;",
 #           f"{fast:.2f} s and {slow:.2f} s")
 
 # %% [markdown]
@@ -461,7 +464,7 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 # [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2). Whatever is older can be thrown away.
 #
 # There is a catch. A softmax has to put its weight *somewhere*, and heads that look for nothing put it on the very first
-# words. Throw those away, and a model falls apart. Keep them, four or so, and it goes on writing well. They are called
+# words. Throw those away, and a model falls apart. Keep about four of them, and it goes on writing well. They are called
 # **attention sinks** ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), section 3).
 #
 # So query $i$ may attend to key $j$ if $j$ does not come later, **and** it is one of the last `window` words (the word itself
@@ -488,8 +491,8 @@ def sliding_window_mask(length, window, sinks=0):
     length: number of words, an int
     window: how many of the last words a query sees, itself among them, an int, 1 or more;
         may be larger than length
-    sinks: how many of the first words everyone sees who comes after them, an int, 0 or
-        more; may be larger than length
+    sinks: how many of the first words all later words see, an int, 0 or more; may be
+        larger than length
 
     Returns bool, (length, length): True at row i, column j where query i may attend to key
     j. No word looks ahead.
@@ -510,7 +513,7 @@ def sliding_window_mask(length, window, sinks=0):
 
 # %% [markdown]
 # **What to notice.** Twelve words: all that came before, a window of 4, and the window with two sinks. The cache holds as
-# many words as the longest row has dark cells: 12, then 4, then 6, and for the last two that is so however long the text
+# many words as the longest row has dark cells: 12, then 4, then 6, and for the last two it stays so, however long the text
 # gets.
 
 # %% tags=["active-ipynb"]
@@ -532,14 +535,14 @@ def sliding_window_mask(length, window, sinks=0):
 
 # %% [markdown]
 # With 32 layers and a window of 4,096, as in Mistral 7B, that is 131,040 words. It is like a rumour, though: what has been
-# told on ten times is not what was seen. And a sink adds no path to the middle of the text: the first words have seen
+# passed on ten times is not what was seen. And a sink adds no path to the middle of the text: the first words have seen
 # nothing but themselves.
 
 # %% [markdown]
 # ## 6. `KeyValueCache`
 #
 # A program that writes has a cache for each layer, and every new word adds to it. So let an **object** keep it: a key and a
-# value go in, and all that the words to come still look at comes out. With a window it also has something to **forget**, and
+# value go in, and whatever later words still look at comes out. With a window it also has something to **forget**, and
 # that is the point of windows: the cache stops growing, however long the text gets. (Mistral keeps the last few words in just
 # this way, Jiang et al. 2023, section 2; the first few beside them are the sinks of Xiao et al. 2023, section 3.2.)
 
@@ -557,8 +560,8 @@ def sliding_window_mask(length, window, sinks=0):
 # At *d*, the word *b* is neither one of the last two nor the first. No later word will look at it, so it goes. Where there is
 # no window, nothing goes.
 #
-# What an object keeps, it keeps in `self`, made anew in `__init__`: two caches know nothing of each other. Keys come in turned
-# by their positions in the text, as in Mistral, so it does not matter in which column of the cache they end up.
+# What an object keeps, it keeps in `self`, and `__init__` begins with nothing: two caches know nothing of each other. Keys have been
+# turned by their positions in the text before they come in, as in Mistral, so it does not matter in which column of the cache they end up.
 
 # %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KeyValueCache:
@@ -648,7 +651,7 @@ class KeyValueCache:
 # **First idea: places in the cache.** The keys in your cache are rotated by their positions in the **text**. Now think of a very long text. The newest word stands at position
 # 1,000,000, and the sinks still stand at 0 to 3. No model has met such a distance in training, and its heads no longer find their sinks.
 #
-# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**. At every step they rotate them anew, by
+# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**. At every step they rotate all of them, by
 # their places **in the cache**: the oldest key that is kept by 0, the next by 1, and so on. The newest word is the last of $S$, so its key
 # and its query are rotated by $S - 1$. No distance is then larger than the cache, and their models write on for four million words.
 
@@ -796,7 +799,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     as it is.
     """
     ### BEGIN SOLUTION
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])            # (..., L, B): of this block alone
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])            # (..., L, B): of this block only
     new_largest = np.maximum(largest, scores.max(axis=-1))              # (..., L)
     exps = np.exp(scores - new_largest[..., np.newaxis])                # (..., L, B)
     shrink = np.exp(largest - new_largest)                              # (..., L): 0 for the first block
@@ -815,14 +818,14 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # %% [markdown]
 # ## 9. `online_softmax_attention`
 #
-# Now the whole: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
-# shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged as if it had none.
+# Now the whole thing: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
+# shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged with a right one in its place.
 #
-# One pass is the plain way, and others are as good: keep a small state of each block, say, and merge them two by two at the
-# end. What is asked is that the **table of all scores**, a row for each query and a column for each key, is at no time in
+# One pass is the plain way, and others are as good: for example, keep a small state of each block, and merge them two by two at the
+# end. Only one thing is required: the **table of all scores**, with a row for each query and a column for each key, is never in
 # memory.
 #
-# What comes back is **only the output**. There are no weights to give: at no time are they all there.
+# What comes back is **only the output**. There are no weights to return: they are never all there.
 #
 # Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
 
@@ -879,11 +882,11 @@ def online_softmax_attention(Q, K, V, block_size):
 # into the slow one, reads it for the softmax, writes the weights, reads them for the blend. That coming and going takes
 # longer than the arithmetic. **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) cuts
 # queries and keys into blocks that fit into the fast memory and does your step there, so that the table is never written
-# anywhere. The result is exact: nothing is left out or rounded off. (For the gradients it makes each block anew, which is still
+# anywhere. The result is exact: nothing is left out or rounded off. (For the gradients it computes each block once more, which is still
 # faster than reading it.)
 #
 # With 6 queries and blocks of 4 keys, these are the scores that are there at each of three steps. What was there before is
-# gone, but for two numbers and a mixture of values for each query.
+# gone, except for two numbers and a mixture of values for each query.
 
 # %% tags=["active-ipynb"]
 # held = np.zeros((3, 6, 12), dtype=bool)
@@ -941,7 +944,7 @@ def rms_norm(x, gamma, eps=1e-5):
 # %% [markdown]
 # ## 11. `gated_feed_forward`
 #
-# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and the one
+# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and one of them
 # decides how much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
 # section 2, where it is called $\operatorname{FFN}_{\operatorname{SwiGLU}}$).
 #
@@ -1069,8 +1072,8 @@ class ModernDecoderBlock(nn.Module):
 
         x: (B, L, d_model)
 
-        Returns (B, L, d_model), in the dtype of the parameters. Word i depends on words 0 to i
-        alone; within the attention, on the last `window` of them. What comes in stays as it is.
+        Returns (B, L, d_model), in the dtype of the parameters. Word i depends only on words 0
+        to i; within the attention, on the last `window` of them. What comes in stays as it is.
         """
         ### BEGIN SOLUTION
         def size_one(x, gamma):
@@ -1134,8 +1137,8 @@ class ModernDecoderBlock(nn.Module):
 # %% [markdown]
 # ## 13. Train it, and take it apart
 #
-# Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers a word. No position is added to a
-# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide in place of 128 (two thirds would be 85; 80 is a multiple of 16).
+# Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers per word. No position is added to a
+# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide instead of 128 (two thirds would be 85; 80 is a multiple of 16).
 #
 # Then one part goes, and a model **without** it is trained from the beginning. This is called an *ablation in training*: the others may make
 # up for the part that is missing.
@@ -1147,8 +1150,8 @@ class ModernDecoderBlock(nn.Module):
 # | gate | only SiLU of `W_gate` |
 # | groups | four heads of keys and values, each for one head of queries |
 #
-# Your class stays as it is. `block_parts.without` undoes a part from outside: with your own `rotate` it turns queries and keys back
-# *before* the block turns them, say. **Predict first:** which part will this model miss most?
+# Your class stays as it is. `block_parts.without` undoes a part from outside. For example, it turns queries and keys back with your own `rotate`,
+# *before* the block turns them. **Predict first:** which part will this model miss most?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -1198,9 +1201,9 @@ class ModernDecoderBlock(nn.Module):
 
 # %% [markdown]
 # **What to notice.** The numbers of *ours* are the middle ones of three runs. Rotation is missed most: without it the loss on held-out news is 0.080
-# in place of 0.033. The model still learns, for even a causal mask tells something about order
+# instead of 0.033. The model still learns, for even a causal mask tells something about order
 # ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.054. Without norms it is 0.041, and with four heads of
-# keys and values in place of two 0.040, although that model has more numbers to learn.
+# keys and values instead of two it is 0.040, although that model has more numbers to learn.
 #
 # How much of this is chance? Our three runs with *all* parts, from other numbers at the start, ended between 0.031 and 0.039. So two of the
 # parts make hardly more of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts: a model of two layers needs
@@ -1209,7 +1212,7 @@ class ModernDecoderBlock(nn.Module):
 # %% [markdown]
 # ### And on real text?
 #
-# The news is short and made of few words. So let your blocks read *Pride and Prejudice*, in the tokens of assignment 5: three blocks, 96 numbers a token,
+# The news is short and made of few words. So let your blocks read *Pride and Prejudice*, in the tokens of assignment 5: three blocks, 96 numbers per token,
 # 64 tokens at a time. Reading takes a quarter of a minute, and then the loss is measured on chapters that were held out.
 #
 # Here two models read: one with all parts, and one without rotation. Beside them stand our own runs, and the decoder of assignment 5, which has
@@ -1284,7 +1287,7 @@ class ModernDecoderBlock(nn.Module):
 # ### Keys and values made small: multi-head latent attention
 #
 # Heads may share keys and values, or all of them may be made from **one short vector** for each word, and only that vector is kept. Each head has
-# matrices of its own that make its keys and values of it ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions
+# matrices of its own that make its keys and values from it ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions
 # stand apart, in one small key that all heads share: a latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in
 # your table, for the model of exercise 3:
 
@@ -1322,7 +1325,7 @@ class ModernDecoderBlock(nn.Module):
 # %% [markdown]
 # ### Few layers that see far: local and global
 #
-# Need every layer look at the whole text? In Gemma 3 ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) five layers with a window of
+# Does every layer have to look at the whole text? In Gemma 3 ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) five layers with a window of
 # 1,024 words are followed by one that sees everything. One line says what is kept of 128,000 words, with 30 layers and 8 heads of width 128:
 
 # %% tags=["active-ipynb"]
@@ -1339,7 +1342,7 @@ class ModernDecoderBlock(nn.Module):
 # | --- | --- | --- |
 # | QK-norm | brings queries and keys to one size before the score, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
 # | ALiBi | no positions at all: from each score a multiple of the distance is taken off | [Press et al. 2021](https://arxiv.org/abs/2108.12409) |
-# | linear attention | without the softmax, a sum over keys and values can be kept in place of a cache; its size does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
+# | linear attention | without the softmax, a sum over keys and values can be kept instead of a cache; its size does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
 # | speculative decoding | a small model writes a few words ahead, the large one checks them all in one go | [Leviathan et al. 2022](https://arxiv.org/abs/2211.17192) |
 # | differential attention | one softmax minus another, so that what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
 #

@@ -22,7 +22,7 @@
 # └──────── first round ────────┘  └────── second round ──────┘
 # ```
 #
-# The words are drawn at random, so nobody can predict the first round. The second round is easy for whoever **looks up**:
+# The words are drawn at random, so nobody can predict the first round. The second round is easy if you **look up**:
 # *where have I met this word before, and what stood after it?* Looking for an earlier copy of the present word is called
 # **prefix matching**, and heads that do it and copy what came next are called **induction heads**
 # ([Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html), [Olsson et al.
@@ -44,8 +44,11 @@
 # **What also counts**, a little each time: `float32` in gives `float32` out, the arguments hold what they held before,
 # and they may come by name.
 #
-# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge, again a second, then where to read. Nobody
-# sees what you ask for. After a restart, run the first code cell again.
+# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1, unless a docstring says
+# otherwise.
+#
+# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge. Call it again for a second one, and once more for where to
+# read. Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -59,8 +62,8 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 # ## The model, and what it reads
 #
 # The model came with the checks, so there is nothing to download. In section 7 you train one like it yourself. It knows 32
-# words, names of people and of places. `texts` draws some to read: so many random words, none of them twice, and then the
-# same again.
+# words, names of people and of places. `texts` draws some to read: `period` random words, none of them twice, and then the
+# same words again.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -85,7 +88,7 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 #     print(f"first round {first:.2f}    second round {second:.2f}    log 32 = {math.log(32):.2f}")
 
 # %% [markdown]
-# **What to notice.** In the first round the model guesses: its loss is about $\log 32$, that of one who knows nothing.
+# **What to notice.** In the first round the model guesses: its loss is about $\log 32$, that of a model that knows nothing.
 # The second round begins at place 12. Its first word is a guess as well, and from then on the loss is next to nothing.
 # How does the model do that?
 #
@@ -163,7 +166,7 @@ def previous_token_score(weights):
 
 # %% [markdown]
 # **What to notice.** Head 2 of layer 0 stands out with 0.82. A head that looks at everything evenly would have about
-# 0.12 in the first two columns, and most are not far from that. The heads of layer 1 rest on the first word with a
+# 0.12 in the first two columns. The heads of layer 1 rest on the first word with a
 # fifth to a third of their weight, much more than on themselves: where they find nothing that fits, the weight has to
 # go somewhere.
 
@@ -191,7 +194,7 @@ def induction_score(weights, period):
     """How much each head looks at what came after the present word when it was met before.
 
     weights: where h heads look on L words, (h, L, L); row i is query i, it sums to 1
-    period: the text is so many different words, 2 or more, and then the same words again,
+    period: the text is this many different words, 2 or more, and then the same words again,
         all of them or the first few: period < L <= 2 * period
 
     Returns one number for each head, (h,), in the dtype of the weights: over all words
@@ -229,7 +232,7 @@ def induction_score(weights, period):
 # ## 3. `mean_ablate`
 #
 # Which heads does the model *need*? In assignment 6 you silenced a head with zeros. But zero may be a strange thing for
-# a head to say, and what comes after it may be confused by that alone. A gentler way is to let it say **what it says on
+# a head to say, and that may be enough to confuse what comes after it. A gentler way is to let it say **what it says on
 # average**: the mean, at each place, over many texts. So it still speaks, and tells nothing of the text at hand ([Wang
 # et al. 2022](https://arxiv.org/abs/2211.00593)).
 #
@@ -287,7 +290,7 @@ def mean_ablate(found, head):
 # **What to notice.** Two heads matter, and you know both of them. Without head 2 of layer 0, which looks at the word
 # before, the loss rises from 0.02 to 3.59, about $\log 32$: the model knows nothing any more. Without head 1 of layer
 # 1, the induction head, it is 8.22, and that is far *worse* than knowing nothing! The other heads must be saying
-# something that is wrong in the second round if nobody speaks against it. Each of the other six alone may go: without head 0 of
+# something that is wrong in the second round if no head speaks against it. Any one of the other six may go: without head 0 of
 # layer 1 the loss is 0.13, without any other at most 0.02. What they say, you will see in exercise 6.
 
 # %% [markdown]
@@ -320,7 +323,7 @@ def patch_head(found, other, head, place):
     """
     ### BEGIN SOLUTION
     patched = found.copy()
-    patched[..., head, place, :] = other[..., head, place, :]   # (..., d_v): one vector a text
+    patched[..., head, place, :] = other[..., head, place, :]   # (..., d_v): one vector per text
     return patched
     ### END SOLUTION
 
@@ -468,7 +471,7 @@ def qk_circuit(W_Q, W_K, num_heads):
 # %% [markdown]
 # **What to notice.** Head 2 has a line right beside the diagonal, blue and with numbers above zero: place 5 looks for place 4, place 6 for place 5,
 # whatever word stands there. The other heads have next to nothing: they hardly care for places. It is no clean drawing
-# (orange is below zero), for nobody made it; and the words themselves have a say in the score as well.
+# (orange is below zero), because nobody drew it; and the words themselves have a say in the score as well.
 
 # %% [markdown]
 # ## 6. `ov_circuit`
@@ -578,7 +581,7 @@ def ov_circuit(W_V, W_O, num_heads):
 
 # %% [markdown]
 # **What to notice.** Head 1 has a blue diagonal again: the word *juno* looks for a word that came after *juno*. Nobody
-# told it so; it is in the numbers. And one layer alone could not do it: in the first layer no word knows yet what stood
+# put it there; training did. And a single layer could not do it: in the first layer no word knows yet what stood
 # before it, so there is nothing of the kind to be found. The second layer looks for what the first has written. This is
 # called **composition** of heads, and since the first layer has written into what becomes a *key*, **K-composition**
 # (Elhage et al. 2021). Both layers read from the residual stream of assignment 5 and write into it.
@@ -647,7 +650,7 @@ def ov_circuit(W_V, W_O, num_heads):
 #         print(f"{what:17} induction scores of layer 1:", "   ".join(f"head {h} {score:.2f}" for h, score in enumerate(scores[1])))
 
 # %% [markdown]
-# **What to notice.** With paces of their own, head 1 alone looks up. With one pace for all, every head of layer 1 became an
+# **What to notice.** With paces of their own, only head 1 looks up. With one pace for all, every head of layer 1 became an
 # induction head. Nobody needs four of them, but heads that start alike and learn alike come to do the same.
 #
 # What would an ablation say? Silence the heads of layer 1 one after the other, first one, then two, then three, then all:
@@ -719,7 +722,7 @@ def ov_circuit(W_V, W_O, num_heads):
 #
 # - Which head does what? Back each claim with a number or a picture from above: a score, an ablation, a patch or a
 #   circuit.
-# - Why could one layer alone not do it?
+# - Why could a single layer not do it?
 # - Which of these four shows that a head is *needed*, and which only where it *looks*?
 # - In the training, why did the loss stay where it was for so long, and then fall so fast?
 #

@@ -35,7 +35,7 @@ class TestAttentionScores:
     def test_shape(self, student):
         """Four queries and five keys give scores of shape (4, 5)."""
         got = expect.array(student.attention_scores(self.Q, self.K))
-        expect.shape(got, (4, 5), "One row a query, one column a key.")
+        expect.shape(got, (4, 5), "One row per query, one column per key.")
 
     @pytest.mark.weight(1.7)
     def test_values(self, student, reference):

@@ -24,8 +24,8 @@ class TestAttentionScores:
             close(expect.array(student.attention_scores(Q, K)), SCORES)
 
     def test_three_queries(self, student):
-        """Three queries and four keys of width five: twelve scores, one row a query."""
-        with shown("One row a query, one column a key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
+        """Three queries and four keys of width five: twelve scores, one row per query."""
+        with shown("One row per query, one column per key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
             close(expect.array(student.attention_scores(QUERIES[0], KEYS[0])), ALL_SCORES[0])
 
     def test_two_texts(self, student):

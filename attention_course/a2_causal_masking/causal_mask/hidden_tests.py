@@ -27,7 +27,7 @@ class TestCausalMask:
 
     @pytest.mark.weight(0.2)
     def test_shape(self, student):
-        """A mask for 5 words has one row a query and one column a key: shape (5, 5)."""
+        """A mask for 5 words has one row per query and one column per key: shape (5, 5)."""
         expect.shape(expect.array(student.causal_mask(5)), (5, 5))
 
     @pytest.mark.weight(1.55)

@@ -33,7 +33,7 @@ class TestConcatHeads:
     def test_three_heads(self, student):
         """Three heads of width two, four tokens."""
         with shown(
-            "One row a token, and the heads' widths side by side: whose number comes third?", heads=THREE_HEADS[0]
+            "One row per token, and the heads' widths side by side: whose number comes third?", heads=THREE_HEADS[0]
         ):
             close(expect.array(student.concat_heads(THREE_HEADS[0])), TEXTS[0])
 

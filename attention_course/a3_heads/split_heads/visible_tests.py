@@ -63,7 +63,7 @@ class TestSplitHeads:
             close(expect.array(student.split_heads(words, 9)), NINE_HEADS)
 
     def test_does_not_divide(self, student):
-        """Six columns make no four heads: a ValueError."""
+        """Six columns cannot make four heads: a ValueError."""
         with shown("How many columns would be left over?"):
             expect.raises(ValueError, lambda: student.split_heads(X, 4))
 

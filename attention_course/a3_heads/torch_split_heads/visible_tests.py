@@ -67,7 +67,7 @@ class TestTorchSplitHeads:
             close(expect.tensor(student.torch_split_heads(tensor(words), 9)), NINE_HEADS)
 
     def test_does_not_divide(self, student):
-        """Six columns make no four heads: a ValueError."""
+        """Six columns cannot make four heads: a ValueError."""
         with shown("How many columns would be left over?"):
             expect.raises(ValueError, lambda: student.torch_split_heads(tensor(X), 4))
 

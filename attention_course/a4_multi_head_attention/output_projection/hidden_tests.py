@@ -23,9 +23,9 @@ class TestOutputProjection:
 
     @pytest.mark.weight(0.2)
     def test_shape(self, student):
-        """Three heads of shape (5, 4) and W_O of shape (12, 7) give (5, 7): one vector a word."""
+        """Three heads of shape (5, 4) and W_O of shape (12, 7) give (5, 7): one vector per word."""
         got = expect.array(student.output_projection(self.HEADS, normal(104, 12, 7)))
-        expect.shape(got, (5, 7), "One row a word, as wide as the model.")
+        expect.shape(got, (5, 7), "One row per word, as wide as the model.")
 
     @pytest.mark.weight(1.6)
     def test_values(self, student, reference):

@@ -64,7 +64,7 @@ class TestCrossAttention:
     def test_shape(self, student):
         """Texts of five words ask, seven places answer, three heads: output (2, 5, 12), weights (2, 3, 5, 7)."""
         pair = expect.pair(student.cross_attention(*map(tensor, self.GIVEN), 3))
-        hint = "Output first, then the weights: for each head a row a word of x, a column a place of memory."
+        hint = "Output first, then the weights: for each head a row per word of x, a column per place of memory."
         for part, shape, what in zip(pair, self.SHAPES, ("output", "weights"), strict=True):
             expect.shape(expect.tensor(part, what=what), shape, hint, what)
 

@@ -42,7 +42,7 @@ class TestNextWordProbabilities:
         self.judge(student, [0.0, 1.0, 0.0, 0.0], question, 1.0, None, 0.3)
 
     def test_small_top_p(self, student):
-        """top_p 0.1: the likeliest word alone has more."""
+        """top_p 0.1: the likeliest word has more by itself."""
         self.judge(student, [0.0, 1.0, 0.0, 0.0], "How many words have to stay at least?", 1.0, None, 0.1)
 
     def test_together(self, student):

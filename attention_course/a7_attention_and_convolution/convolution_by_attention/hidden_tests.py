@@ -48,7 +48,7 @@ class TestConvolutionByAttention:
     def compare_one(self, student: Any, reference: Any, X: np.ndarray, kernel: np.ndarray, hint: str) -> None:
         """Fails unless one call's values are right where every tap meets a word."""
         got = self.convolve(student, X, kernel)
-        expect.shape(got, (len(X), kernel.shape[2]), "One row a word, as wide as a tap's result.")
+        expect.shape(got, (len(X), kernel.shape[2]), "One row per word, as wide as a tap's result.")
         inside = slice(len(kernel) - 1, len(X) + 1 - len(kernel))
         wanted, _ = reference.convolution_by_attention(X, kernel)
         expect.close(got[inside], wanted[inside], hint, f"the result, from row {inside.start} on,", ATOL)
@@ -67,9 +67,9 @@ class TestConvolutionByAttention:
         output, weights = expect.pair(student.convolution_by_attention(normal(735, 6, 5), normal(736, 3, 5, 2)))
         if (getattr(output, "ndim", 0), getattr(weights, "ndim", 0)) == (3, 2):
             expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
-        hint = "One row a word, as wide as a tap's result."
+        hint = "One row per word, as wide as a tap's result."
         expect.shape(expect.array(output, what="output"), (6, 2), hint, "output")
-        expect.shape(expect.array(weights, what="weights"), (3, 6, 6), "One head a tap.", "weights")
+        expect.shape(expect.array(weights, what="weights"), (3, 6, 6), "One head per tap.", "weights")
 
     @pytest.mark.weight(1.1)
     def test_weights(self, student, reference):
@@ -80,7 +80,7 @@ class TestConvolutionByAttention:
             _, weights = expect.pair(student.convolution_by_attention(*given))
             wanted = reference.convolution_by_attention(*given)[1]
             weights = weights if getattr(weights, "ndim", 0) == 3 else student.convolution_by_attention(*given)[0]
-            expect.shape(expect.array(weights, what="weights"), wanted.shape, "One head a tap.", "weights")
+            expect.shape(expect.array(weights, what="weights"), wanted.shape, "One head per tap.", "weights")
             expect.close(self.from_the_left(weights), wanted, hint, "weights, heads from the left,", ATOL)
 
     def from_the_left(self, weights: np.ndarray) -> np.ndarray:
@@ -159,7 +159,7 @@ class TestConvolutionByAttention:
         shapes = [getattr(part, "shape", ()) for part in got] if isinstance(got, tuple | list) else []
         for shape in [shape for shape in shapes if len(shape) == 3 and shape[1:] == (4, 4)]:
             if shape[0] < 11:
-                expect.fail(f"for 4 words and 11 taps there are {shape[0]} heads.", "One head a tap, heard or not.")
+                expect.fail(f"for 4 words and 11 taps there are {shape[0]} heads.", "One head per tap, heard or not.")
 
     @pytest.mark.weight(0.25)
     def test_dtype(self, student):

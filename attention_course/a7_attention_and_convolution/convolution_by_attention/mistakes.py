@@ -96,7 +96,7 @@ def convolution_by_attention(X, kernel):
     return _right(X, kernel)[::-1]
 
 
-@mistake("weights-added-up", hint="One picture a head: how many heads are there, and how many of your weights?")
+@mistake("weights-added-up", hint="One picture per head: how many heads are there, and how many of your weights?")
 def convolution_by_attention(X, kernel):
     output, weights = _right(X, kernel)
     return output, weights.sum(axis=0)

@@ -29,10 +29,10 @@ HEARD = np.array(
 @pytest.mark.exercise("convolution_by_attention")
 class TestConvolutionByAttention:
     def output(self, student, X, kernel):
-        """The output; the weights have one head a tap, and each row of a head looks at one place at most."""
+        """The output; the weights have one head per tap, and each row of a head looks at one place at most."""
         output, weights = expect.pair(student.convolution_by_attention(X, kernel))
         shape = (len(kernel), len(X), len(X))
-        expect.shape(expect.array(weights, what="weights"), shape, "One head a tap, one row a query.", "weights")
+        expect.shape(expect.array(weights, what="weights"), shape, "One head per tap, one row per query.", "weights")
         expect.dtype(expect.array(output, what="output"), X.dtype, what="output")
         return output
 
@@ -65,7 +65,7 @@ class TestConvolutionByAttention:
             close(weights.sum(axis=0), HEARD, "the weights of all heads, added up,")
 
     def test_more_taps_than_rows(self, student):
-        """Two rows and four taps: the last tap finds nobody."""
+        """Two rows and four taps: the last tap finds no row."""
         with shown("Which taps find a row at all?", X=TEXT[:2], kernel=TAPS):
             close(self.output(student, TEXT[:2], TAPS), np.array([[4.0, 13.0], [11.0, 4.0]]))
 

@@ -26,7 +26,7 @@ class TestOffsetAttention:
         if isinstance(got, list) and all(are_numbers(row) and len(row) == length for row in got):
             got = np.array(got)
         got = expect.array(got)
-        expect.shape(got, (length, length), "One row a query, one column a key.")
+        expect.shape(got, (length, length), "One row per query, one column per key.")
         return got.astype(float)
 
     def looks_like_an_attempt(self, student: Any) -> None:

@@ -20,7 +20,7 @@ class TestOnlineSoftmaxAttention:
             close(expect.array(student.online_softmax_attention(Q, K, V, block_size)), np.array(wanted))
 
     def test_by_hand(self, student):
-        """The example by hand: the scores 0 and ln 3, the values 10 and 2, one key a block."""
+        """The example by hand: the scores 0 and ln 3, the values 10 and 2, one key per block."""
         K, V = np.array([[0.0], [LN_3]]), np.array([[10.0], [2.0]])
         self.judge(student, [[4.0]], "What is divided by what at the end?", np.array([[1.0]]), K, V, 1)
 

@@ -64,7 +64,7 @@ class TestOnlineSoftmaxStep:
         if not isinstance(got, tuple) or len(got) != 3:
             expect.fail(f"returned {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
         for part, shape, what in zip(got, ((5,), (5,), (5, 3)), self.PARTS, strict=True):
-            expect.shape(expect.array(part, what=what), shape, "One number a query, one row a query.", what)
+            expect.shape(expect.array(part, what=what), shape, "One number per query, one row per query.", what)
 
     @pytest.mark.weight(0.25)
     def test_largest(self, student, reference):

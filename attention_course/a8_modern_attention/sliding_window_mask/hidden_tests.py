@@ -14,7 +14,7 @@ class TestSlidingWindowMask:
     def mask(self, student, length, *args, **more):
         """The mask as True and False. One test judges that it holds bools."""
         got = loosely(student.sliding_window_mask(length, *args, **more))
-        expect.shape(got, (length, length), "One row a query, one column a key.")
+        expect.shape(got, (length, length), "One row per query, one column per key.")
         return got.astype(bool)
 
     def looks_like_a_mask(self, student):
@@ -35,7 +35,7 @@ class TestSlidingWindowMask:
 
     @pytest.mark.weight(0.15)
     def test_shape(self, student):
-        """A mask for 6 words has one row a query and one column a key: shape (6, 6)."""
+        """A mask for 6 words has one row per query and one column per key: shape (6, 6)."""
         expect.shape(expect.array(student.sliding_window_mask(6, 2)), (6, 6))
 
     @pytest.mark.weight(0.6)

@@ -31,7 +31,7 @@ class TestOvCircuit:
             close(expect.array(student.ov_circuit(TO_QUERIES, OUT, 2)), wanted)
 
     def test_one_head(self, student):
-        """The same matrices as those of a single head: still one matrix a head, (1, 3, 3)."""
+        """The same matrices as those of a single head: still one matrix per head, (1, 3, 3)."""
         with shown("What does a layer with one head give?", W_V=TO_QUERIES, W_O=OUT, num_heads=1):
             wanted = [[[2.0, 5.0, 4.0], [3.0, 1.0, 3.0], [8.0, 7.0, 1.0]]]
             close(expect.array(student.ov_circuit(TO_QUERIES, OUT, 1)), wanted)

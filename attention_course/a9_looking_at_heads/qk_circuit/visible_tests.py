@@ -30,7 +30,7 @@ class TestQkCircuit:
             close(expect.array(student.qk_circuit(TO_QUERIES, TO_KEYS, 2)), wanted)
 
     def test_one_head(self, student):
-        """The same matrices as those of a single head: still one matrix a head, (1, 3, 3)."""
+        """The same matrices as those of a single head: still one matrix per head, (1, 3, 3)."""
         with shown("What does a layer with one head give?", W_Q=TO_QUERIES, W_K=TO_KEYS, num_heads=1):
             wanted = [[[2.0, 6.0, 4.0], [2.0, 1.0, 3.0], [7.0, 9.0, 1.0]]]
             close(expect.array(student.qk_circuit(TO_QUERIES, TO_KEYS, 1)), wanted)
