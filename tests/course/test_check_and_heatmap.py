@@ -161,6 +161,12 @@ def test_progress_bar_counts_exercises_that_pass_now(monkeypatch, capsys):
 # ---------------------------------------------------------------- pictures of an answer
 
 
+def test_an_expected_result_is_shown_once():
+    verdict = examine("attention_scores", right("attention_scores"))
+    assert "your result is the expected one." in words(verdict)
+    assert verdict._repr_html_().count("<svg") == 1
+
+
 def test_missing_scaling_is_seen_in_the_picture():
     verdict = examine("attention_scores", right("attention_scores") | {"attention_scores": unscaled})
     assert "10 squares of yours differ (marked)" in words(verdict)
@@ -202,6 +208,8 @@ def test_heatmap_as_text_and_picture():
     assert repr(heads).count("head 0") == repr(heads).count("head 1") == 1  # as in every text of the course
     assert "without" in repr(heatmap(np.ones((2, 1, 1)), names=["with", "without"]))
     assert heads._repr_html_().count("<svg") == 2
+    long_masks = heatmap(np.ones((3, 2, 12), dtype=bool))._repr_html_()
+    assert ">yes<" not in long_masks  # small, so that they stand side by side
     mask = heatmap(np.tril(np.ones((3, 3), dtype=bool)))
     assert "yes" in repr(mask)
 
