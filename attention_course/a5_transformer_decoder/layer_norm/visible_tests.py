@@ -79,7 +79,7 @@ class TestLayerNorm:
             close(expect.array(student.layer_norm(x, self.GAMMA, self.BETA)), self.BETA)
 
     def test_small_numbers(self, student):
-        """Numbers a thousand times as small, (0.001, 0.003, 0.005, 0.007): eps is 0.00001 unless another one is given."""
+        """Numbers a thousand times as small, (0.001, 0.003, 0.005, 0.007): eps is 0.00001 unless given."""
         x, gamma, beta = self.X / 1000, np.ones(4), np.zeros(4)
         with shown("Which value has eps when it is not given, and what is it added to?", x=x, gamma=gamma, beta=beta):
             close(expect.array(student.layer_norm(x, gamma, beta)), [-0.7746, -0.2582, 0.2582, 0.7746])

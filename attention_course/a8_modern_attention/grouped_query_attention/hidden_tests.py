@@ -60,7 +60,9 @@ class TestGroupedQueryAttention:
         output, weights = expect.pair(student.grouped_query_attention(*self.SMALL))
         hint = "How many heads of output are there: as many as of queries?"
         expect.shape(expect.array(output, what="output"), (6, 5, 3), hint, "output")
-        expect.shape(expect.array(weights, what="weights"), (6, 5, 7), "One row per query, one column per key.", "weights")
+        expect.shape(
+            expect.array(weights, what="weights"), (6, 5, 7), "One row per query, one column per key.", "weights"
+        )
 
     @pytest.mark.weight(0.2)
     def test_multi_head(self, student, reference):
