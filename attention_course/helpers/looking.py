@@ -38,7 +38,7 @@ def look(model: Any, token_ids: Sequence[int]) -> np.ndarray:
         for hook in hooks:
             hook.remove()
     if not seen:
-        raise ValueError("no layer of this model gives back (output, weights), so there is nothing to look at")
+        raise ValueError("no layer of this model returns (output, weights), so there is nothing to look at")
     return np.concatenate(seen)
 
 

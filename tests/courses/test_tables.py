@@ -89,9 +89,7 @@ def test_visible_test_of_a_table_shows_inputs_and_expected_table(tmp_path):
 
     late = names["late"]
     said = message(late)
-    assert (
-        "late(orders, day=2024-01-01 00:00:00) with orders of 1 x 5: returned a table of 1 row and 2 columns" in said
-    )
+    assert "late(orders, day=2024-01-01 00:00:00) with orders of 1 x 5: returned a table of 1 row and 2 columns" in said
     assert "wanted `7`" in said and "DataFrame {'city': ['Paris']" in said
     said = message(lambda orders, day: late(orders, day).assign(city="Rom"))
     assert "is 'Rom' in column 'city' at row 4, wanted 'Rome'" in said

@@ -165,9 +165,7 @@ def test_close_checks_shape_and_finiteness_first():
     assert message_of(expect.close, np.ones(3), np.ones((3, 1))) == "the result has shape (3,), it should be (3, 1)."
     assert message_of(expect.close, np.array([1.0, np.nan]), np.ones(2), HINT) == f"the result at [1] is nan. {HINT}"
     assert message_of(expect.close, np.array(-np.inf), np.array(1.0)) == "the result is -inf."
-    assert (
-        message_of(expect.close, None, np.ones(2)) == "returned None (is there a `return`?), where an array belongs."
-    )
+    assert message_of(expect.close, None, np.ones(2)) == "returned None (is there a `return`?), where an array belongs."
 
 
 def test_close_accepts_rounding_errors():
