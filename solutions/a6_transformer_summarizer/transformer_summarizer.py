@@ -585,7 +585,7 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** Trained here, the second summary was *mira finds a lost dog in oslo*: each word stands in the article, the English is
-# good, and nobody ever said it. The model copies *who*, *what* and *where* one after the other. In training there was one piece of news an
+# good, and nobody ever said it. The model copies *who*, *what* and *where* one after the other. In training there was one piece of news per
 # article, so nothing taught it to make sure that all three come from the same sentence. A summary that says what its source does not is
 # called a **hallucination** ([Maynez et al. 2020](https://arxiv.org/abs/2005.00661)).
 
