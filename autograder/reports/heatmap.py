@@ -138,6 +138,7 @@ class Heatmap:
         for j in range(0, len(self.columns), step):
             x, y = left + square * (j + 0.5), top - 6
             turn = f'text-anchor="start" transform="rotate(-45 {x:.1f} {y:.1f})"' if slanted else 'text-anchor="middle"'
+            turn += ' font-size="11"' if slanted and square == SMALL else ""  # larger ones overlap
             parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {turn}>{escape(self.columns[j])}</text>')
         full = self.full or _full(matrix)
         for i, label in enumerate(self.rows):
