@@ -304,7 +304,7 @@ def test_notebook_with_work_is_graded_if_there_are_two(run, student, graded, oth
     course, output = run
     assert (by_tests(course, student), grade(course, student)) == (3, (None, True))
     assert WORDS in field(course, student).source
-    notice = f"{student}, {NAME}: {graded} was graded; {other} insert_beside it has no work in it"
+    notice = f"{student}, {NAME}: {graded} was graded; {other} beside it has no work in it"
     assert notice in output
     marked = said_by(course, "grade", course.root / "submitted" / student)
     assert f"warning: {notice}" in marked

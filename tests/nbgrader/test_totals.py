@@ -89,7 +89,7 @@ def test_manual_grade_needs_another_look_if_the_answer_changed(course):
 
     page = " ".join((course.root / "feedback" / ADA / NAME / "first.html").read_text().split())
     assert "(Score so far: 3.5 / 7.0)" in page
-    assert page.count("cells_to_grade for another look") == 4, "twice in the contents and twice in headings"
+    assert page.count("waits for another look") == 4, "twice in the contents and twice in headings"
     assert "Score so far" not in (course.root / "feedback" / BEN / NAME / "first.html").read_text()
     assert "3.5 of 7 points, 2 of them lost for being late; so far" in said_by(course, "why", ADA, NAME)
     output = said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv")

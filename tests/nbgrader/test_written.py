@@ -175,7 +175,7 @@ def test_one_click_grades_a_group_and_answers_can_be_separated(six, chromium):
     single.locator(".line").first.click()
     single.locator(".line").last.click()
     page.locator("article", has_text="img src").locator(".none").click()
-    assert "5 of 5 answers decisions_file" in page.locator(".progress").inner_text()
+    assert "5 of 5 answers decided" in page.locator(".progress").inner_text()
     with page.expect_download() as download:
         page.locator(".save").click()
     download.value.save_as(six.root / "decisions.json")
