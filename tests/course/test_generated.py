@@ -9,7 +9,7 @@ from collections import Counter
 import nbformat
 import pytest
 
-from autograder.authoring import generated_files
+from autograder.authoring import generated_files, notebook_checks
 from autograder.course.assignments import PREREQUISITE
 from autograder.submission import grade_id
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material
@@ -33,21 +33,13 @@ def test_source_has_no_metadata_that_jupyterlab_removes(assignment):
     assert "lines_to_next_cell" not in assignment.notebook.read_text()
 
 
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_sync_writes_missing_files_once(own_course):
-    written = list(generated_files.sync(own_course))
-    assert len(written) >= len(ASSIGNMENTS)  # the releases; the paired scripts were copied
-    assert list(generated_files.sync(own_course)) == []
-
-
 @each
 def test_release_has_no_solution_or_hidden_test(assignment):
     text = released(assignment).read_text()
-    for secret in ("SOLUTION", "HIDDEN", "autograder.student.stock", "mistakes.py", "points off"):
-        assert secret not in text
-    notebook = nbformat.reads(text, as_version=4)
-    for cell in notebook.cells:
+    assert "SOLUTION" not in text and "HIDDEN" not in text
+    source, release = nbformat.read(assignment.notebook, as_version=4), nbformat.reads(text, as_version=4)
+    assert not list(notebook_checks.no_secret(assignment, source, release))
+    for cell in release.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
             stub = "raise NotImplementedError()" if cell.cell_type == "code" else "YOUR ANSWER HERE"
             assert stub in cell.source, grade_id(cell)

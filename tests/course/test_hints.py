@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from autograder import hint
+from autograder.authoring import notebook_checks
 from autograder.course import content
 from autograder.student.hint import Help
 from tests.helpers.in_process import ASSIGNMENTS
@@ -24,8 +25,10 @@ def new_session(monkeypatch):
 @each
 def test_every_exercise_has_hints_under_its_heading(assignment):
     assert content.Visible().assignments()[assignment.name] == tuple(one.name for one in assignment.exercises)
+    source = nbformat.read(assignment.notebook, as_version=4)
+    assert not list(notebook_checks.hints(assignment, source))
     above, headings = "", {}
-    for cell in nbformat.read(assignment.notebook, as_version=4).cells:
+    for cell in source.cells:
         if cell.cell_type == "markdown":
             above = next(iter(re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1:]), above)
         headings[cell.metadata.get("nbgrader", {}).get("grade_id")] = above
