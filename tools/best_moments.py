@@ -1,7 +1,7 @@
 """Make a picture of each notebook's best moment for the student's guide: `python -m tools.best_moments [a8 a9 ...]`.
 
-The solved notebook runs in a kernel up to the cell that is named here, whose output is the picture. For a6 this trains
-a model, which takes a minute.
+The solved notebook runs in a kernel up to a cell in `CELLS`, whose output is the picture. For a6 this trains a model,
+which takes a minute.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CELLS = {
 
 
 def picture(assignment: Assignment, cell: str) -> bytes:
-    """The first picture that a cell of the solved notebook shows, as PNG. Raises `ValueError` if it shows none."""
+    """The first picture in a cell's output in the solved notebook, as PNG. Raises `ValueError` if there is none."""
     notebook = nbformat.read(assignment.notebook, as_version=4)
     place = next(i for i, one in enumerate(notebook.cells) if one["id"] == cell)
     notebook.cells = [one for one in notebook.cells[: place + 1] if not grade_id(one).startswith(CHECK)]

@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 
 SEEDS = (0, 1, 2)
 CELLS = ("block-trained", "block-reads")  # cells that define and train a model, on the news and on the novel
-A5 = "assignment 5"  # whose decoder is trained on the novel for comparison
+A5 = "assignment 5"  # its decoder is trained on the novel for comparison
 
 
 def notebook_names() -> dict[str, Any]:

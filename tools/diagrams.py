@@ -1,7 +1,7 @@
 """Draw the pictures of the processes and of the packages for `docs/`.
 
-`python -m tools.docs` writes them as SVG. They need no network, font or script. They have a background of their own, so
-that they are readable on a dark page, too.
+`python -m tools.docs` writes them as SVG. They need no network, font or script, and set their own background, so that
+they are readable on dark pages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2430 }
 .trusted { fill: #e3f1e6; stroke: #5c9a6a } .student { fill: #fdeedd; stroke: #cf8b3c }
 .judge { fill: #e6ecfa; stroke: #6b86c9 } .course { fill: #f3e6f7; stroke: #9b6bb0 }
 .sandbox { fill: none; stroke: #9aa1b2; stroke-width: 2; stroke-dasharray: 7 5 }
-.way { stroke: #475066; stroke-width: 1.5; fill: none }
+.arrow { stroke: #475066; stroke-width: 1.5; fill: none }
 """
 
 
@@ -43,23 +43,23 @@ class Diagram:
         right, below = (max(88, 9 * len(title)), 0) if flat else (0, LINE)
         self.parts.append(_text(left, top, title, "title"))
         for n, line in enumerate(lines, start=1):
-            self.words(left + right, top + below * n, line)
+            self.label(left + right, top + below * n, line)
 
     def sandbox(self, x: int, y: int, width: int, height: int, label: str) -> None:
         """Add a dashed frame with a label in its lower left corner."""
         self.parts.append(f'<rect class="sandbox" x="{x}" y="{y}" width="{width}" height="{height}" rx="12"/>')
-        self.words(x + PADDING, y + height - PADDING, label)
+        self.label(x + PADDING, y + height - PADDING, label)
 
-    def way(self, *points: int | str) -> None:
+    def arrow(self, *points: int | str) -> None:
         """Add an arrow through points (x, y, x, y, ...). A text at the end is written to the right of its middle."""
         numbers = [point for point in points if isinstance(point, int)]
         steps = " ".join(f"{x},{y}" for x, y in zip(numbers[::2], numbers[1::2], strict=True))
-        self.parts.append(f'<polyline class="way" points="{steps}" marker-end="url(#end)"/>')
+        self.parts.append(f'<polyline class="arrow" points="{steps}" marker-end="url(#end)"/>')
         if len(points) > len(numbers):
             x, y, to_x, to_y = numbers
-            self.words((x + to_x) // 2 + 8, (y + to_y) // 2 + 4, str(points[-1]))
+            self.label((x + to_x) // 2 + 8, (y + to_y) // 2 + 4, str(points[-1]))
 
-    def words(self, x: int, y: int, text: str) -> None:
+    def label(self, x: int, y: int, text: str) -> None:
         """Add a small text."""
         self.parts.append(_text(x, y, text, "small"))
 
@@ -77,9 +77,9 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 
 
 def processes() -> str:
-    """The processes that grade a submission, and what each of them knows."""
-    says = "The supervisor starts a zygote, which forks two fork servers: one forks judges, the other notebooks."
-    picture = Diagram(860, 560, says)
+    """The processes that grade a submission, with the data in each of them."""
+    alternative = "The supervisor starts a zygote, which forks two fork servers: one forks judges, the other notebooks."
+    picture = Diagram(860, 560, alternative)
     known = ["submissions as bytes, the gradebook", "reads nothing that student code wrote"]
     picture.box("trusted", "supervisor: workers", known, 60, 20, 300)
     known = ["in a sandbox: NumPy, PyTorch, IPython", "no hidden test, no submission"]
@@ -94,20 +94,20 @@ def processes() -> str:
     picture.box("student", "students' fork server", known, 510, 225, 280)
     picture.box("student", "notebook", ["a fork for one submission", "in a sandbox of its own"], 510, 345, 280)
     picture.box("student", "exercise", ["a fork for the calls of one exercise"], 510, 445, 280)
-    picture.way(362, 56, 498, 56)
-    picture.words(408, 48, "starts")
-    picture.way(580, 91, 260, 223)
-    picture.words(356, 150, "forks")
-    picture.way(650, 91, 650, 223, "forks")
-    picture.way(210, 296, 210, 343, "forks")
-    picture.way(650, 296, 650, 343, "forks")
-    picture.way(650, 416, 650, 443, "forks")
-    picture.way(352, 368, 508, 368)
-    picture.way(508, 394, 352, 394)
-    picture.words(376, 361, "calls")
-    picture.words(446, 412, "answers")
-    picture.way(68, 380, 40, 380, 40, 56, 58, 56)
-    picture.words(52, 130, "one verdict, read field by field")
+    picture.arrow(362, 56, 498, 56)
+    picture.label(408, 48, "starts")
+    picture.arrow(580, 91, 260, 223)
+    picture.label(356, 150, "forks")
+    picture.arrow(650, 91, 650, 223, "forks")
+    picture.arrow(210, 296, 210, 343, "forks")
+    picture.arrow(650, 296, 650, 343, "forks")
+    picture.arrow(650, 416, 650, 443, "forks")
+    picture.arrow(352, 368, 508, 368)
+    picture.arrow(508, 394, 352, 394)
+    picture.label(376, 361, "calls")
+    picture.label(446, 412, "answers")
+    picture.arrow(68, 380, 40, 380, 40, 56, 58, 56)
+    picture.label(52, 130, "one verdict, read field by field")
     return str(picture)
 
 
@@ -122,14 +122,14 @@ PACKAGES = {
     "reports": "marks to look at: rubric, heat map, class report",
     "judge": "one submission: its notebook, the attempts at each exercise, the result",
     "diagnosis": "which mistake it is: known mistakes, their fingerprints, relations to right answers",
-    "testing": "what a course may import: student and reference, expect, Catalogue",
-    "messages": "what a worker and a judge say to each other",
-    "discovery": "what there is to grade",
+    "testing": "what authors import: student and reference, expect, Catalogue",
+    "messages": "messages between a worker and a judge",
+    "discovery": "the submissions to grade",
     "report": "a result as values",
-    "submission": "what students hand in",
-    "course": "what a course is on disk",
-    "reading": "bytes, JSON in bounds",
-    "text": "what is safe to show",
+    "submission": "a notebook, read within limits",
+    "course": "a course on disk",
+    "reading": "bounded bytes and JSON",
+    "text": "text made safe to print",
     "png": "pictures as PNG",
     "errors": "errors, and who has to act",
 }
@@ -140,16 +140,16 @@ def packages(project: Path) -> str:
     layers = _layers(project)
     nameless = sorted({name for layer in layers for name in layer} - set(PACKAGES))
     if nameless:
-        raise CourseError(f"{__file__}: PACKAGES has no words for {', '.join(nameless)}")
+        raise CourseError(f"{__file__}: PACKAGES has no description of {', '.join(nameless)}")
     step, width = 44, 780
-    says = "The packages of the code in layers; each imports from those below it."
-    picture = Diagram(width + 80, 20 + step * len(layers), says)
+    alternative = "The packages of the code in layers; each imports from those below it."
+    picture = Diagram(width + 80, 20 + step * len(layers), alternative)
     for row, layer in enumerate(layers):
         share = (width - PADDING * (len(layer) - 1)) // len(layer)
         for place, name in enumerate(layer):
             kind = "trusted" if name == "errors" else "judge"
             picture.box(kind, name, [PACKAGES[name]], 60 + place * (share + PADDING), 12 + row * step, share, flat=True)
-    picture.way(32, 24, 32, step * len(layers) - 6)
+    picture.arrow(32, 24, 32, step * len(layers) - 6)
     picture.parts.append('<text class="small" transform="translate(22 130) rotate(-90)">imports</text>')
     return str(picture)
 

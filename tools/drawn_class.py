@@ -1,4 +1,4 @@
-"""Classes for the benchmark: submissions that different people wrote, drawn by a seed, and copies for comparison."""
+"""Classes for the benchmark: answers by different people, drawn with a seed, and copies of the model answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.every_submission import ROOT, every_answer
 GRADED = ("a1_scaled_dot_product", "a2_causal_masking", "a3_heads", "a4_multi_head_attention")
 SEED = 20170612
 
-Answers = dict[str, str]  # the code of each exercise of one submission
+Answers = dict[str, str]  # a submission: the code of each exercise
 Draw = Callable[[Assignment, random.Random, int], Iterator[Answers]]
 
 
@@ -37,7 +37,7 @@ def build(folder: Path, count: int, draw: Draw, loops: int = 0) -> Course:
 
 
 def copies(assignment: Assignment, _: random.Random, count: int) -> Iterator[Answers]:
-    """The model answers, each with another comment."""
+    """The model answers, each with its own comment."""
     for number in range(count):
         yield {name: f"# student {number}\n{code}" for name, code in model_answers(assignment).items()}
 
@@ -51,7 +51,7 @@ def right(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[
 
 
 def wrong(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[Answers]:
-    """Like `right`, with one exercise wrong: each known mistake and each independent wrong answer at most once."""
+    """As `right`, with one exercise replaced by a known mistake or an independent wrong answer, each at most once."""
     found = [(name, code) for name, codes in _of_kinds(assignment, "mistake", "wrong").items() for code in codes]
     for answers, (name, code) in zip(
         right(assignment, drawn, count), drawn.sample(found, min(count, len(found))), strict=True
@@ -60,7 +60,7 @@ def wrong(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[
 
 
 def of_different_people(assignment: Assignment, drawn: random.Random, count: int) -> Iterator[Answers]:
-    """Submissions of which one in three is right."""
+    """A class in which one in three submissions is right."""
     everybody = [*right(assignment, drawn, count // 3), *wrong(assignment, drawn, count - count // 3)]
     drawn.shuffle(everybody)
     yield from everybody

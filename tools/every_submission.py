@@ -1,9 +1,9 @@
-"""Write a class of all accepted submissions, known mistakes and independent wrong answers in the tests.
+"""Write a class with every accepted answer, known mistake and independent wrong answer of the tests.
 
     python -m tools.every_submission FOLDER
 
-Each is the model answers of its assignment with one exercise replaced. A known mistake that a set of mutants makes has
-no text of its own, and is left out.
+Each submission replaces one exercise of the model answers. Known mistakes from `mutants` have no source text and are
+left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS = "mistake", "right", "wrong"
 
 
 def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
-    """For each answer the student's name, the exercise, and the code."""
+    """The student's name, the exercise and the code of each answer."""
     entries = [
         [(one.exercise, _text(one.code, one.exercise)) for one in read_catalogue(assignment.mistakes)],
         [(one.exercise, _text(one.code, one.exercise)) for one in accepted_submissions(assignment)],

@@ -2,7 +2,7 @@
 
     python -m tools.floors > build/floors.txt
 
-Pip chooses the versions of their dependencies. The group `dev` is left out, since it is not for users.
+Pip chooses the versions of their dependencies. The group `dev` is left out, because users do not need it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Grade wrong code in the sandbox, and write what is said about each piece: a name, a place, or neither.
+"""Grade wrong answers in the sandbox, and record whether the feedback has a name, a place, or neither.
 
     python -m tools.locations OUT.jsonl [ASSIGNMENT ...] [--every N]
 
-Each is the model answers of its assignment with one exercise replaced. The last lines count how many have a known
-mistake's name, a relation's, a place, and what it costs.
+A wrong answer replaces one exercise of the model answers. The last lines count how many have the name of a known
+mistake, a relation, or a place, and give the seconds for each.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("author", "list", "slip", "walk")
 
 
-def said(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, object]:
-    """What grading says about one wrong answer, as values for JSON."""
+def outcome(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, object]:
+    """The result of one wrong answer, as values for JSON."""
     notebook = fill(assignment.released, model_answers(assignment) | {wrong.exercise: wrong.code})
     task = Task("wrong", assignment.name, assignment.version()).of(
         code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
@@ -53,22 +53,22 @@ def said(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, 
 
 
 def kind_of(entry: dict[str, object]) -> str:
-    """What is said about an answer."""
+    """The kind of feedback on an answer."""
     if entry["share"] == 1:
         return "full marks"
-    told = [word for word in ("name", "relation", "location") if entry[word]]
-    return " and ".join(told) or "nothing"
+    given = [word for word in ("name", "relation", "location") if entry[word]]
+    return " and ".join(given) or "nothing"
 
 
 def main(out: str, *names: str, every: int = 1) -> None:
-    """Write one line for each answer into `out`."""
+    """Write a line of JSON for each answer to the file `out`."""
     course, counts, seconds = Course(ROOT), Counter[str](), 0.0
     with open(out, "w") as file, one_worker(course) as worker:
         for assignment in course.assignments().values():
             if names and not assignment.name.startswith(names):
                 continue
             for wrong in [one for source in SOURCES for one in wrong_code_of(assignment, source)][::every]:
-                entry = said(worker, assignment, wrong)
+                entry = outcome(worker, assignment, wrong)
                 counts[kind_of(entry)] += 1
                 seconds += float(str(entry["seconds"]))
                 print(json.dumps(entry), file=file, flush=True)

@@ -1,4 +1,4 @@
-"""Time, memory and scores of commands that grade a class, each in a fresh process; for `tools.benchmark`."""
+"""Time, memory and scores of commands that grade a class, each in a new process; for `tools.benchmark`."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]
     executor = DaskExecutor(ROOT, "auto", scheduler) if scheduler else LocalExecutor(ROOT, "auto", jobs)
     executor.work = no_work
     workers = WorkerPool(executor)
-    cells = ("x" * 20_000,)  # as much text as a notebook of a4 holds
+    cells = ("x" * 20_000,)  # as much text as in a notebook of a4
     tasks = (Task(f"student-{number}", "a1_scaled_dot_product", "", cells) for number in range(count))
     before, start = psutil.Process().memory_info().rss, time.perf_counter()
     with contextlib.closing(workers):

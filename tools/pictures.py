@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def graded_class(course):
-    """Grade a class, and make its feedback, class report and page of written answers."""
+    """Grade a class, and create its feedback, class report and page of written answers."""
     assignment, handed_in = course.assignment(A1), {}
     right = model_answers(assignment)
     for number, (student, mistakes) in enumerate(CLASS.items()):
@@ -67,10 +67,10 @@ def submission_of(course, student):
 
 
 def in_the_notebook(tab):
-    """A check that fails, and a slider."""
+    """A failing check, and a slider."""
     tab.page.set_viewport_size({"width": WIDTH + 80, "height": 1600})
     files = tab.page.locator("#jp-left-stack")
-    if files.is_visible():  # they would take a third of the width
+    if files.is_visible():  # the file browser takes a third of the width
         tab.page.keyboard.press("Control+b")
         files.wait_for(state="hidden")
     tab.run("import numpy as np")
@@ -79,7 +79,7 @@ def in_the_notebook(tab):
     for code, name in (('check("attention_scores")', "check"), ("explore(at_width", "slider")):
         cell, _ = tab.run(code)
         tab.page.wait_for_timeout(1000)  # the slider's picture comes after its cell is done
-        tab.page.mouse.move(0, 0)  # so that no row is highlighted
+        tab.page.mouse.move(0, 0)  # no row should be highlighted
         cell.locator(".jp-OutputArea").first.screenshot(path=DOCS / f"{name}.png")
     tab.close()
 

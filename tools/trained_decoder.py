@@ -4,8 +4,8 @@
     python -m tools.trained_decoder --steps 40 --to /tmp/short.safetensors
 
 The solution's `TransformerDecoder` of assignment 5 learns to predict the next token of *Pride and Prejudice*. In a
-quarter of the texts a stretch of the novel is repeated, so that copying pays, as it does in the long and repetitive
-texts that large models read. The seed is fixed, and a single thread keeps the order of additions fixed.
+quarter of the texts a stretch of the novel is repeated, so that copying helps, as in the long and repetitive texts of
+large models. The seed is fixed, and a single thread keeps the order of additions fixed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ L = trained_decoder.MAX_LENGTH
 
 def main() -> None:
     """Train the model and write its weights to a file."""
-    parser = argparse.ArgumentParser(description="Train the model of `trained_decoder` from nothing.")
+    parser = argparse.ArgumentParser(description="Train the model of `trained_decoder` from scratch.")
     parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--to", type=Path, default=trained_decoder.FILE, help="where the numbers go")
+    parser.add_argument("--to", type=Path, default=trained_decoder.FILE, help="the output file")
     options = parser.parse_args()
     text, held_out = novel.text()
     tokens = byte_pairs.Tokenizer(byte_pairs.learn(text, trained_decoder.SIZES["vocab_size"]))

@@ -32,10 +32,10 @@ def names():
 def test_decoding_step_costs_match_the_formula(names):
     for words in (1, 2, 9):
         text = np.ones((words, D_MODEL))
-        kept = LAYERS * sum(OF_WEIGHTS + OF_A_KEY * (before + 1) for before in range(words))
-        assert cost_of(names["with_cache"], text)[0] == pytest.approx(kept / 1e6, rel=1e-12)
-        anew = LAYERS * sum(so_far * (OF_WEIGHTS + OF_A_KEY * so_far) for so_far in range(1, words + 1))
-        assert cost_of(names["without_cache"], text)[0] == pytest.approx(anew / 1e6, rel=1e-12)
+        with_cache = LAYERS * sum(OF_WEIGHTS + OF_A_KEY * (before + 1) for before in range(words))
+        assert cost_of(names["with_cache"], text)[0] == pytest.approx(with_cache / 1e6, rel=1e-12)
+        without_cache = LAYERS * sum(so_far * (OF_WEIGHTS + OF_A_KEY * so_far) for so_far in range(1, words + 1))
+        assert cost_of(names["without_cache"], text)[0] == pytest.approx(without_cache / 1e6, rel=1e-12)
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ import pytest
 
 from tests.helpers.in_process import ASSIGNMENTS, material
 
-# What a refinement is worth, in percent of its exercise. It is made so that a slip of its kind fails it alone, so this
-# is what such a slip costs. Of a mask or an integer, the dtype is more than a refinement.
+# The least and most that a refinement is worth, in percent of its exercise. A slip of its kind fails only this test,
+# so it costs as much. For masks, the dtype is more than a refinement.
 SHARES = {
     "dtype": (3, 7),
     "inputs_left_alone": (5, 8),
@@ -22,7 +22,7 @@ SHARES = {
     "gradients": (5, 12),
     "shape": (4, 10),
 }
-OF_MASKS = {"causal_mask", "padding_mask", "offset_attention", "sliding_window_mask"}
+RETURN_MASKS = {"causal_mask", "padding_mask", "offset_attention", "sliding_window_mask"}
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_refinements_of_one_kind_are_worth_the_same_everywhere(assignment):
     points = {exercise.name: exercise.points for exercise in assignment.exercises}
     for test in material(assignment).suite.tests:
         kind = test.name.removeprefix("test_")
-        if kind in SHARES and not (kind == "dtype" and test.exercise in OF_MASKS):
+        if kind in SHARES and not (kind == "dtype" and test.exercise in RETURN_MASKS):
             least, most = SHARES[kind]
             share = round(100 * test.weight / points[test.exercise], 6)
             assert least <= share <= most, (test.exercise, kind, share)

@@ -1,4 +1,4 @@
-"""Every known mistake loses a fair share of marks in its own exercise, and none elsewhere."""
+"""Every known mistake costs a fair share of its own exercise, and nothing in other exercises."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from autograder.testing.student import parts_of
 from autograder.testing.values.core.comparing import numbers
 from tests.helpers.in_process import (
     ASSIGNMENTS,
-    callers_of,
     exercise_of,
     judged_elsewhere,
     judged_mistake,
@@ -27,11 +26,11 @@ from tests.helpers.selection import one_in
 
 CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.mistakes)]
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
-# What a known mistake may cost, in percent of its exercise.
-CONCEPT = (10, 70)  # one conceptual slip
+# The least and most that a known mistake may cost, in percent of its exercise.
+CONCEPT = (10, 70)  # one conceptual mistake
 FAIR = {"fine_print": (1, 15), "no_attempt": (70, 99)}
 KINDS = tomllib.loads(Path(__file__).with_name("kinds_of_mistakes.toml").read_text())
-SOME = 2  # of an exercise's mistakes, or one more
+SOME = 2  # mistakes of an exercise, or one more
 EXERCISE_IDS = [f"{a.name}-{e.name}" for a, e in EXERCISES]
 of_each_exercise = pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=EXERCISE_IDS)
 
@@ -48,7 +47,7 @@ def mistakes_of(assignment, exercise):
 
 
 def some_mistakes_of(assignment, exercise):
-    """Those that `make test` judges anyway."""
+    """Those that `make test` grades anyway."""
     every = enumerate(mistakes_of(assignment, exercise))
     return [one for number, one in every if pytest.mark.catalogue not in marks_of_mistake(exercise.name, number)]
 
@@ -59,12 +58,12 @@ def kind_of(assignment, mistake):
 
 
 def cost_of(result):
-    """In percent of the exercise."""
+    """The lost points, in percent of the exercise."""
     return round(100 * (1 - result.score / result.max_score))
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-def test_whatever_has_a_kind_is_a_known_mistake(assignment):
+def test_kinds_of_mistakes_lists_only_known_mistakes(assignment):
     mine = [mistake for one, mistake in CASES if one is assignment]
     known = {name for mistake in mine for name in (mistake.name, f"{mistake.exercise}/{mistake.name}")}
     assert not {name for names in KINDS.get(assignment.name, {}).values() for name in names} - known
@@ -74,7 +73,7 @@ def test_whatever_has_a_kind_is_a_known_mistake(assignment):
 def test_mistake_costs_marks_and_is_named(assignment, mistake):
     result = judged_mistake(assignment, mistake)
     lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
-    assert lost, "the suite accepts this mistake"
+    assert lost, "the hidden tests accept this mistake"
     low, high = FAIR.get(kind_of(assignment, mistake), CONCEPT)
     assert low <= cost_of(result) <= high, lost
     assert (result.diagnosis, result.hint) == (mistake.name, mistake.hint)
@@ -83,19 +82,19 @@ def test_mistake_costs_marks_and_is_named(assignment, mistake):
 @pytest.mark.slow
 @pytest.mark.parametrize(("assignment", "exercise"), one_in(4, EXERCISES), ids=EXERCISE_IDS)
 def test_mistake_costs_nothing_in_another_exercise(assignment, exercise):
-    """What calls it is judged with the right one in its place, whatever is wrong with it, so some of them show it."""
+    """Callers are graded with the reference in its place, whatever the mistake, so a few mistakes are enough."""
     mistakes = mistakes_of(assignment, exercise)
-    cost_nothing_elsewhere(assignment, mistakes[:: max(1, len(mistakes) // SOME)])
+    assert_no_cost_elsewhere(assignment, mistakes[:: max(1, len(mistakes) // SOME)])
 
 
 @pytest.mark.slow
 @pytest.mark.catalogue
 @of_each_exercise
-def test_no_mistake_costs_anything_in_another_exercise(assignment, exercise):
-    cost_nothing_elsewhere(assignment, mistakes_of(assignment, exercise))
+def test_all_mistakes_cost_nothing_in_another_exercise(assignment, exercise):
+    assert_no_cost_elsewhere(assignment, mistakes_of(assignment, exercise))
 
 
-def cost_nothing_elsewhere(assignment, mistakes):
+def assert_no_cost_elsewhere(assignment, mistakes):
     for mistake in mistakes:
         exercise = exercise_of(assignment, mistake.exercise)
         for result in judged_elsewhere(assignment, exercise, mistake.code, has_lost=True):
@@ -103,17 +102,7 @@ def cost_nothing_elsewhere(assignment, mistakes):
             assert result.score == result.max_score, (mistake.name, result.name, lost)
 
 
-@pytest.mark.slow
-def test_the_exercises_that_call_another_are_found():
-    a5 = ASSIGNMENTS[4]
-    found = {exercise.name: [one.name for one in callers_of(a5, exercise)] for exercise in a5.exercises}
-    assert {name: callers for name, callers in found.items() if callers} == {
-        "positional_encoding": ["TransformerDecoder"],
-        "DecoderBlock": ["TransformerDecoder"],
-    }
-
-
-# Of a part, such as "the result for batch item 1", the place is that in the part.
+# In a part, such as "the result for batch item 1", the index counts within the part.
 WRONG = re.compile(
     r"(\w+\(.*?\))(?: with .*?)?: (?:the result|output|weights) at \[([\d, ]+)\] is (\S+), which is not right"
     r".*same input: `(.*)`"
@@ -122,18 +111,18 @@ WRONG = re.compile(
 
 @pytest.mark.slow
 @of_each_exercise
-def test_what_a_message_calls_wrong_is_wrong(assignment, exercise):
-    """Where the call can be made again by the message's own line, the solution gives another number there."""
-    are_wrong_where_told(assignment, some_mistakes_of(assignment, exercise))
+def test_message_points_at_a_wrong_number(assignment, exercise):
+    """If the message has a line that repeats the call, the solution's number at the named place differs."""
+    assert_wrong_at_named_place(assignment, some_mistakes_of(assignment, exercise))
 
 
 @pytest.mark.catalogue
 @of_each_exercise
-def test_what_any_message_calls_wrong_is_wrong(assignment, exercise):
-    are_wrong_where_told(assignment, mistakes_of(assignment, exercise))
+def test_all_messages_point_at_wrong_numbers(assignment, exercise):
+    assert_wrong_at_named_place(assignment, mistakes_of(assignment, exercise))
 
 
-def are_wrong_where_told(assignment, mistakes):
+def assert_wrong_at_named_place(assignment, mistakes):
     for test in (t for m in mistakes for t in judged_mistake(assignment, m).tests):
         found = WRONG.match(test.message)
         if not found:
@@ -150,8 +139,8 @@ def are_wrong_where_told(assignment, mistakes):
 
 @pytest.mark.catalogue
 @pytest.mark.parametrize("name", sorted(name for name, count in Counter(m.name for _, m in CASES).items() if count > 1))
-def test_one_mistake_costs_about_as_much_in_one_exercise_as_in_another(name):
-    """At most twice as much, or 10 % of an exercise more: one test more or less is more than that in a small one."""
+def test_same_mistake_costs_about_the_same_in_each_exercise(name):
+    """At most twice as much, or 10 % more, because a single test matters more in a small exercise."""
     costs = defaultdict(int)
     for assignment, mistake in CASES:
         if mistake.name == name:
@@ -160,7 +149,7 @@ def test_one_mistake_costs_about_as_much_in_one_exercise_as_in_another(name):
 
 
 @pytest.mark.slow
-def test_the_page_has_a_row_for_each_mistake():
+def test_catalogue_page_has_a_row_for_each_mistake():
     cases = [(a, m) for a, m in CASES if m.exercise in ("softmax", "masked_softmax")]
     page = catalogue_page.page((a, m, judged_mistake(a, m)) for a, m in cases)
     assert f"| these suites | 0 of {len(cases)} |" in page

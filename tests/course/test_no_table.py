@@ -60,7 +60,6 @@ def test_score_matrix_costs_only_the_memory_test(sandbox, lines):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("code", WITHOUT.values(), ids=WITHOUT)
 def test_code_without_score_matrix_gets_full_marks(sandbox, code):
     assert failed(sandbox, code) == []

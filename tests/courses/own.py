@@ -56,7 +56,7 @@ def graded(sandbox: Sandbox, course: Course, name: str, answers: Mapping[str, st
     return sandbox.worker(course).mark(task.of(cells)).report
 
 
-def told(report: Report) -> dict[str, tuple[float, str]]:
+def points_and_messages(report: Report) -> dict[str, tuple[float, str]]:
     """For each exercise its points, and its hint and messages as one text."""
     assert not report.reason, report.reason
     return {

@@ -51,7 +51,8 @@ def test_adopt_reports_on_a_course_and_changes_nothing(tmp_path):
         "tests of plain asserts run beside the student's code, so students can read or cheat them on purpose",
         "files beside the notebook are there when it is graded: data/numbers.csv, helper.py",
         "'by-half' does not give the source notebook its points: What is half of two?",
-        "twice: an assignment has one notebook, this folder has 2",
+        "twice: an assignment has one notebook, this folder has 2 (halves, other)",
+        "Give each a folder of its own, such as twice_halves, twice_other",
     ):
         assert words in said, said
     assert contents(course.root) == before

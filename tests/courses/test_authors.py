@@ -198,21 +198,6 @@ def test_mistake_that_check_passes_or_does_not_name_is_a_finding(tmp_path, monke
     assert not [one for one in found.findings if one.cell == "greedy"]
 
 
-def test_unknown_fixture_and_text_as_weight_are_findings(tmp_path):
-    course = course_with(tmp_path / "coins")
-    path = course.assignment(NAME).content / "change" / "hidden_tests.py"
-    for tests, words in (
-        (SLIPS.replace("test_nothing(self, reference)", "test_nothing(self, tmp_path)"), "asks for `tmp_path`"),
-        (
-            SLIPS.replace("    def test_nothing", '    @pytest.mark.weight("3")\n    def test_nothing'),
-            "its weight is '3'; it should be a number",
-        ),
-    ):
-        path.write_text(HEAD + TESTS + tests)
-        (finding,) = course_check.suite_covers(course.assignment(NAME))
-        assert words in finding.what and finding.path == path
-
-
 def test_signals_interrupt_the_check_of_known_mistakes(tmp_path, monkeypatch):
     """Ctrl-C and SIGTERM do not count as exceptions of the mistake that is running."""
     monkeypatch.setattr(local, "COURSE_SECONDS", 0.5)

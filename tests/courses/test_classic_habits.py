@@ -12,13 +12,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.authoring import course_check
-from autograder.course.assignments import Course
-from autograder.errors import CourseError
 from autograder.nbgrader.pages import Page
 from autograder.nbgrader.preprocessor import _cell_outputs
 from autograder.submission import NotebookFile, code_cells
 from autograder.worker.task import Task
-from tests.courses.own import IMPORTS, course_of, exercise, graded, told
+from tests.courses.own import IMPORTS, course_of, exercise, graded, points_and_messages
 
 NAME = "ps1"
 CELLS = (
@@ -122,7 +120,7 @@ def test_await_database_and_helper_work_in_the_sandbox(course, sandbox):
         "fourfold": "def fourfold(n):\n    return twice(n)",
     }
     report = graded(sandbox, course, NAME, answers)
-    marks = told(report)
+    marks = points_and_messages(report)
     assert {name: score for name, (score, _) in marks.items()} == {
         "squares-right": 0, "later-right": 1, "names-right": 1, "fourfold": 0,
     }, marks  # fmt: skip
@@ -166,14 +164,3 @@ def test_solution_and_known_mistakes_import_the_helper(course):
     source = nbformat.read(assignment.notebook, as_version=4)
     assert [*course_check.notebook_checks.no_secret(assignment, source, release)] == []
     assert not (assignment.notebook.parent / "__pycache__").exists()
-
-
-def test_two_notebooks_in_one_assignment_are_refused_with_advice(tmp_path):
-    course = course_of(tmp_path / "two", NAME, CELLS, {}, {"helper.py": HELPER.encode()})
-    notebook = course.assignment(NAME).notebook
-    notebook.rename(notebook.with_name("problem1.ipynb"))
-    notebook.with_name("problem2.ipynb").write_bytes(notebook.with_name("problem1.ipynb").read_bytes())
-    with pytest.raises(CourseError) as error:
-        Course(course.root).assignment(NAME)
-    assert "one notebook, this folder has 2 (problem1, problem2)" in str(error.value)
-    assert "Give each a folder of its own, such as ps1_problem1, ps1_problem2" in str(error.value)

@@ -1,4 +1,4 @@
-"""The cookbook: a recipe's code blocks make a course, and its answers are graded as the page says."""
+"""The code blocks of a recipe in the cookbook make a course, and it is graded as the page says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT
-from tests.courses.own import IMPORTS, course_of, exercise, graded, told
+from tests.courses.own import IMPORTS, course_of, exercise, graded, points_and_messages
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import said_by
 
@@ -37,7 +37,7 @@ def blocks(recipe, page="cookbook"):
 
 
 def wrong_answers(found):
-    """Each wrong answer that a recipe shows, and the lines of its messages."""
+    """Each wrong answer in a recipe, with the lines of its message."""
     for (_, title, code), (language, _, said) in itertools.pairwise(found):
         if title == "wrong":
             assert language == "text"
@@ -66,17 +66,21 @@ def test_recipe_is_graded_as_the_page_says(page, recipe, sandbox, tmp_path):
     found = blocks(recipe, page)
     course = course_with(found, tmp_path / "economics")
     (name,) = (one.name for one in course.assignment(NAME).by_suite)
-    score, message = told(graded(sandbox, course, NAME, {name: model_answers(course.assignment(NAME))[name]}))[name]
+
+    def marked(code):
+        return points_and_messages(graded(sandbox, course, NAME, {name: code}))[name]
+
+    score, message = marked(model_answers(course.assignment(NAME))[name])
     assert score == 2, message
     for code, words in wrong_answers(found):
-        score, message = told(graded(sandbox, course, NAME, {name: code}))[name]
+        score, message = marked(code)
         assert score < 2
         assert not [one for one in words if one not in message], message
     assert not [one for one in course_check.known_mistakes(course.assignment(NAME)) if one.blocks]
     assert not [one for one in course_check.visible_checks(course.assignment(NAME)) if one.blocks]
 
 
-def test_the_smallest_complete_exercise_has_forty_lines():
+def test_smallest_complete_exercise_has_at_most_forty_lines():
     files = [
         text for _, title, text in blocks("The smallest complete exercise", "writing-exercises") if title != "wrong"
     ]
@@ -99,8 +103,8 @@ def test_written_answers_are_graded_beside_their_rubric(tmp_path):
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_the_recipe_that_begins_with_nothing(tmp_path):
-    """Its commands, typed one after the other, with the cell and the files written between them."""
+def test_recipe_works_from_an_empty_folder(tmp_path):
+    """Its commands run in order, with its cell and files written between them."""
     found, course = blocks("A PyTorch module"), Course(tmp_path)
     ((wrong, words),) = wrong_answers(found)
     name, exercise = "a2_layers", "Highway"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.courses.own import course_of, graded, told
+from tests.courses.own import course_of, graded, points_and_messages
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import said_by
 
@@ -117,7 +117,7 @@ WRONG = {
 @pytest.mark.slow
 def test_answers_get_their_points_and_a_fitting_message(name, course, sandbox):
     def marked(**answers):
-        return told(graded(sandbox, course, FOLDERS[name], RIGHT[name] | answers))
+        return points_and_messages(graded(sandbox, course, FOLDERS[name], RIGHT[name] | answers))
 
     full = {one.name: one.points for one in course.assignment(FOLDERS[name]).exercises}
     assert {one: score for one, (score, _) in marked().items()} == full

@@ -1,4 +1,4 @@
-"""Right ways to do a1."""
+"""Correct answers to a1 in many styles."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right ways to do a2."""
+"""Correct answers to a2 in many styles."""
 
 import functools
 import math

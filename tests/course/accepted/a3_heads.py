@@ -1,4 +1,4 @@
-"""Right ways to do a3."""
+"""Correct answers to a3 in many styles."""
 
 from functools import reduce
 

@@ -1,4 +1,4 @@
-"""Right ways to do a4."""
+"""Correct answers to a4 in many styles."""
 
 import collections
 import math
@@ -651,7 +651,7 @@ class MultiHeadAttention(nn.Module):
             setattr(self, name, nn.Linear(d_model, num_heads * d_head, bias=False))
             nn.init.xavier_uniform_(getattr(self, name).weight)
         self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
-        nn.init.zeros_(self.W_O.weight)  # as in residual branches that begin as nothing
+        nn.init.zeros_(self.W_O.weight)  # as in residual branches that start at zero
 
     def forward(self, x, mask=None):
         heads, weights = [], []

@@ -1,4 +1,4 @@
-"""Right ways to do a5."""
+"""Correct answers to a5 in many styles."""
 
 import math
 from collections import OrderedDict
@@ -26,7 +26,7 @@ def positional_encoding(length, d_model):
     return pe
 
 
-@accepted("single-precision")  # nothing that comes in says which floating dtype, and the docstring names none
+@accepted("single-precision")  # neither the arguments nor the docstring determine the dtype
 def positional_encoding(length, d_model):
     column = np.arange(d_model)
     angle = np.arange(length)[:, np.newaxis] / 10000 ** (2 * (column // 2) / d_model)
@@ -196,7 +196,7 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
 
 
 class MultiHeadAttention(nn.Module):
-    """Brought from a4: one that gives NaN for nothing and takes it away again."""
+    """From a4: gives NaN where there is nothing to attend to, then replaces it."""
 
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()
@@ -362,7 +362,7 @@ class DecoderBlock(nn.Module):
 
 
 class Block(nn.Module):
-    """A right block for the decoders below."""
+    """A correct block for the decoders below."""
 
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__()
@@ -378,7 +378,7 @@ class Block(nn.Module):
 
 
 def encode(length, d_model):
-    """A right positional encoding, in float64."""
+    """A correct positional encoding, in float64."""
     column = np.arange(d_model)
     angle = np.arange(length)[:, None] / 10000 ** (2 * (column // 2) / d_model)
     return np.where(column % 2, np.cos(angle), np.sin(angle))

@@ -1,4 +1,4 @@
-"""Right ways to do a6."""
+"""Correct answers to a6 in many styles."""
 
 import copy
 import itertools
@@ -494,7 +494,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
         scores = (x @ W_Q[:, k]) @ (memory @ W_K[:, k]).transpose(-1, -2) / d_k**0.5
         if memory_padding is not None:
             nothing = ~memory_padding.any(dim=-1, keepdim=True)
-            # Where nothing is real all is looked at, and then taken back: no row of a softmax is empty.
+            # Rows without real tokens attend to all, and are zeroed afterwards, so that no row of the softmax is empty.
             scores = scores.masked_fill(~(memory_padding | nothing), float("-inf"))
         weights = torch.softmax(scores, -1)
         if memory_padding is not None:

@@ -1,4 +1,4 @@
-"""Right ways to do a7."""
+"""Correct answers to a7 in many styles."""
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def convolution_by_attention(X, kernel):
 def convolution_by_attention(X, kernel):
     offsets, W_V, W_O = convolution_heads(kernel)
     weights = np.array([offset_attention(len(X), o) for o in offsets], dtype=X.dtype)
-    heads = np.einsum("jlm,jmv->ljv", weights, X @ W_V)  # (L, k, d_v): a word's heads next to each other
+    heads = np.einsum("jlm,jmv->ljv", weights, X @ W_V)  # (L, k, d_v): the heads of one word side by side
     return heads.reshape(len(X), -1) @ W_O, weights
 
 

@@ -1,4 +1,4 @@
-"""Right ways to do a8."""
+"""Correct answers to a8 in many styles."""
 
 import collections
 import math
@@ -514,7 +514,7 @@ class KeyValueCache:
             room[..., self.used, :] = part[..., 0, :]
         self.used += 1
         if self.window is not None and self.used > self.sinks + self.window:
-            for room in self.rooms:  # all that are no sinks move up by one
+            for room in self.rooms:  # all entries except sinks move up by one
                 room[..., self.sinks : self.used - 1, :] = room[..., self.sinks + 1 : self.used, :].copy()
             self.used -= 1
         return tuple(room[..., : self.used, :].copy() for room in self.rooms)
@@ -796,7 +796,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 
 
 class Parts(nn.Module):
-    """The members, as the table has them."""
+    """The members of the block, as in the notebook's table."""
 
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
         super().__init__()
@@ -853,7 +853,7 @@ class ModernDecoderBlock(Parts):
                 c, s = math.cos(angle), math.sin(angle)
                 blocks.append(torch.tensor([[c, s], [-s, c]], dtype=x.dtype))
             turns.append(torch.block_diag(*blocks))
-        turns = torch.stack(turns)  # (L, d, d): a row vector times it is turned
+        turns = torch.stack(turns)  # (L, d, d): row vector @ matrix is the rotated vector
         queries = torch.split(self.W_Q(y), d, dim=-1)
         keys, values = torch.split(self.W_K(y), d, dim=-1), torch.split(self.W_V(y), d, dim=-1)
         seen = torch.ones(L, L, dtype=torch.bool).tril()

@@ -1,4 +1,4 @@
-"""Right ways to do a9."""
+"""Correct answers to a9 in many styles."""
 
 import itertools
 import math
@@ -72,7 +72,7 @@ def induction_score(weights, period):
 
 @accepted("a long diagonal, cut")
 def induction_score(weights, period):
-    looks = np.diagonal(weights, offset=1 - period, axis1=1, axis2=2)  # of query period - 1, too, which is left out
+    looks = np.diagonal(weights, offset=1 - period, axis1=1, axis2=2)  # with query period - 1, which is left out below
     return np.mean(looks[:, 1:], axis=1)
 
 
