@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import nbformat
@@ -15,7 +14,7 @@ from autograder.testing import cell_errors
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
-from tests.helpers.small_course import BUILT, EXERCISE, command, said_by, small_course, submit
+from tests.helpers.small_course import BUILT, EXERCISE, command, reports_of, small_course, submit
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 RELEASED = ROOT / "assignments" / A1.name / A1.notebook.name
@@ -102,8 +101,7 @@ def test_reports_say_which_cell_error_stopped_an_exercise(tmp_path):
         notebook = nbformat.read(path, as_version=4)
         notebook.cells.insert(0, nbformat.v4.new_code_cell(IMPORTS, id="own"))
         nbformat.write(notebook, path)
-    said_by(course, "grade", "submitted", "--json", "marks.json")
-    reports = json.loads((course.root / "marks.json").read_text())
+    reports = reports_of(course).values()
     found = {(one["student"], exercise["name"]): exercise for one in reports for exercise in one["exercises"]}
     assert not found["unclosed", EXERCISE]["started"]
     assert "'(' was never closed" in found["unclosed", EXERCISE]["evidence"]

@@ -162,8 +162,7 @@ class TestF:
 
 
 def test_names_of_columns_and_rows_are_not_attributes(tmp_path):
-    path = tmp_path / "a1" / "hidden_tests.py"
-    path.parent.mkdir()
+    path = tmp_path / "hidden_tests.py"
     path.write_text(SUITE)
     frame = pd.DataFrame({"detach": [1, 2], "dtype": [1, 1]}, index=["detach", "dtype"])
     names = {"f": lambda: (frame, np.ones(2))}

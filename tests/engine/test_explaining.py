@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 
@@ -10,7 +9,7 @@ import pytest
 
 from autograder.judge import explaining
 from autograder.judge.explaining import Explaining
-from tests.helpers.small_course import EXERCISE, command, graded, small_course, submit
+from tests.helpers.small_course import EXERCISE, command, graded, reports_of, small_course, submit
 
 # A relation that fails in the way that the student's answer selects.
 RELATIONS = """
@@ -59,9 +58,7 @@ def course(tmp_path_factory):
 
 @pytest.mark.slow
 def test_failing_diagnosis_does_not_change_marks(course):
-    code, output = command(course, "grade", "submitted", "--json", "marks.json")
-    reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
-    assert code == 0, output
+    reports = reports_of(course)
     assert {one["status"] for one in reports.values()} == {"graded"}
     wrong = reports.pop("wrong")
     assert reports.pop("ada")["score"] == wrong["max_score"]

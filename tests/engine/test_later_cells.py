@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import nbformat
 import pytest
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.submission import grade_id
 from tests.conftest import copy_course
-from tests.helpers.small_course import EXERCISE, WRONG, command, released, small_course
+from tests.helpers.small_course import EXERCISE, WRONG, released, reports_of, small_course
 
 SCRATCH = {
     "assigned": f"{EXERCISE} = {EXERCISE}(np.ones((2, 3)))",
@@ -53,9 +51,7 @@ def course(tmp_path_factory):
 
 @pytest.mark.slow
 def test_state_at_the_check_counts_if_it_earns_more(course):
-    code, output = command(course, "grade", "submitted", "--json", "marks.json")
-    assert code == 0, output
-    reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
+    reports = reports_of(course)
     assert reports.pop("mistaken")["score"] < 3
     assert {student: one["score"] for student, one in reports.items()} == dict.fromkeys(reports, 3.0)
     for student, source in SCRATCH.items():
@@ -79,7 +75,4 @@ def test_later_cells_with_library_settings_cost_no_marks(tmp_path):
         below = "softmax" if student == "softmax" else last
         notebook = with_cell(fill(assignment.notebook, answers), below, source)
         hand_in(notebook, tmp_path / "submitted", student, assignment)
-    code, output = command(course, "grade", "submitted", "--json", "marks.json")
-    assert code == 0, output
-    reports = json.loads((tmp_path / "marks.json").read_text())
-    assert {one["student"]: one["score"] for one in reports} == dict.fromkeys(TORCH, 20.0)
+    assert {student: one["score"] for student, one in reports_of(course).items()} == dict.fromkeys(TORCH, 20.0)

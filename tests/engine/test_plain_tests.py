@@ -46,14 +46,15 @@ class TestDouble:
 '''
 
 
+def suite_of(folder, text):
+    (folder / "hidden_tests.py").write_text(text)
+    return Suite([folder / "hidden_tests.py"])
+
+
 @pytest.fixture
 def judged(tmp_path):
-    path = tmp_path / "a1" / "hidden_tests.py"
-    path.parent.mkdir()
-    path.write_text(PLAIN)
-    suite = Suite([path])
-    names = Here({"double": lambda x: x})
-    (result,) = judge(Material(suite), names, [Exercise("double", 10.0)])
+    material = Material(suite_of(tmp_path, PLAIN))
+    (result,) = judge(material, Here({"double": lambda x: x}), [Exercise("double", 10.0)])
     return {test.name: test for test in result.tests}
 
 
@@ -105,13 +106,10 @@ class TestDouble:
     ],
 )
 def test_other_fixtures_are_rejected_with_file_and_test(tmp_path, options, parameter, name):
-    path = tmp_path / "a1" / "double" / "hidden_tests.py"
-    path.parent.mkdir(parents=True)
-    path.write_text(OTHER_FIXTURE.format(options=options, parameter=parameter))
     with pytest.raises(CourseError) as error:
-        Suite([path])
-    message = f"{path}: test_values: hidden tests take `student` and `reference`; this one asks for `{name}`"
-    assert str(error.value) == message
+        suite_of(tmp_path, OTHER_FIXTURE.format(options=options, parameter=parameter))
+    message = f"test_values: hidden tests take `student` and `reference`; this one asks for `{name}`"
+    assert str(error.value) == f"{tmp_path / 'hidden_tests.py'}: {message}"
 
 
 PARAMETERS = '''
@@ -144,10 +142,7 @@ def test_by_itself(student):
 
 
 def test_parametrized_tests_load_silently_and_run(tmp_path, capfd):
-    path = tmp_path / "a1" / "double" / "hidden_tests.py"
-    path.parent.mkdir(parents=True)
-    path.write_text(PARAMETERS)
-    suite, answer = Suite([path]), answering({"double": lambda x: 2 * x})
+    suite, answer = suite_of(tmp_path, PARAMETERS), answering({"double": lambda x: 2 * x})
     assert capfd.readouterr() == ("", "")
     student = Student(answer, lambda name: ("x",))
     outcomes = {test.name: suite.run(test, student, Student(answer, lambda name: ("x",))) for test in suite.tests}

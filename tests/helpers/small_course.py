@@ -194,6 +194,12 @@ def said_by(course: Course, *words, code: int = 0) -> str:
     return output
 
 
+def reports_of(course: Course) -> dict[str, dict]:
+    """Grade what was submitted; returns the reports that `--json` writes, by student."""
+    said_by(course, "grade", "submitted", "--json", "marks.json")
+    return {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
+
+
 def nbgrader(course: Course, *words: str, code: int = 0) -> str:
     """The log of one of nbgrader's commands, run as nbgrader's own tests run them."""
     app, logged, paths, found = NbGraderApp.instance(), io.StringIO(), list(sys.path), 0
