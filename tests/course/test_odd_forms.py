@@ -132,8 +132,7 @@ def test_notebook_with_odd_forms_is_graded(sandbox, assignment, form):
     for exercise in assignment.exercises:
         wrapped = f"_odd_class({exercise.name})" if exercise.name[0].isupper() else f"_oddly({exercise.name})"
         cells.append(f"{exercise.name} = {wrapped}")
-    with Marker(assignment, sandbox) as marker:
-        report, _ = marker.mark_cells("odd", cells)
+    report, _ = Marker(assignment, sandbox).mark_cells("odd", cells)
     assert report.status == "graded", report.reason
     right = {exercise.name for exercise in report.exercises if exercise.score == exercise.max_score}
     if form in {"none", "text", "dict", "lambda", "class", "html", "large"}:

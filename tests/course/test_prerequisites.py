@@ -43,8 +43,9 @@ def test_full_marks_for_any_prerequisites(assignment, state, sandbox):
         "missing": [],
         "wrong": [f"{name} = None" for name in assignment.prerequisites],
     }[state]
-    with Marker(assignment, sandbox) as marker:
-        report, _ = marker.mark_cells("x", [IMPORTS, *prerequisites, *model_answers(assignment).values()])
+    report, _ = Marker(assignment, sandbox).mark_cells(
+        "x", [IMPORTS, *prerequisites, *model_answers(assignment).values()]
+    )
     assert {e.name: e.score for e in report.exercises} == {e.name: e.max_score for e in report.exercises}
 
 

@@ -30,14 +30,14 @@ def with_edited_display_cells(assignment, cells):
 @pytest.mark.parametrize("assignment", one_in(4, ASSIGNMENTS), ids=lambda one: one.name)
 def test_marks_do_not_depend_on_display_cells(assignment, sandbox):
     first = assignment.exercises[0].name
-    with Marker(assignment, sandbox) as marker:
-        for answers in ({}, {first: f"{first} = None"}):
-            cells = cells_of(assignment, answers)
-            in_place, _ = marker.mark_cells("ana", with_edited_display_cells(assignment, cells))
-            deferred, _ = marker.mark_cells("ana", cells)
-            for one, other in zip(in_place.exercises, deferred.exercises, strict=True):
-                assert (one.name, one.score, one.diagnosis) == (other.name, other.score, other.diagnosis)
-                assert [test.state for test in one.tests] == [test.state for test in other.tests]
+    marker = Marker(assignment, sandbox)
+    for answers in ({}, {first: f"{first} = None"}):
+        cells = cells_of(assignment, answers)
+        in_place, _ = marker.mark_cells("ana", with_edited_display_cells(assignment, cells))
+        deferred, _ = marker.mark_cells("ana", cells)
+        for one, other in zip(in_place.exercises, deferred.exercises, strict=True):
+            assert (one.name, one.score, one.diagnosis) == (other.name, other.score, other.diagnosis)
+            assert [test.state for test in one.tests] == [test.state for test in other.tests]
 
 
 NOTES = """
@@ -62,18 +62,17 @@ def test_hidden_inputs_reach_no_display_cell_and_no_picture(sandbox):
         number for number, source in enumerate(released) if source in A1.display_cells and "softmax(" in source
     )
     cells = [*released[:first], NOTES, *released[first:]]
-    with Marker(A1, sandbox) as marker:
-        report, results = marker.mark_cells("mallory", cells, for_page=True)
+    report, results = Marker(A1, sandbox).mark_cells("mallory", cells, for_page=True)
     assert not any("NOTED" in result.printed for result in results)
     assert all(not np.any(one.picture.matrices) for one in report.exercises if one.name == "softmax" and one.picture)
 
 
 def test_display_cells_run_only_for_a_feedback_page(sandbox):
     cells = cells_of(A1, {})
-    with Marker(A1, sandbox) as marker:
-        marks, unseen = marker.mark_cells("ana", cells)
-        page, seen = marker.mark_cells("ana", cells, for_page=True)
-        _, in_place = marker.mark_cells("ana", with_edited_display_cells(A1, cells), for_page=True)
+    marker = Marker(A1, sandbox)
+    marks, unseen = marker.mark_cells("ana", cells)
+    page, seen = marker.mark_cells("ana", cells, for_page=True)
+    _, in_place = marker.mark_cells("ana", with_edited_display_cells(A1, cells), for_page=True)
     assert marks.score == page.score == A1.max_score
     shows = [number for number, source in enumerate(cells) if source in A1.display_cells]
     assert len(shows) >= 5
@@ -86,17 +85,16 @@ def test_names_from_display_cells_are_defined_if_student_code_uses_them(sandbox)
     """A display cell defines `words`."""
     own = "def softmax(x, axis=-1):\n    assert {words}[0] == 'Keys'\n    e = np.exp(x - x.max(axis, keepdims=True))\n"
     own += "    return e / e.sum(axis, keepdims=True)"
-    with Marker(A1, sandbox) as marker:
-        for words in ("words", "globals()['words']", "__import__('__main__').words"):
-            report, _ = marker.mark_cells("ana", cells_of(A1, {"softmax": own.format(words=words)}))
-            assert report.score == A1.max_score
+    marker = Marker(A1, sandbox)
+    for words in ("words", "globals()['words']", "__import__('__main__').words"):
+        report, _ = marker.mark_cells("ana", cells_of(A1, {"softmax": own.format(words=words)}))
+        assert report.score == A1.max_score
 
 
 def test_other_cells_keep_their_output_if_one_ends_python(sandbox):
     ends = "import os\ndef softmax(x, axis=-1):\n    if np.ndim(x) == 1 and len(x) == 3: os._exit(1)\n    return x\n"
     cells = cells_of(A1, {"softmax": ends})
     number = next(n for n, source in enumerate(cells) if source.startswith("for factor in"))
-    with Marker(A1, sandbox) as marker:
-        _, results = marker.mark_cells("ana", cells, for_page=True)
+    _, results = Marker(A1, sandbox).mark_cells("ana", cells, for_page=True)
     assert "ended the Python process" in results[number].stopped
     assert any(result.printed for result in results[number + 1 :])

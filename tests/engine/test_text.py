@@ -34,8 +34,7 @@ def test_invisible_characters_are_replaced_and_names_kept():
 def test_control_characters_in_an_error_message_are_replaced(sandbox):
     """Escape sequences, a forged line, a surrogate."""
     code = "def softmax(x, axis=-1):\n    raise ValueError('\\x1b[2J\\x1b[31m\\nright: 20 / 20 \\ud800 \\u202e')"
-    with Marker(Course(ROOT).assignment("a1_scaled_dot_product"), sandbox) as marker:
-        report = marker.mark_cells("ana", [code])[0]
+    report = Marker(Course(ROOT).assignment("a1_scaled_dot_product"), sandbox).mark_cells("ana", [code])[0]
     text = json.dumps(report.to_dict(), ensure_ascii=False)
     text.encode("utf-8")
     assert "right: 20 / 20" in text

@@ -79,11 +79,6 @@ class Marker:
         self._worker = sandbox.worker(Course(assignment.root))
         self._version = assignment.version()
 
-    def __enter__(self) -> Marker:
-        return self
-
-    def __exit__(self, *exc: object) -> None: ...
-
     def mark_cells(self, student: str, cells: Sequence[str], **more: Any) -> tuple[Report, list[CellResult]]:
         marked = self._worker.mark(Task(student, self.assignment.name, self._version, tuple(cells), **more))
         return marked.report, list(marked.cells)

@@ -60,8 +60,7 @@ def same_marks(course, name, undone, sandbox):
     assignment = course.assignment(name)
     (one,) = find_submissions([course.root / "submitted" / "mixed" / name], course)
     cells = [cell.source for cell in code_cells(read_notebook(one.path))]
-    with Marker(assignment, sandbox) as marker:
-        report, _ = marker.mark_cells(one.student, cells)
+    report, _ = Marker(assignment, sandbox).mark_cells(one.student, cells)
     with book_of(course) as book:
         mixed = marks(book, assignment, "mixed")
     assert mixed == {exercise.name: exercise.score for exercise in report.exercises}

@@ -28,8 +28,7 @@ CALLS = {
 
 @pytest.fixture(scope="module")
 def marker(sandbox):
-    with Marker(Course(ROOT).assignment("a1_scaled_dot_product"), sandbox) as opened:
-        yield opened
+    return Marker(Course(ROOT).assignment("a1_scaled_dot_product"), sandbox)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +61,9 @@ def convolution_by_attention(X, kernel):
     x, w = torch.from_numpy(X.T.copy())[None], torch.from_numpy(kernel.transpose(2, 1, 0).copy())
     return nn.Conv1d(x.shape[1], 3, 3, dtype=x.dtype)(x).detach().numpy()[0].T.copy()
 """
-    with Marker(Course(ROOT).assignment("a7_attention_and_convolution"), sandbox) as marker:
-        imports = "import numpy as np, torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
-        report, _ = marker.mark_cells("x", [imports, *model_answers(marker.assignment).values(), code])
+    marker = Marker(Course(ROOT).assignment("a7_attention_and_convolution"), sandbox)
+    imports = "import numpy as np, torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
+    report, _ = marker.mark_cells("x", [imports, *model_answers(marker.assignment).values(), code])
     by_name = {exercise.name: exercise for exercise in report.exercises}
     assert by_name["convolution_by_attention"].score == 0
     assert "ready-made" in by_name["convolution_by_attention"].tests[0].message
