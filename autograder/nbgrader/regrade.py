@@ -23,7 +23,7 @@ from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import autograded_folder, total
 from autograder.nbgrader.outcomes import SetAside, SubmissionOutcome
-from autograder.nbgrader.totals import assign_penalties, extra_credit, graded_points, penalty_of, take_over_points
+from autograder.nbgrader.totals import extra_credit, graded_points, penalty_of, take_over_points
 from autograder.report import Report
 from autograder.text import shown_name
 from autograder.worker.pool import OnWait, grade_many
@@ -125,8 +125,6 @@ def compare(
     for student in students:
         folder = coursedir.format_path(coursedir.submitted_directory, student, assignment.name)
         submissions.append(next(of_assignment(student, Path(folder), assignment)))
-    with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
-        assign_penalties(nbgrader, assignment)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         found = [book.find_submission(assignment.name, student) for student in students]
         before = [_marks(submission) for submission in found]
@@ -138,10 +136,10 @@ def compare(
         notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
         set_aside = history.set_aside(Path(coursedir.root), student, assignment.name, notebook)
         one = _comparison(student, marks, report, assignment, set_aside)
-        after = penalty
-        with contextlib.suppress(CourseError):
-            after = penalty_of(nbgrader, student, _sum(one.after), seconds)
-        compared.append(replace(one, penalties=(penalty, after)))
+        now, after = penalty, penalty
+        with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
+            now, after = (penalty_of(nbgrader, student, _sum(each), seconds) for each in (one.before, one.after))
+        compared.append(replace(one, penalties=(now, after)))
     return compared
 
 

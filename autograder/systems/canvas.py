@@ -29,8 +29,9 @@ _NO_FOLDER = (
     "of the whole class"
 )
 _TWO_READINGS = (
-    "this may be of {ids}; enter the class with autograder roster and collect again, or replace the zip by its "
-    "unpacked files, and write the number that is part of a person's or a file's own name with a hyphen (doe-22)"
+    "this may be of {ids}; enter a roster that has the right one as id with autograder roster and collect again, or "
+    "replace the zip by its unpacked files, and write the number that is part of a person's or a file's own name with "
+    "a hyphen (doe-22)"
 )
 _NO_FILE = "a {what} was handed in, but no file"
 

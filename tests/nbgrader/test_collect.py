@@ -78,7 +78,7 @@ def test_underscores_in_canvas_names_do_not_mix_up_students(course):
     _, left = collect(course, "Canvas", code=1)
     assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5"}
     (line,) = lines_with(left, odd)
-    assert "may be of jdoe_22 or of jdoe_22_4326; enter the class with autograder roster and collect again" in line
+    assert "may be of jdoe_22 or of jdoe_22_4326; enter a roster that has the right one as id" in line
 
     (course.root / "class.csv").write_text("ID;Name\njdoe_22_4326;Jo Doe\nj_smith_4331;J Smith\nsmithjohn_22;John\n")
     said_by(course, "roster", "class.csv")

@@ -94,6 +94,9 @@ def test_totals_agree_everywhere_during_a_term(tmp_path, monkeypatch):
     by_hand(DAN, TEST, 2)
     check_totals({ADA: 10, BEN: 5.3, CLEO: 0, DAN: 6})
 
+    book = (course.root / "gradebook.db").read_bytes()
+    said_by(course, "withdraw", BUILT)
+    assert (course.root / "gradebook.db").read_bytes() == book, "a dry run writes into no file"
     said_by(course, "withdraw", BUILT, "--write")
     check_totals({CLEO: 2.5})
 
