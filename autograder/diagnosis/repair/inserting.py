@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import combinations, pairwise
 
 from autograder.diagnosis.repair.cell import (
     MODULES,
-    Change,
     Edit,
     NodePlace,
     ParsedCell,
@@ -23,8 +21,8 @@ REDUCERS = {"sum", "mean", "max", "min", "amax", "amin", "var", "std", "norm", "
 CREATORS = {"zeros", "ones", "empty", "full", "arange", "array", "eye", "tensor", "asarray", "zeros_like", "ones_like"}
 JOINERS = {"softmax", "stack", "cat", "concatenate", "repeat"}
 # What may be missing around a value that is written as `{}`: anywhere, in a formula, and in a value that is kept.
-ANYWHERE = ("-{}", "~{}", "{} * 2", "{} / 2", "1 / {}", "{}[None]", "{}[0]", "{}[..., None]")
-IN_A_FORMULA = ("{} ** 0.5", "{} ** 2", "{}[..., None, :]", "{}[:, None]")
+ANYWHERE = ("-{}", "~{}", "{} * 2", "{} / 2", "1 / {}", "{}[None]", "{}[0]")
+IN_A_FORMULA = ("{} ** 0.5", "{} ** 2", "{}[..., None, :]")
 KEPT_ARRAY = (
     "np.exp({})", "np.log({})", "np.sqrt({})", "{}.sum(axis=-1, keepdims=True)", "{}.sum(axis=-1)", "{}.sum(axis=-3)",
     "{}.copy()", "{}.sum(axis=0)", "{}.mean()", "{}.astype(bool)", "int({})", "float({})",
@@ -80,34 +78,6 @@ def _sign(op: ast.operator) -> str:
     return ast.unparse(ast.BinOp(name, op, name))[2:-2]
 
 
-def moves(cell: ParsedCell) -> Iterator[Edit]:
-    """A statement one place earlier or later, also out of a block or into it."""
-    for body in _bodies(cell):
-        for first, second in pairwise(body):
-            if not isinstance(second, ast.Return | ast.FunctionDef) and not isinstance(first, ast.Return):
-                yield cell.swap("move", first, second, first)
-    for block_ in cell.of(ast.For, ast.While, ast.If, ast.With):
-        block, body = block_.node, getattr(block_.parent, block_.field)
-        inside, where = block.body, body.index(block)  # type: ignore[attr-defined]
-        outside = "\n" + " " * block.col_offset  # type: ignore[attr-defined]
-        deeper = "\n" + " " * inside[0].col_offset
-        end = cell.span(block)[1]
-        if len(inside) > 1 and not isinstance(inside[-1], ast.Return):
-            changes = [Change(*cell.span(inside[-1]), "pass"), Change(end, end, outside + cell.text(inside[-1]))]
-            if cell.span(inside[-1])[1] == end:
-                changes = [Change(*cell.span(inside[-1]), f"pass{outside}{cell.text(inside[-1])}")]
-            yield cell.change("move", changes, inside[-1], "out of the block")
-        if where + 1 < len(body):
-            following = body[where + 1]
-            changes = [Change(end, end, deeper + cell.text(following)), Change(*cell.span(following), "pass")]
-            yield cell.change("move", changes, following, "into the block")
-
-
-def _bodies(cell: ParsedCell) -> Iterator[list[ast.stmt]]:
-    for function in cell.nodes(ast.FunctionDef, ast.For, ast.While, ast.If, ast.With):
-        yield function.body  # type: ignore[attr-defined]
-
-
 def dtypes(cell: ParsedCell) -> Iterator[Edit]:
     """Another dtype."""
     for call in cell.of(ast.Call):
@@ -134,41 +104,6 @@ def _dtypes_of(place: NodePlace[ast.AST]) -> list[str]:
 def _with_keyword(cell: ParsedCell, kind: str, node: ast.Call, text: str) -> Edit:
     end = cell.span(node)[1] - 1
     return cell.insert(kind, end, f", {text}" if node.args or node.keywords else text, node)
-
-
-def groupings(cell: ParsedCell) -> Iterator[Edit]:
-    """Parentheses at other places of a chain of operators."""
-    for formula in cell.of(ast.BinOp):
-        if not isinstance(formula.parent, ast.BinOp):
-            operands, signs = _chain(formula.node)
-            yield from _into_calls(cell, formula.node, operands, signs)
-            if not 3 <= len(operands) <= 7:
-                continue
-            texts = [cell.atom(one) for one in operands]
-            for begin, end in [(0, 0), *combinations(range(len(texts)), 2)]:
-                closed = [*texts]
-                if begin < end:
-                    closed[begin], closed[end] = f"({texts[begin]}", f"{texts[end]})"
-                new = closed[0] + "".join(f" {s} {t}" for s, t in zip(signs, closed[1:], strict=True))
-                yield cell.put("parentheses", formula.node, new)
-
-
-def _into_calls(cell: ParsedCell, formula: ast.BinOp, operands: list[ast.expr], signs: list[str]) -> Iterator[Edit]:
-    """The operand after a call as part of its argument: `sqrt(x + eps)` for `sqrt(x) + eps`."""
-    for call, following, sign in zip(operands, operands[1:], signs, strict=False):
-        if isinstance(call, ast.Call) and len(call.args) == 1:
-            inside, end = call.args[0], cell.span(call)[1]
-            argument = Change(*cell.span(inside), f"{cell.atom(inside)} {sign} {cell.atom(following)}")
-            without = Change(end, cell.span(following)[1], "")
-            yield cell.change("parentheses", [argument, without], formula, f"{sign} {cell.text(following)} into a call")
-
-
-def _chain(node: ast.expr) -> tuple[list[ast.expr], list[str]]:
-    """The operands and operators of an expression as they stand in the text, whatever parentheses there are."""
-    if not isinstance(node, ast.BinOp):
-        return [node], []
-    (left, before), (right, after) = _chain(node.left), _chain(node.right)
-    return [*left, *right], [*before, _sign(node.op), *after]
 
 
 def keywords(cell: ParsedCell) -> Iterator[Edit]:
@@ -198,21 +133,24 @@ def keywords(cell: ParsedCell) -> Iterator[Edit]:
             yield from (_with_keyword(cell, "keyword", call.node, one) for one in call.scope.parameters[:6])
 
 
+def turns(cell: ParsedCell) -> Iterator[Edit]:
+    """A value with its last two axes exchanged, or with one axis more."""
+    more = ("{}.transpose(-2, -1)", "{}.unsqueeze(-3)") if cell.is_torch else ("{}.swapaxes(-2, -1)",)
+    for value in filter(_is_value, cell.of(ast.expr)):
+        for step in (*more, "{}[..., None]"):
+            # Turning Q and K is one step, whatever the names.
+            yield cell.put("step", value.node, f"({step.replace('{}', cell.atom(value.node))})", step)
+
+
 def missing_calls(cell: ParsedCell) -> Iterator[Edit]:
     """A step around a value that may be missing."""
-    turned = "{}.transpose(-2, -1)" if cell.is_torch else "{}.swapaxes(-2, -1)"
-    for value in cell.of(ast.expr):
-        if not _is_value(value):
-            continue
-        text = cell.atom(value.node)
-        steps = [turned, *ANYWHERE, *(IN_A_FORMULA if isinstance(value.parent, ast.BinOp) else ())]
+    for value in filter(_is_value, cell.of(ast.expr)):
+        steps = [*ANYWHERE, *(IN_A_FORMULA if isinstance(value.parent, ast.BinOp) else ())]
         if isinstance(value.parent, ast.Assign | ast.Return | ast.Tuple | ast.Call):
             steps += KEPT_TENSOR if cell.is_torch else KEPT_ARRAY
         if isinstance(value.parent, ast.Assign) and is_own_attribute(value.parent.targets[0]):
             steps += ["nn.ModuleList({})", "nn.Parameter({})"]
-        for step in steps:
-            # Turning Q and K is one step, whatever the names.
-            yield cell.put("step", value.node, f"({step.replace('{}', text)})", step if step == turned else "")
+        yield from (cell.put("step", value.node, f"({step.replace('{}', cell.atom(value.node))})") for step in steps)
 
 
 def missing_operands(cell: ParsedCell) -> Iterator[Edit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from itertools import combinations, permutations
 
@@ -12,7 +13,6 @@ from autograder.diagnosis.repair.cell import (
     NodePlace,
     ParsedCell,
     called,
-    is_method,
     is_own_attribute,
     is_stored,
     number,
@@ -29,6 +29,7 @@ PAIRED_AXES = {"swapaxes", "transpose", "moveaxis", "movedim", "flatten"}
 AXES = (-1, -2, 0, 1, -3, 2, 3)
 PAIRS = ((-2, -1), (-3, -2), (-3, -1), (1, 2), (0, 1))
 MASKED = ("float('-inf')", "-1e9")
+MASKING = {"where", "masked_fill", "masked_fill_"}
 COUNTING = {"range", "arange", "tril", "triu", "tri", "ones", "zeros", "eye", "roll", "diagonal", "empty"}
 OPERATORS: dict[type, tuple[str, ...]] = {
     ast.Add: ("-", "*"), ast.Sub: ("+", "/"), ast.Mult: ("/", "@", "+"), ast.Div: ("*", "//", "-"), ast.MatMult: ("*",),
@@ -168,9 +169,19 @@ def comparisons(cell: ParsedCell) -> Iterator[Edit]:
 def inverted(cell: ParsedCell) -> Iterator[Edit]:
     """A mask that is True where it should be False."""
     for named in cell.of(ast.Name):
-        scope, joined = named.scope, isinstance(getattr(named.parent, "op", None), ast.BitAnd | ast.BitOr)
-        if scope and named.node.id in scope.names and (joined or (called(named.parent) and named.field == "args")):
+        if named.scope and named.node.id in named.scope.names and _may_be_mask(named):
             yield cell.put("mask", named.node, f"~{named.node.id}", "inverted")
+
+
+def _may_be_mask(named: NodePlace[ast.Name]) -> bool:
+    """Whether a name is joined by `&`, or passed to what takes a mask, also to a function or layer of the cell's."""
+    if isinstance(getattr(named.parent, "op", None), ast.BitAnd | ast.BitOr):
+        return True
+    if not isinstance(named.parent, ast.Call) or named.field != "args":
+        return False
+    function = named.parent.func
+    is_own = isinstance(function, ast.Name) and not hasattr(builtins, function.id)
+    return called(named.parent) in MASKING or is_own or is_own_attribute(function)
 
 
 def bounds(cell: ParsedCell) -> Iterator[Edit]:
@@ -189,8 +200,9 @@ def bounds(cell: ParsedCell) -> Iterator[Edit]:
             yield from (cell.put("bounds", part, new) for new in ("1:", ":-1"))
     for value in cell.of(ast.expr):
         if _is_size(value) and number(value.node) is None:
-            yield cell.put("bounds", value.node, f"({cell.text(value.node)} + 1)", "one more")
-            yield cell.put("bounds", value.node, f"({cell.text(value.node)} - 1)", "one less")
+            kind = "number" if called(value.node) == "len" else "bounds"
+            yield cell.put(kind, value.node, f"({cell.text(value.node)} + 1)", "one more")
+            yield cell.put(kind, value.node, f"({cell.text(value.node)} - 1)", "one less")
     for call in cell.nodes(ast.Call):
         if called(call) == "range":
             new = f"range(1, {cell.text(call.args[0])})" if len(call.args) == 1 else ""
@@ -274,48 +286,6 @@ def siblings(cell: ParsedCell) -> Iterator[Edit]:
 
 def _turned(cell: ParsedCell) -> str:
     return "transpose(-2, -1)" if cell.is_torch else "swapaxes(-2, -1)"
-
-
-def reshapes(cell: ParsedCell) -> Iterator[Edit]:
-    """A transpose in place of a reshape, or before it."""
-    for call in cell.nodes(ast.Call):
-        if called(call) not in ("reshape", "view") or not is_method(call) or not isinstance(call.func, ast.Attribute):
-            continue
-        value = cell.atom(call.func.value)
-        for turned in (_turned(cell), "T"):
-            yield cell.put("reshape", call, f"{value}.{turned}", f"reshape => {turned}")
-        for pair in ("(-2, -1)", "(-3, -2)"):
-            turned = f"{value}.{_turned(cell).partition('(')[0]}{pair}"
-            yield cell.put("reshape", call.func.value, turned, f"{pair} before reshape", part=call)
-
-
-def einsums(cell: ParsedCell) -> Iterator[Edit]:
-    """Other letters of an einsum."""
-    for constant in cell.nodes(ast.Constant):
-        text = getattr(constant, "value", None)
-        if isinstance(text, str) and text.count("->") == 1:
-            for other in dict.fromkeys(_other_letters(text.replace(" ", ""))):
-                yield cell.put("einsum", constant, repr(other))
-
-
-def _other_letters(text: str) -> Iterator[str]:
-    left, right = text.split("->")
-    terms = [*left.split(","), right]
-    known = sorted({letter for term in terms for letter in term if letter.isalpha()})
-    for which, term in enumerate(terms):
-        places = [i for i, letter in enumerate(term) if letter.isalpha()]
-        swapped = [_swapped(term, i, j) for i, j in combinations(places, 2)]
-        replaced = [term[:i] + letter + term[i + 1 :] for i in places for letter in known if letter != term[i]]
-        for other in [*swapped, *replaced]:
-            new = [*terms[:which], other, *terms[which + 1 :]]
-            yield f"{','.join(new[:-1])}->{new[-1]}"
-    if "..." not in text:
-        yield f"{','.join('...' + term for term in terms[:-1])}->...{right}"
-    yield from (f"{left}->{right[:i]}{right[i + 1 :]}" for i in range(len(right)))
-
-
-def _swapped(term: str, i: int, j: int) -> str:
-    return term[:i] + term[j] + term[i + 1 : j] + term[i] + term[j + 1 :]
 
 
 def names(cell: ParsedCell) -> Iterator[Edit]:
