@@ -107,9 +107,13 @@ def attempt(
     which: Exercise,
     parameter_names: ParameterNames,
     substituted: tuple[str, ...] = (),
+    tests: Sequence[Test] = (),
 ) -> Attempt:
-    """Judge one exercise by the answers of `names`, with the reference in place of the names in `substituted`."""
-    tests = [test for test in material.suite.tests if test.exercise == which.name]
+    """Judge one exercise by the answers of `names`, with the reference in place of the names in `substituted`.
+
+    tests: only these of its tests; all of them if there are none
+    """
+    tests = tests or [test for test in material.suite.tests if test.exercise == which.name]
     questions = Questions(material.reference, substituted, material.recording.array_functions)
     listed = material.ready_made.get(which.name, ())
     with contextlib.closing(names.begin(questions, which.name, listed)) as exercise:

@@ -159,9 +159,14 @@ class _Search:
         return answers
 
     def _passes(self, text: str) -> bool:
-        """Whether all tests pass with this text in place of the cell."""
-        substituted = self._judged.best.substituted
-        return attempt(self._material, self._edited(text), self._judged.exercise, lambda name: [], substituted).full
+        """Whether all tests pass with this text in place of the cell. If no call could be asked, one test is first."""
+        exercise, best = self._judged.exercise, self._judged.best
+        failed = [one.test for one in best.outcomes if one.error is not None]
+        parts = ((),) if self._probe is not None else (failed[:1], ())
+        return all(
+            attempt(self._material, self._edited(text), exercise, lambda name: [], best.substituted, tests).full
+            for tests in parts
+        )
 
     def _edited(self, *texts: str) -> _Edited:
         return _Edited(self._notebook, FirstCells(texts, self._call_seconds, MEMORY))

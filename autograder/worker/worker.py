@@ -33,7 +33,7 @@ EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten pro
 log = logging.getLogger("autograder")
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
 # Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), how some ended, and
-# the memory of measured calls (of up to 400 edited cells).
+# the memory of measured calls, also of edited cells.
 MAX_REQUESTS = 2000
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"

@@ -135,19 +135,22 @@ def test_students_get_place_and_question_but_not_the_repair(marker):
 
 
 @pytest.mark.slow
-def test_place_in_a_module_whose_parameters_start_random(sandbox):
-    assignment, name = COURSE.assignment("a4_multi_head_attention"), "MultiHeadAttention"
+@pytest.mark.parametrize(
+    ("number", "name", "right", "wrong"),
+    [
+        (4, "MultiHeadAttention", "self.W_O(heads.flatten(-2))", "self.W_O(heads.flatten(-2)).detach()"),
+        (7, "translation_test", "axis=0", "axis=1"),
+    ],
+    ids=["parameters start random", "calls pass functions"],
+)
+def test_place_is_found_where_no_answer_is_known_beforehand(sandbox, number, name, right, wrong):
+    assignment = list(COURSE.assignments().values())[number - 1]
     answers = model_answers(assignment)
-    wrong = answers[name].replace(
-        "self.W_O(heads.flatten(-2)), weights", "self.W_O(heads.flatten(-2)).detach(), weights"
-    )
-    assert wrong != answers[name]
-    cells = [
-        cell.source for cell in fill(assignment.released, answers | {name: wrong}).cells if cell.cell_type == "code"
-    ]
+    notebook = fill(assignment.released, answers | {name: answers[name].replace(right, wrong)})
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     only = tuple(one for one in assignment.exercises if one.name == name)
     report, _ = Marker(assignment, sandbox).mark_cells("sam", cells, exercises=only)
-    assert location(report).part == "self.W_O(heads.flatten(-2)).detach()"
+    assert location(report).part == wrong
 
 
 def test_right_and_untouched_answers_get_no_place(marker):

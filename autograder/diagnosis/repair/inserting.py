@@ -126,11 +126,11 @@ def keywords(cell: ParsedCell) -> Iterator[Edit]:
             new += ["bias=False"]
         yield from (_with_keyword(cell, "keyword", call.node, text) for text in new)
         if call.scope and not is_method(call.node) and isinstance(call.node.func, ast.Name | ast.Attribute):
-            for one in call.scope.parameters[:6]:
+            for one in call.scope.names[:MAX_NAMES]:
                 if one not in map(cell.text, call.node.args):
                     yield _with_keyword(cell, "keyword", call.node, one)
         elif call.scope and isinstance(call.node.func, ast.Attribute) and is_own_attribute(call.node.func):
-            yield from (_with_keyword(cell, "keyword", call.node, one) for one in call.scope.parameters[:6])
+            yield from (_with_keyword(cell, "keyword", call.node, one) for one in call.scope.names[:MAX_NAMES])
 
 
 def turns(cell: ParsedCell) -> Iterator[Edit]:

@@ -46,7 +46,8 @@ FAMILIES = (
     "sin cos", "tril triu", "ones zeros eye empty", "ones_like zeros_like", "exp log exp2", "sqrt abs square",
     "softmax log_softmax sigmoid", "repeat tile repeat_interleave", "stack concatenate hstack vstack cat",
     "relu gelu silu sigmoid tanh", "all any", "floor ceil", "float32 float64", "outer inner dot", "matmul multiply",
-    "logical_and logical_or", "LayerNorm RMSNorm", "append extend", "masked_fill_ masked_fill", "isclose equal",
+    "logical_and logical_or", "LayerNorm RMSNorm", "append extend", "masked_fill_ masked_fill",
+    "isclose allclose equal",
     "less less_equal", "greater greater_equal", "flip roll", "view reshape", "trace sum diagonal", "T mT",
     "norm_1 norm_2", "norm1 norm2", "register_buffer register_parameter",
 )  # fmt: skip
