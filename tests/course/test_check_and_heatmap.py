@@ -161,12 +161,6 @@ def test_progress_bar_counts_exercises_that_pass_now(monkeypatch, capsys):
 # ---------------------------------------------------------------- pictures of an answer
 
 
-def test_an_expected_result_is_shown_once():
-    verdict = examine("attention_scores", right("attention_scores"))
-    assert "your result is the expected one." in words(verdict)
-    assert verdict._repr_html_().count("<svg") == 1
-
-
 def test_missing_scaling_is_seen_in_the_picture():
     verdict = examine("attention_scores", right("attention_scores") | {"attention_scores": unscaled})
     assert "10 squares of yours differ (marked)" in words(verdict)
