@@ -65,6 +65,7 @@ def test_every_canvas_file_is_collected_or_reported(course):
 
 def test_every_moodle_file_is_collected_or_reported(course):
     work = released(course).read_text()
+    done = work.replace("raise NotImplementedError()", "return X")
     download(course, {f"Participant_106_{FILE}/{NOTEBOOK}": "{}"}, "older.zip")
     download(
         course,
@@ -75,11 +76,17 @@ def test_every_moodle_file_is_collected_or_reported(course):
             (f"Participant_105_{FILE}/first.ipynb", OLD): "{}",
             (f"Participant_105_{FILE}/first (1).ipynb", NEW): work,
             (f"Participant_106_{FILE}/{NOTEBOOK}", NEW): work,
+            f"Participant_107_{FILE}/{NOTEBOOK}": work,
+            f"Participant_107_{FILE}/my work/{NOTEBOOK}": done,
+            f"Participant_107_{FILE}/answers.pdf": b"%PDF-1.7",
         },
     )
     (archive_of(course) / "half.zip").write_bytes(b"PK\x03\x04 no zip")
     output, left = collect(course, "Moodle", code=1)
-    assert collected(course) == dict.fromkeys((f"Participant_{n}" for n in (101, 105, 106)), work)
+    right = dict.fromkeys((f"Participant_{n}" for n in (101, 105, 106)), work) | {"Participant_107": done}
+    assert collected(course) == right
+    beside = f"not collected; look at them in downloaded/: submissions/Participant_107_{FILE}/answers.pdf"
+    assert beside in output
     for name, reason in {
         "Participant_103": "an archive inside a submission is not opened",
         "Participant_104": "no notebook among what was handed in (onlinetext.html)",
