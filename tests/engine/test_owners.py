@@ -122,7 +122,7 @@ USERS = {"root": (0, 0), "ana": (1000, 1000), "ben": (1001, 100), "jovyan": (100
         ("ana", 0, {0: ("root", [])}, ["root", "ana"], True),  # OpenShift: any user id, and group 0
     ],
 )
-def test_group_is_safe_if_nobody_else_is_in_it(shared, monkeypatch, user, group, groups, users, is_safe):
+def test_group_without_other_members_is_safe(shared, monkeypatch, user, group, groups, users, is_safe):
     number, first = USERS[user]
     entries = {name: SimpleNamespace(pw_name=name, pw_uid=u, pw_gid=g) for name, (u, g) in USERS.items()}
     by_number = {entries[name].pw_uid: entries[name] for name in {*users, *([user] if users else [])}}
