@@ -110,4 +110,4 @@ def test_ten_million_empty_lines_are_graded_in_seconds(tmp_path):
     (report,) = json.loads(done.stdout)
     assert (report["status"], report["score"]) == ("graded", 0), done.stderr
     assert "In softmax, line 2: `return softmax(*a, **k)`." in done.stdout
-    assert time.monotonic() - started < 60  # it takes 5 seconds; it once took six minutes
+    assert time.monotonic() - started < 120  # 5 seconds on an idle machine; it once took six minutes
