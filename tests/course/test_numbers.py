@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.kernel import run_all
-from tests.helpers.notebook_numbers import computed, is_among, names_in, table_of, texts_of, told
+from tests.helpers.notebook_numbers import computed, is_among, names_in, numbers_in, table_of, texts_of
 from tests.helpers.selection import one_in
 
 A6 = COURSE.assignment("a6_transformer_summarizer")
@@ -28,8 +28,8 @@ def test_numbers_in_text_match_the_code(assignment):
     for name, text in texts.items():
         row = table.get(name, {})
         found, free = computed(row, names), {*row.get("given", ()), *row.get("trained", ())}
-        assert free <= set(told(text)), (name, free - set(told(text)))
-        wrong += [(name, number) for number in told(text) if number not in free and not is_among(number, found)]
+        assert free <= set(numbers_in(text)), (name, free - set(numbers_in(text)))
+        wrong += [(name, number) for number in numbers_in(text) if number not in free and not is_among(number, found)]
     assert not wrong
 
 

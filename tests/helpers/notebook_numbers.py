@@ -45,7 +45,7 @@ NO_CLAIM = (
 NUMBER = re.compile(r"(?<![\w.,{])\d+(?:\{?,\}?\d{3})*(?:\.\d+)?(?![\w])")
 
 
-def told(source: str) -> list[str]:
+def numbers_in(source: str) -> list[str]:
     """The numbers in a text with at least two characters, as written, without signs and commas."""
     for pattern in NO_CLAIM:
         source = re.sub(pattern, " ", source, flags=re.DOTALL | re.MULTILINE)
