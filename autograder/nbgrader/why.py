@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,15 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     history.record(coursedir, assignment.name, student, history.BY_HAND, {})  # what was entered in some other way
     known = history.entries(root, student, assignment.name)
     now = known[-1]
-    report, sentence, same = _report(assignment, coursedir, student, now)
+    try:
+        maximum = points_of(course_cells(coursedir, assignment))
+    except MissingEntry:
+        raise AutograderError(f"the gradebook has no {assignment.name}") from None
+    report, sentence, same = _report(assignment, maximum, root, student, now)
     still_open = "; ".join(_still_open(coursedir, assignment, student))
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
-    head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(now.max_score)} points{late}"
+    most = sum(maximum.values())  # also of what nobody has graded yet
+    head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(most)} points{late}"
     if still_open:
         head += f"; so far, since {still_open}"
     return [head, *_events(known), *_exercises(now, report, assignment.model_answers), sentence], same
@@ -101,17 +106,15 @@ def _exercises(now: Entry, report: Report | None, questions: Collection[str]) ->
         yield f"  {name}: {points(score)} of {points(most)}, {reason}"
 
 
-def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) -> tuple[Report | None, str, bool]:
+def _report(
+    assignment: Assignment, maximum: Mapping[str, float], root: Path, student: str, now: Entry
+) -> tuple[Report | None, str, bool]:
     """The report on the present submission, a sentence about it, and False if its marks differ from the gradebook's.
 
     The submission is graded again, unless the course has changed; then the report is the stored one.
+    maximum: the gradebook's points by grade_id
     """
-    root = Path(coursedir.root)
     notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
-    try:
-        maximum = points_of(course_cells(coursedir, assignment))
-    except MissingEntry:
-        raise AutograderError(f"the gradebook has no {assignment.name}") from None
     if notebook.is_file() and now.suite == suite_digest(assignment, maximum):
         task = task_with_points(Submission(student, assignment.name, notebook), assignment, maximum)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:

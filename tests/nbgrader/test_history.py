@@ -90,7 +90,7 @@ def test_manual_grade_is_recorded(course, monkeypatch):
     with book_of(course) as book:
         book.find_grade(f"test-{EXERCISE}", "first", NAME, "ben").extra_credit = 0.5
         book.db.commit()
-    assert said_by(course, "why", "ben", NAME).startswith(f"ben, {NAME}: 2 of 3 points; so far")
+    assert said_by(course, "why", "ben", NAME).startswith(f"ben, {NAME}: 2 of 7 points; so far")
     assert history_of(course, "ben")[-1] == ("manual grade", 2, "")
     said_by(course, "grade", "submitted", "--json", "marks.json")
     said_by(course, "report", "marks.json", "--html", "class.html", "--gradebook")
@@ -102,7 +102,7 @@ def test_manual_grade_is_recorded(course, monkeypatch):
 def test_why_grades_again_unless_the_course_changed(course):
     lines = said_by(course, "why", "ada", NAME).strip().splitlines()
     assert len(lines) <= 10
-    assert lines[0] == f"ada, {NAME}: 0.3 of 3 points; so far, since {WRITTEN} is not graded yet"
+    assert lines[0] == f"ada, {NAME}: 0.3 of 7 points; so far, since {WRITTEN} is not graded yet"
     assert "first grading, 0.3 points" in lines[1]
     assert any(f"{EXERCISE}: 0.3 of 3" in line for line in lines)
     assert "Graded again just now" in lines[-1] and "the same points" in lines[-1]
