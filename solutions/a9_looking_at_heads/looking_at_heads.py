@@ -304,10 +304,10 @@ def mean_ablate(found, head):
 # `other` is what the heads found in the other run, in the same shape. **By hand**: two heads, three places, width 1.
 # Head 1 at place 2 is patched.
 #
-# | | here | | | in the other run | | | patched | | |
-# | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-# | head 0 | 1 | 2 | 3 | 11 | 12 | 13 | 1 | 2 | 3 |
-# | head 1 | 4 | 5 | 6 | 14 | 15 | 16 | 4 | 5 | **16** |
+# | | here | in the other run | patched |
+# | --- | --- | --- | --- |
+# | head 0 | 1, 2, 3 | 11, 12, 13 | 1, 2, 3 |
+# | head 1 | 4, 5, 6 | 14, 15, 16 | 4, 5, **16** |
 
 # %% nbgrader={"grade": false, "grade_id": "patch_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patch_head(found, other, head, place):

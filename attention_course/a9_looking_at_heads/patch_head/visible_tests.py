@@ -40,7 +40,7 @@ class TestPatchHead:
             close(expect.array(student.patch_head(times * HERE, times * THERE, 1, 0)), wanted)
 
     def test_two_batch_axes(self, student):
-        """The same for two times one texts: two batch axes."""
+        """The same with two batch axes, (2, 1)."""
         times = np.array([1.0, -3.0]).reshape(2, 1, 1, 1, 1)
         wanted = times * HERE
         wanted[:, 0, 1, 0] = times[:, 0, 0, 0] * np.array([116.0, 123.0, 105.0, 112.0])
