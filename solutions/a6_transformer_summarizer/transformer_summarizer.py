@@ -526,8 +526,8 @@ class TransformerDecoder(nn.Module):
 #         print(item.article, "\n   it wrote    ", got, "\n   should be   ", item.summary, "\n")
 
 # %% [markdown]
-# **What to notice.** How many are right, word for word, stands in the first line; trained here, 99 of 100 were. Look at those that
-# are not. They are good English, with a name that does not belong there: wrong *and* fluent, as large models are at times.
+# **What to notice.** The first line says how many are right, word for word; trained here, 99 of 100 were. Look at those that
+# are not (perhaps yours has none). They are good English, with a name that does not belong there: wrong *and* fluent, as large models are at times.
 
 # %% [markdown]
 # ### What each head looks at
@@ -572,7 +572,7 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** Wrong names are rare, and more frequent where the words that tell come after the name: trained here, 1 in 100 there and 1 in
-# 500 in the other case. Look at the held-out errors above: is it a
+# 500 in the other case. If there are held-out errors above, is it a
 # name whose telling words come later? Here all three were. An encoder, whose words see both sides, does not have this difficulty.
 #
 # Now an article with two pieces of news. The corpus has none of that kind. Which of the two will the model tell? (If you write your own,
