@@ -132,3 +132,9 @@ def test_known_mistake_is_named_before_a_mutant():
     catalogue = mistakes(made=first, first=first)
     catalogue.variants.append(replace(catalogue.mistakes.pop(0), is_known=False))
     assert name_of(catalogue, first, (TABLE, BATCH)) == "first"
+
+
+def test_mistake_is_named_beside_float64_for_float32():
+    """As with `np.sqrt`: students who scale wrongly often lose the dtype, too."""
+    inputs = TABLE, OTHER, BATCH, MORE.astype("float32")
+    assert name_of(mistakes(first=first), lambda x: first(x).astype(float), inputs) == "first"
