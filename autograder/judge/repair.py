@@ -34,7 +34,7 @@ from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
 
 MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits with a right answer are tested
 TOGETHER = 16  # edits that answer the first call in one process; to fork it takes ten times as long as one of them
-CANDIDATES = 1200  # edits tried for an exercise; half of the repairs are among the first thirty
+CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
 CLOCK_FACTOR = 5  # so many times as long on the clock: a candidate may wait, and the machine may be busy
 MOST_LOST = 10  # candidates that loop or end their process; then most likely all do the same
