@@ -125,6 +125,7 @@ PACKAGES = {
     "testing": "what authors import: student and reference, expect, Catalogue",
     "messages": "messages between a worker and a judge",
     "discovery": "the submissions to grade",
+    "student_folder": "which files hold the work",
     "report": "a result as values",
     "submission": "a notebook, read within limits",
     "course": "a course on disk",

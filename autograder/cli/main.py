@@ -21,8 +21,9 @@ from autograder.cli.grading import GradingOptions, grade_class, grade_files, sho
 from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, say, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
-from autograder.discovery import find_submissions, notices_of_others
+from autograder.discovery import find_submissions
 from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
+from autograder.student_folder import notices_of_others
 from autograder.text import printable_lines
 
 # Headings of `autograder --help`.

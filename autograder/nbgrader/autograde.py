@@ -24,7 +24,7 @@ from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course.assignments import course_at
-from autograder.discovery import closed_folders, files_in, notice_of_others, of_assignment, other_files
+from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
@@ -59,6 +59,7 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import as_plain, shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
+from autograder.student_folder import files_in, notice_of_others, other_files
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count

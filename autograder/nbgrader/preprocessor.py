@@ -44,7 +44,7 @@ class GradingContext:
     set_aside: what cells of withdrawn exercises had before
     earlier: what a person graded before, if this is a newer submission; see `answers_in`
     notices: sentences for the instructor; preprocessors append to it
-    others: further files of the submission, as `discovery.other_files` gives them
+    others: further files of the submission, as `student_folder.other_files` gives them
     moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
 

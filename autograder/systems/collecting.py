@@ -21,11 +21,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Set, Unicode, default
 
 from autograder.course.assignments import Assignment, course_at
-from autograder.discovery import name_problem, notebook_in, untouched
+from autograder.discovery import name_problem
 from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.nbgrader.files import is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
+from autograder.student_folder import notebook_in, untouched
 from autograder.text import composed, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".

@@ -1,0 +1,205 @@
+"""Which files in a student's folder of an assignment hold the work."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from autograder.course.assignments import CHECK, Assignment, Course
+from autograder.errors import SubmissionError
+from autograder.reading import read_bytes
+from autograder.submission import MAX_BYTES, NotebookCell, Submission, read_notebook
+from autograder.text import printable, shown_name, squeezed
+
+_DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
+MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
+SHOWN = 5  # names of files in a sentence
+MAX_FILES = 1000  # of a submission, that are looked at
+# Files that may hold answers, such as code, a text or a photo of a page.
+_DOCUMENTS = {".ipynb", ".py", ".txt", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".html", ".tex", ".png", ".jpg",
+              ".jpeg", ".heic"}  # fmt: skip
+_NBGRADERS = {"timestamp.txt", "submission_secret.txt", "DUE.txt"}
+
+
+def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
+    """The path of an assignment's notebook in a folder, and the problem if there is none.
+
+    Other names and places count, too, if a notebook has the assignment's cells: a browser names a second download
+    `first (1).ipynb`, JupyterLab a copy `first-Copy1.ipynb`. If only one has work in it, it is that one.
+    """
+    path = folder / assignment.notebook.name
+    try:
+        entries = sorted(p.name for p in folder.iterdir())
+    except OSError as error:
+        return path, unreadable(folder, error)
+    found = [other for other in _notebooks(files_in(folder)) if other != path and _has_cells_of(other, assignment)]
+    released = _released_texts(assignment) if found else set()
+    if path.name in entries:
+        found.insert(0, path)
+    worked = [notebook for notebook in found if released and _has_work(notebook, released)]
+    if worked and _are_equal(worked):
+        return worked[0], None
+    if found and (found[0] == path or len(found) == 1):
+        return found[0], None
+    if found:
+        names = ", ".join(_shown_place(notebook, folder) for notebook in found)
+        return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
+    holds = f"the folder holds {', '.join(map(printable, entries[:SHOWN]))}" if entries else "the folder is empty"
+    return path, f"no {path.name}: {holds}"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Plain files in a folder and below that may hold answers, without hidden ones; the outermost first."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = (Path(place, name) for name in names if name not in _NBGRADERS and not name.startswith("."))
+        found += [path for path in paths if path.suffix.lower() in _DOCUMENTS and _is_plain(path)]
+        if len(found) > MAX_FILES:
+            break
+    return sorted(found[:MAX_FILES], key=lambda path: (len(path.parts), path))
+
+
+def _is_plain(path: Path) -> bool:
+    return not path.is_symlink() and path.is_file()
+
+
+def _notebooks(files: Iterable[Path]) -> list[Path]:
+    return [path for path in files if path.suffix == ".ipynb"][:MAX_NOTEBOOKS]
+
+
+def _shown_place(path: Path, folder: Path) -> str:
+    return printable(os.path.relpath(path, folder))
+
+
+def other_files(submission: Submission, assignment: Assignment) -> dict[str, tuple[NotebookCell, ...]]:
+    """Further files of a submission that may hold answers, by their place in its folder.
+
+    A notebook with the assignment's cells, such as JupyterLab's `first-Copy1.ipynb`, comes with all its cells, other
+    files with none. Copies of the graded notebook and files of the release are left out.
+    """
+    folder, path = submission.folder, submission.path
+    files = [file for file in files_in(folder) if file != path] if folder else []
+    if folder is None or not files:
+        return {}
+    own = read_notebook(path).cells
+    notebooks = [file for file in _notebooks(files) if _has_cells_of(file, assignment)]
+    found = {file: read_notebook(file).cells if file in notebooks else () for file in files}
+    return {
+        str(file.relative_to(folder)): cells
+        for file, cells in found.items()
+        if (cells != own if cells else not (assignment.released.parent / file.relative_to(folder)).exists())
+    }
+
+
+def notice_of_others(submission: Submission, assignment: Assignment) -> str:
+    """A sentence on further files that may hold work beside the notebook that is graded; empty if there is none."""
+    try:
+        others = other_files(submission, assignment)
+    except (OSError, SubmissionError):  # the reader of the submission says so
+        return ""
+    if submission.folder is None or not others:
+        return ""
+    folder, released = submission.folder, _released_texts(assignment)
+    notebooks = [name for name, cells in others.items() if cells]
+    worked = [name for name in notebooks if _has_work(folder / name, released)]
+    missing = _missing(submission.path, assignment, released)
+    files = [name for name, cells in others.items() if not cells and _may_hold(folder / name, missing, assignment)]
+    start = f"{_shown_place(submission.path, folder)} was graded; "
+    if worked:
+        names = ", ".join(map(printable, worked))
+        advice = "If that is the one to grade, give it the first one's name"
+        return f"{start}the folder also has {names} with other work in it. {advice}"
+    if files:
+        names = ", ".join(map(printable, files[:SHOWN])) + (", ..." if len(files) > SHOWN else "")
+        return f"{start}it has nothing for {', '.join(missing)}, but the folder also has {names}"
+    has, it = ("has", "it") if len(notebooks) == 1 else ("have", "them")
+    return f"{start}{', '.join(map(printable, notebooks))} beside it {has} no work in {it}" if notebooks else ""
+
+
+def notices_of_others(found: Iterable[Submission], course: Course) -> Iterator[str]:
+    """The same for each submission that lies in a folder of its assignment, with the student's name."""
+    assignments = course.assignments()
+    for submission in found:
+        if submission.problem or submission.assignment not in assignments:
+            continue
+        if notice := notice_of_others(submission, assignments[submission.assignment]):
+            yield f"{shown_name(submission.student)}, {submission.assignment}: {notice}"
+
+
+def _missing(path: Path, assignment: Assignment, released: Collection[str]) -> list[str]:
+    """The exercises that a notebook has nothing for: all cells that could hold them are as released."""
+    worked = [cell for cell in read_notebook(path).cells if squeezed(cell.source) not in released]
+    names = {name for cell in worked for name in (cell.grade_id, *_DEFINED.findall(cell.source))}
+    return [exercise.name for exercise in assignment.exercises if exercise.name not in names]
+
+
+def _may_hold(path: Path, missing: Collection[str], assignment: Assignment) -> bool:
+    """True for Python code with an exercise that the notebook lacks, and for any file if it lacks all of them."""
+    if len(missing) == len(assignment.exercises):
+        return bool(missing)
+    try:
+        code = read_bytes(path, MAX_BYTES, "") if path.suffix == ".py" else b""
+    except SubmissionError:
+        return False
+    return not set(missing).isdisjoint(_DEFINED.findall(code.decode(errors="replace")))
+
+
+def _released_texts(assignment: Assignment) -> set[str]:
+    """The texts of the cells as students got them; empty if the release is missing."""
+    try:
+        return {"", *(squeezed(cell.source) for cell in read_notebook(assignment.released).cells)}
+    except SubmissionError:
+        return set()
+
+
+def _has_work(path: Path, released: Collection[str]) -> bool:
+    """True if a cell is not as released. Cells above all that are released or named may install the course."""
+    try:
+        cells = read_notebook(path).cells
+    except SubmissionError:
+        return False
+    known = [bool(cell.grade_id) or squeezed(cell.source) in released for cell in cells]
+    start = known.index(True) if True in known else 0
+    return any(squeezed(cell.source) not in released for cell in cells[start:])
+
+
+def untouched(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
+    """Those that are as students got them, beside one with work in it; empty if there is none."""
+    released = _released_texts(assignment)
+    readable = [path for path in notebooks if _is_readable(path)]
+    worked = [path for path in readable if released and _has_work(path, released)]
+    return [path for path in readable if path not in worked] if worked else []
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        return bool(read_notebook(path))
+    except SubmissionError:
+        return False
+
+
+def _are_equal(notebooks: Sequence[Path]) -> bool:
+    return all(read_notebook(one).cells == read_notebook(notebooks[0]).cells for one in notebooks[1:])
+
+
+def _has_cells_of(path: Path, assignment: Assignment) -> bool:
+    """True if a notebook has a cell of one of the assignment's exercises.
+
+    Where no cell has a name of nbgrader's any more, a cell that defines an exercise counts.
+    """
+    names = {exercise.name for exercise in assignment.exercises}
+    try:
+        cells = read_notebook(path).cells
+    except SubmissionError:
+        return False
+    if any(cell.grade_id for cell in cells):
+        return any(cell.grade_id.removeprefix(CHECK) in names for cell in cells)
+    return any(name in names for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source))
+
+
+def unreadable(folder: Path, error: OSError) -> str:
+    """Why a folder cannot be listed."""
+    return f"the folder {printable(folder.name)} cannot be read: {error.strerror}"
