@@ -47,7 +47,7 @@ def test_most_wrong_answers_are_named(assignment):
 def test_most_published_faults_are_named():
     faults = {assignment.name: wrong_code_of(assignment, "list") for assignment in ASSIGNMENTS}
     named = sum(count_named(assignment, faults[assignment.name]) for assignment in ASSIGNMENTS)
-    assert named >= 0.8 * sum(not fault.is_right for found in faults.values() for fault in found)
+    assert named >= 0.75 * sum(not fault.is_right for found in faults.values() for fault in found)
 
 
 @pytest.mark.slow
