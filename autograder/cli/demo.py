@@ -24,6 +24,7 @@ from autograder.testing.catalogue import read_catalogue
 
 Answers = dict[str, str]
 Score = tuple[str, str]  # points, and out of how many
+ASSIGNMENTS = 4  # the course's first; they show every kind of student in a minute
 NAMES, MARK = 27, 9  # columns of the table: the student, and a mark with its maximum
 # The limit is a time by the clock, so the loop sleeps and leaves the processor to the others.
 LOOP = '''
@@ -118,8 +119,9 @@ def _copy_course(course: Course, folder: Path) -> None:
     folder.mkdir(parents=True)
     mark.touch()
     ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-    for name in ("source", "solutions"):
-        shutil.copytree(course.root / name, folder / name, ignore=ignored)
+    for assignment in list(course.assignments())[:ASSIGNMENTS]:
+        for name in ("source", "solutions"):
+            shutil.copytree(course.root / name / assignment, folder / name / assignment, ignore=ignored)
     shutil.copy(course.root / CONFIG, folder / CONFIG)
 
 
