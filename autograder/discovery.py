@@ -47,8 +47,7 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    takes_model = name in names and names[name].saved_model is not None
-    return Submission(_id(student), name, path, None, takes_model, folder if folder.name == name else None)
+    return Submission(_id(student), name, path, None, folder if folder.name == name else None)
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
@@ -92,7 +91,7 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
         problem = f"the folder {folder.name} is a link; put the files themselves there"
     if problem is None:
         path, problem = notebook_in(folder, assignment)
-    yield Submission(_id(student), assignment.name, path, problem, assignment.saved_model is not None, folder)
+    yield Submission(_id(student), assignment.name, path, problem, folder)
 
 
 def _id(folder: str) -> str:

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from autograder.course.assignments import Exercise
 from autograder.report import Verdict
-from autograder.submission import ModelFile
 from cellcage.limits import Limits
 from cellcage.protocol.messages import Ended as Ended
 from cellcage.protocol.messages import Grown as Grown
@@ -39,7 +38,6 @@ class Order(Struct, frozen=True):
     exercises: tuple[Exercise, ...]
     limits: Limits
     for_page: bool = False
-    model: ModelFile | None = None
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
     checks: tuple[tuple[str, int], ...] = ()

@@ -171,25 +171,20 @@ class ExerciseResult(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """A judge's verdict on a submission: exercises, the result of each cell, and a sentence beside the marks."""
+    """A judge's verdict on a submission: exercises, and the result of each cell."""
 
     exercises: tuple[ExerciseResult, ...]
     cells: tuple[CellResult, ...] = ()
-    extra: str = ""
 
 
 class Report(Struct, frozen=True):
-    """One submission of one assignment: graded, or failed with a reason.
-
-    extra: a sentence on something that gives no points, such as a saved model; may be empty
-    """
+    """One submission of one assignment: graded, or failed with a reason."""
 
     student: str
     assignment: str
     exercises: tuple[ExerciseResult, ...] = ()
     max_score: float = 0.0
     reason: str | None = None
-    extra: str = ""
 
     @property
     def status(self) -> Literal["graded", "failed"]:
@@ -203,12 +198,12 @@ class Report(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
-        optional = {"reason": self.reason, "extra": self.extra}
-        return {
+        found: dict[str, object] = {
             "student": self.student,
             "assignment": self.assignment,
             "status": self.status,
             "score": self.score,
             "max_score": self.max_score,
             "exercises": [exercise.to_dict() for exercise in self.exercises],
-        } | {key: text for key, text in optional.items() if text}
+        }
+        return found | ({"reason": self.reason} if self.reason else {})

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,8 +23,6 @@ from autograder.text import one_line
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
-MODEL = "model.safetensors"  # beside the notebook, if the assignment takes a saved model
-MAX_MODEL = 4 * 2**20  # bytes; a small network's has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
 
@@ -37,7 +34,6 @@ class Submission:
     student: the folder's name, unchanged, since names that look alike are different students. If it is not a valid id,
         it is escaped by `shown_name`; see `discovery.name_problem`.
     problem: why the notebook cannot be found, if it cannot
-    takes_model: the assignment takes a saved model beside the notebook
     folder: the student's folder of the assignment; None if the notebook lies in no such folder
     """
 
@@ -45,16 +41,7 @@ class Submission:
     assignment: str
     path: Path
     problem: str | None = None
-    takes_model: bool = False
     folder: Path | None = None
-
-
-@dataclass(frozen=True)
-class ModelFile:
-    """A submitted saved model: its bytes, or why they could not be read."""
-
-    data: bytes = b""
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,17 +163,6 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
     return found
 
 
-def model_beside(submission: Submission) -> ModelFile | None:
-    """The saved model beside a notebook, not yet parsed; None if there is none, or the assignment takes none."""
-    path = submission.path.with_name(MODEL)
-    if not submission.takes_model or not os.path.lexists(path):
-        return None
-    try:
-        return ModelFile(read_bytes(path, MAX_MODEL, "Was something other than the weights saved?"))
-    except SubmissionError as error:
-        return ModelFile(problem=str(error))
-
-
 def stamp(submission: Submission, *words: str) -> str:
     """A digest of what was handed in and of `words`, such as the course's version."""
     texts = [submission.student, submission.assignment, str(submission.problem), *words]
@@ -196,8 +172,6 @@ def stamp(submission: Submission, *words: str) -> str:
     except SubmissionError as error:
         texts.append(str(error))
     parts = [text.encode("utf-8", "replace") for text in texts] + content
-    if model := model_beside(submission):
-        parts += [model.problem.encode(), model.data]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 

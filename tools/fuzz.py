@@ -3,7 +3,7 @@
     python -m tools.fuzz --minutes 10        make fuzz
 
 All of these inputs are untrusted. Answers and questions come from a student's process, verdicts from a judge that this
-process may have taken over, notebooks and saved models from a submission. Time and memory for one input are limited. A
+process may have taken over, notebooks from a submission. Time and memory for one input are limited. A
 failure is printed with its seed; `--seed` starts from that seed.
 """
 
@@ -15,7 +15,6 @@ import functools
 import json
 import random
 import resource
-import struct
 import sys
 import tempfile
 import time
@@ -33,8 +32,6 @@ import numpy as np
 import pandas
 import psutil
 
-from attention_course.saved_model import Unusable
-from attention_course.saved_model import parse as parse_model
 from autograder.diagnosis import relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.fingerprints import fingerprint_of
@@ -89,7 +86,6 @@ def targets() -> dict[str, Target]:
         "questions.answer": Target(_ask, calls, *packed),
         "verdict.read_message": Target(_read_verdict, verdicts(), *packed),
         "submission.read_notebook": Target(_read_notebook, _notebooks(), json.loads, _as_json),
-        "saved_model.parse": Target(_allowing(parse_model, Unusable), _models(), _header, _with_header),
     }
 
 
@@ -136,9 +132,9 @@ def verdicts() -> list[bytes]:
     """Two verdicts on a submission, the second with a picture."""
     results = judged(COURSE.assignment("a1_scaled_dot_product"), {"softmax": lambda x, axis=-1: x})
     cells = CellResult("hello\n"), CellResult("", "ValueError", "no", (("f", 3, "x"),)), CellResult(stopped="it ended")
-    data = msgspec.to_builtins(Verdict(tuple(results.values()), cells, "Saved model"))
+    data = msgspec.to_builtins(Verdict(tuple(results.values()), cells))
     picture = Picture((((0.5, 0.5), (1.0, 0.0)),), ("a", "b"), ("c", "d"), False)
-    drawn = json.loads(json.dumps(data)) | {"extra": ""}
+    drawn = json.loads(json.dumps(data))
     drawn["exercises"][0]["picture"] = json.loads(json.dumps(msgspec.to_builtins(picture)))
     return [frames.body({"verdict": data}), frames.body({"verdict": drawn})]
 
@@ -153,15 +149,6 @@ def _notebooks() -> list[bytes]:
     old["worksheets"] = [{"cells": [cell], "metadata": {}}]
     older = {"nbformat": 2, "worksheets": [{"cells": [{"cell_type": "code", "input": "x", "outputs": []}]}]}
     return [whole, *(json.dumps(one).encode() for one in [small, old, older] * 20)]
-
-
-def _models() -> list[bytes]:
-    from safetensors.numpy import save
-
-    return [
-        save({"a": np.ones((2, 3), np.float32), "b": np.zeros(4, np.int64)}),
-        save({"W": np.ones((0, 4), np.float16)}),
-    ]
 
 
 # ---------------------------------------------------------------- readers
@@ -260,17 +247,6 @@ def _packed(data: Any) -> bytes:
 
 def _as_json(data: Any) -> bytes:
     return json.dumps(data, default=lambda value: value.decode("latin-1")).encode()
-
-
-def _header(data: bytes) -> Any:
-    (size,) = struct.unpack("<Q", data[:8])
-    return [json.loads(data[8 : 8 + size]), data[8 + size :].decode("latin-1")]
-
-
-def _with_header(data: Any) -> bytes:
-    head, rest = data if isinstance(data, list) and len(data) == 2 else (data, "")
-    text = _as_json(head)
-    return struct.pack("<Q", len(text)) + text + (rest.encode("latin-1", "replace") if isinstance(rest, str) else b"")
 
 
 # ---------------------------------------------------------------- running

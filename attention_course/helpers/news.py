@@ -100,8 +100,6 @@ ASIDES = (
 )
 
 PADDING, SEPARATOR, END = "<pad>", "<sep>", "<end>"
-# The training code stores the model's logits for this text, so that a report can tell whether other code agrees.
-PROBE = "in oslo , mira won the chess cup . hugo stayed at home in lima ."
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
-from autograder.submission import MODEL, grade_id
+from autograder.submission import grade_id
 from autograder.testing.hidden_tests import Suite
 from autograder.testing.values import comparisons
 from autograder.testing.values.comparisons import described
@@ -47,8 +47,7 @@ def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
     """The files beside the source notebooks, with their paths beside the releases, where students get them."""
     for assignment in assignments:
         for name, data in assignment.beside.items():
-            if name != MODEL:  # running the notebook creates it
-                yield assignment.released.parent / name, data
+            yield assignment.released.parent / name, data
 
 
 def generated(course: Course) -> Iterator[tuple[Path, str]]:

@@ -16,7 +16,7 @@ from autograder.course.version import RUBRIC
 from autograder.course.withdrawals import TABLE
 from autograder.errors import CourseError
 from autograder.reading import read_toml
-from autograder.submission import MODEL, grade_id
+from autograder.submission import grade_id
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
 SKELETON = "(Write here what students need"  # see templates/exercise/text.md
@@ -130,7 +130,7 @@ def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Fin
     folder = assignment.notebook.parent
     for path in sorted(folder.rglob("*")):
         is_private = path.suffix == ".py" and path.relative_to(folder).with_suffix("").parts[0] not in imported
-        if (is_private or path.name == MODEL) and path.is_file():
+        if is_private and path.is_file():
             yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
 
 

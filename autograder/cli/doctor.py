@@ -33,7 +33,6 @@ SANDBOX = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; al
 PACKAGES = {
     "numpy": ("every submission", "pip install numpy"),
     "torch": ("exercises in PyTorch", "pip install 'sandboxed-autograder[torch]'"),
-    "safetensors": ("saved models", "pip install 'sandboxed-autograder[torch]'"),
     "nbgrader": ("the gradebook", "pip install 'sandboxed-autograder[course]'"),
     "jupyterlab": ("editing notebooks", "pip install 'sandboxed-autograder[lab]'"),
 }

@@ -202,8 +202,6 @@ def _show_one(report: Report, console: Console) -> None:
         console.print(Text(f"  {report.reason}"))
     for exercise in report.exercises:
         console.print(Text(printable_lines(plain_text.as_text(exercise))))
-    if report.extra:
-        console.print(Text(printable(report.extra)))
 
 
 def _marks(report: Report) -> str:

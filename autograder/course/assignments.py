@@ -15,7 +15,6 @@ from types import ModuleType
 from autograder.course import assert_cells, content
 from autograder.course.assert_cells import AssertCell
 from autograder.course.source_notebook import (
-    ModelPlan,
     SourceCell,
     data_folder,
     files_beside,
@@ -142,11 +141,6 @@ class Assignment:
         if self.withdrawals is not None:
             return self.withdrawals
         return withdrawn_in(self.course_folder / content.COURSE).get(self.name, {})
-
-    @property
-    def saved_model(self) -> ModelPlan | None:
-        """The class and sizes a saved model is loaded into; None if the assignment takes no saved model."""
-        return settings_in(self.notebook).saved_model
 
     @property
     def max_score(self) -> float:

@@ -13,9 +13,9 @@
     not_shown.toml            known mistakes that visible tests do not show, and why (optional)
 
 The assignments' folders lie in the course's folder, which stands beside `source/`. It holds `course.toml`, and may hold
-`relations.py` and `saved_model.py`. It is a Python package: files import with `from ..shared_hidden_tests import table`
-or `from ...helpers import table`. A course without such a folder uses an installed course's folder. Students get the
-files named visible, picture, hint or ready_made; those import PyTorch only when they need it.
+`relations.py`. It is a Python package: files import with `from ..shared_hidden_tests import table` or
+`from ...helpers import table`. A course without such a folder uses an installed course's folder. Students get the files
+named visible, picture, hint or ready_made; those import PyTorch only when they need it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -223,12 +223,6 @@ def _place(exercise: Path) -> int:
     path = exercise / "hint.toml"
     number = _HEADING.search(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else None
     return int(number[1]) if number else 0
-
-
-def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
-    """The function in the course's `saved_model.py` that describes a submitted model in a sentence."""
-    sentence: Callable[[Any, Any, ModuleType], str] = load(course / "saved_model.py").sentence
-    return sentence
 
 
 def course_relations(course: Path) -> tuple[Any, ...]:

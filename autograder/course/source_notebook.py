@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
 
 import msgspec
 
@@ -30,18 +29,10 @@ from cellcage.files import FOLDER, put
 MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission gets its own
 
 
-class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The target for a saved model: a class of the solution, and the sizes to construct it with."""
-
-    made_of: str = msgspec.field(name="class")
-    sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]
-
-
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An assignment's settings: the notebook's metadata under `autograder`."""
 
     limits: dict[str, float] = {}
-    saved_model: ModelPlan | None = None
 
 
 class _OfNbgrader(msgspec.Struct, frozen=True):

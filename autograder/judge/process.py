@@ -28,7 +28,6 @@ from msgspec import structs
 from autograder.course import content
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Assignment, Course, Exercise
-from autograder.course.source_notebook import ModelPlan
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.repair.cell import ParsedCell
@@ -71,7 +70,6 @@ class _Loaded:
 
     assignment: Assignment
     material: Material
-    plan: ModelPlan | None
     reference: ModuleType
     display_cells: Mapping[str, DisplayCell]
     assert_cells: Mapping[str, AssertCell]
@@ -88,7 +86,6 @@ class _Loaded:
         return cls(
             assignment,
             material,
-            assignment.saved_model,
             assignment.reference(),
             shown,
             assignment.assert_cells,
@@ -169,9 +166,6 @@ def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, objec
     unknown = [name for name in assignment.prerequisites if name not in names]
     if unknown:
         raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")
-    plan = assignment.saved_model
-    if plan and plan.made_of not in names:
-        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.made_of}")
 
 
 class _FromTheWorker:
@@ -339,15 +333,7 @@ class Judge:
             if order.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
             cells = tuple(_readable(notebook.results))
-        extra = explaining.attempt("words on the saved model", lambda: self._on_model(order, loaded), "")
-        return _verdict(order, results, cells, material.ready_made, extra)
-
-    def _on_model(self, order: Order, loaded: _Loaded) -> str:
-        """A sentence on the saved model that came with the submission; empty if none did."""
-        if order.model is None or loaded.plan is None:
-            return ""
-        assert self._course is not None
-        return content.saved_model_policy(self._course.folder)(order.model, loaded.plan, loaded.reference)
+        return _verdict(order, results, cells, material.ready_made)
 
 
 def _verdict(
@@ -355,10 +341,9 @@ def _verdict(
     results: Mapping[str, ExerciseResult],
     cells: tuple[CellResult, ...],
     ready_made: Mapping[str, Sequence[str]],
-    extra: str = "",
 ) -> Verdict:
     def with_mentions(result: ExerciseResult) -> ExerciseResult:
         listed = ready_made[result.name] if result.score else ()
         return structs.replace(result, mentions=mentions(order.cells, result.name, listed))
 
-    return Verdict(tuple(with_mentions(results[exercise.name]) for exercise in order.exercises), cells, extra)
+    return Verdict(tuple(with_mentions(results[exercise.name]) for exercise in order.exercises), cells)

@@ -22,7 +22,7 @@ from autograder.nbgrader.sanitise import cleaned
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
-from autograder.submission import MODEL, NotebookCell, NotebookFile, Submission, code_cells, grade_id
+from autograder.submission import NotebookCell, NotebookFile, Submission, code_cells, grade_id
 from autograder.text import shown_name
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
@@ -99,8 +99,6 @@ class Mark(NbGraderPreprocessor):
                 data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
                 metadata = {REPAIRED: exercise.location.repaired} if exercise.location else {}
                 cell.outputs = [_output("execute_result", data=data, metadata=metadata, execution_count=None)]
-        if marked.report.extra:
-            _show_extra(nb, marked.report.extra)
         nb.metadata[STORED] = dict(context.metadata)
         history.store(assignment.root, context.submission, context.digests, marked.report)
         return nb, resources
@@ -146,15 +144,6 @@ class SaveMarks(SaveAutoGrades):
         if withdrawn:
             self._set_aside[name] = [score, extra]
         self.gradebook.db.commit()
-
-
-def _show_extra(nb: NotebookNode, extra: str) -> None:
-    """Add `extra` below the last cell that names the saved model's file, or else below the last code cell."""
-    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
-    cell = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
-    data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
-    # Never a mark: that is an `execute_result`.
-    cell.outputs = [*cell.outputs, _output("display_data", data=data, metadata={})]
 
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:

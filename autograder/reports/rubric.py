@@ -25,11 +25,6 @@ def as_html(result: ExerciseResult) -> str:
     return block(shown, f"Result of {result.name}")
 
 
-def extra_as_html(text: str) -> str:
-    """A report's `extra` as a block of its own."""
-    return block(paragraph(escape(text)), "Beside the marks")
-
-
 def _picture(result: ExerciseResult) -> str:
     """Heat maps of what the student's function returned for the visible example."""
     picture = result.picture

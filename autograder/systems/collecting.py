@@ -30,8 +30,7 @@ from autograder.student_folder import notebook_in, untouched
 from autograder.text import composed, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
-# A saved model may lie beside a notebook. A browser's copy of that counts as another file.
-NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:(?:-\d+| ?\(\d+\))?\.ipynb|(?:-\d+)?\.safetensors)")
+NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.ipynb")
 
 ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
 METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody

@@ -14,9 +14,7 @@ A visible test checks inside `shown`, which reports what came out and what was w
 `Catalogue`.
 """
 
-from autograder.course.source_notebook import ModelPlan
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
-from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
 from autograder.testing.cases import cases
 from autograder.testing.catalogue import Catalogue
@@ -28,7 +26,7 @@ from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
 
 __all__ = [
-    "GREY", "HIGH", "MODEL", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
-    "ModelFile", "ModelPlan", "OfAnswer", "Raised", "Raster", "arrives", "blend", "cases", "close",
+    "GREY", "HIGH", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
+    "OfAnswer", "Raised", "Raster", "arrives", "blend", "cases", "close",
     "equal", "expect", "keeps", "note", "one_line", "shown", "with_fallback",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from autograder.course.assignments import CHECK, Exercise
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, Report
-from autograder.submission import Cell, ModelFile, Submission, code_cells, model_beside, read_notebook
+from autograder.submission import Cell, Submission, code_cells, read_notebook
 from autograder.text import one_line
 
 
@@ -20,7 +20,6 @@ class Task:
     problem: why there is nothing to grade, if so
     exercises: None for the assignment's own
     for_page: true if there will be a feedback page: then pictures are drawn, and display cells run, too
-    model: the saved model that came with the submission
     by_author: true for the course's own notebooks, which are judged even if the suite fails its own solution
     locked: the cells that no student writes in: their places in `cells`, and their grade_ids
     checks: exercises whose check comes before a cell: the exercise, and the first such cell's place in `cells`
@@ -33,7 +32,6 @@ class Task:
     problem: str | None = None
     exercises: tuple[Exercise, ...] | None = None
     for_page: bool = False
-    model: ModelFile | None = None
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
     checks: tuple[tuple[str, int], ...] = ()
@@ -76,7 +74,7 @@ def as_task(submission: Submission, version: str, locked: Mapping[str, str]) -> 
         cells = code_cells(read_notebook(submission.path), locked)
     except SubmissionError as error:
         return replace(task, problem=str(error))
-    return replace(task.of(cells), model=model_beside(submission))
+    return task.of(cells)
 
 
 def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:

@@ -112,7 +112,7 @@ class Worker:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
-        report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
+        report = Report(task.student, task.assignment, verdict.exercises, points)
         self.judges.learn(report)
         _log_for_a_person(report)
         results = tuple(map(_scored, report.exercises, exercises))
@@ -133,7 +133,7 @@ class Worker:
     def _judge(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
         ends_at = time.monotonic() + limits.total_clock_seconds * runs + GRACE_SECONDS
-        options = task.for_page, task.model, task.by_author, task.locked, task.checks
+        options = task.for_page, task.by_author, task.locked, task.checks
         marks: Verdict | None = None
         order = Order(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)

