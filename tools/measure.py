@@ -110,7 +110,7 @@ def floor_here() -> None:
     import torch
 
     from autograder.judge.judging import judge
-    from autograder.judge.process import material_of
+    from autograder.judge.material import material_of
     from autograder.testing.local import Here
 
     torch.set_num_threads(1)

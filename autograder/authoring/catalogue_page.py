@@ -15,8 +15,7 @@ from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
 from autograder.judge.judging import judge
-from autograder.judge.material import Material
-from autograder.judge.process import material_of
+from autograder.judge.material import Material, material_of
 from autograder.report import Cause, ExerciseResult
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue

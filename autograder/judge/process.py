@@ -9,10 +9,8 @@ no socket and write no file. When it is done it ends, with everything that it ha
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
-import inspect
 import os
 import socket
 import sys
@@ -25,18 +23,14 @@ from types import ModuleType
 import msgspec
 from msgspec import structs
 
-from autograder.course import content
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Assignment, Course, Exercise
-from autograder.diagnosis import fingerprints
-from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.repair.cell import ParsedCell
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.explaining import Explaining, Judged, bare, explain
 from autograder.judge.judging import later_cell, mark
-from autograder.judge.material import Material
+from autograder.judge.material import Material, material_of
 from autograder.judge.mentions import mentions
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
@@ -44,10 +38,6 @@ from autograder.judge.repair import Repairs
 from autograder.messages import CourseSetting, Ended, FromJudge, Grown, Opened, Order, Preparation, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.testing import cell_errors
-from autograder.testing.catalogue import read_catalogue
-from autograder.testing.example import Example, example_in
-from autograder.testing.hidden_tests import Suite
-from autograder.testing.plan import record
 from autograder.text import one_line
 from cellcage.child import Sandboxed, gather_pages, silence
 from cellcage.limits import Limits
@@ -110,62 +100,6 @@ class _Loaded:
             f"Nothing was graded; `autograder dev check {self.assignment.name}` says what to fix, and "
             f"`autograder withdraw {test.exercise}` goes on without it"
         )
-
-
-def material_of(assignment: Assignment, keeps: bool = True) -> Material:
-    """What the hidden tests judge with. Raises `CourseError`.
-
-    keeps: whether hypotheses' answers may be read from the file beside the catalogue
-    """
-    names = vars(assignment.reference())  # first: after it the course's package can be imported
-    suite = Suite(assignment.suites)
-    _check_names(assignment, suite, names)
-    recording = record(suite, names)
-    saved = fingerprints.read(assignment.content) if keeps else {}
-    hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, recording.plans, saved)
-    examples = dict[str, Example]()
-    for path in assignment.files("picture.toml"):
-        with contextlib.suppress(CourseError):  # no mark depends on it, and `dev check` reports it
-            if example := example_in(path):
-                examples[path.parent.name] = example
-    relations = content.course_relations(assignment.content.parent)
-    ready_made = {one.name: content.ready_made(assignment.content / one.name) for one in assignment.exercises}
-    return Material(
-        suite,
-        names,
-        recording,
-        hypotheses,
-        assignment.prerequisites,
-        examples,
-        relations,
-        ready_made=ready_made,
-        sizes=_sizes(assignment, names),
-    )
-
-
-def _sizes(assignment: Assignment, names: Mapping[str, object]) -> Mapping[str, int]:
-    """The length of each model answer that is a function or a class."""
-    models = {one.name: names[one.name] for one in assignment.by_suite}
-    written = {name: one for name, one in models.items() if inspect.isfunction(one) or inspect.isclass(one)}
-    sizes = dict[str, int]()
-    for name, one in written.items():
-        with contextlib.suppress(OSError):  # made by code that has no text
-            sizes[name] = ParsedCell(inspect.getsource(one)).size
-    return sizes
-
-
-def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
-    """Raises `CourseError` if an exercise has no tests, or a name that students bring has no reference."""
-    if not assignment.exercises:
-        raise CourseError(f"{assignment.notebook}: no graded cell that tests judge")
-    missing = [exercise.name for exercise in assignment.by_suite if exercise.name not in suite.exercises()]
-    if missing:
-        raise CourseError(
-            f"{suite.folder}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
-        )
-    unknown = [name for name in assignment.prerequisites if name not in names]
-    if unknown:
-        raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")
 
 
 class _FromTheWorker:

@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.course.assignments import find_course
 from autograder.judge.judging import judge
-from autograder.judge.process import material_of
+from autograder.judge.material import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import plain_text, rubric
 from autograder.reports.html import name_of

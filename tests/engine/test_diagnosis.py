@@ -13,7 +13,7 @@ import pytest
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.judging import judge
-from autograder.judge.process import material_of
+from autograder.judge.material import material_of
 from autograder.testing.catalogue import Catalogue, read_catalogue
 from autograder.testing.local import Here
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged

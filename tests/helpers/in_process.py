@@ -13,8 +13,7 @@ import pytest
 
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.judge.judging import judge
-from autograder.judge.material import Material
-from autograder.judge.process import material_of
+from autograder.judge.material import Material, material_of
 from autograder.report import ExerciseResult
 from autograder.testing.catalogue import Mistake
 from autograder.testing.local import Here
