@@ -30,7 +30,7 @@ def export(
     from autograder.reports.marks_file import exercises_as_csv, read_marks, write
     from autograder.reports.roster import with_absent
     from autograder.systems.classroom50 import as_classroom50, read_points
-    from autograder.systems.gradescope_results import gradescope_files
+    from autograder.systems.gradescope import gradescope_files
 
     if csv is None and gradescope is None and classroom50 is None:
         raise BadParameter("name at least one of --csv, --gradescope and --classroom50")
@@ -73,17 +73,18 @@ def bundle(
 
     Gradescope's grades nothing in a container where no sandbox works.
     """
-    from autograder.systems.bundle import write_classroom50, write_gradescope
+    from autograder.systems import classroom50 as for_classroom50
+    from autograder.systems import gradescope as for_gradescope
 
     if gradescope is None and classroom50 is None:
         raise BadParameter("name --gradescope, --classroom50, or both")
     found = find_course().assignment(assignment)
     if gradescope is not None:
         must_be_writable(gradescope)
-        write_gradescope(found, gradescope, visibility, not without_sandbox)
+        for_gradescope.write_bundle(found, gradescope, visibility, not without_sandbox)
         print(f"wrote {gradescope}")
     if classroom50 is not None:
-        print(f"wrote {write_classroom50(found, classroom50, requirement or ())}")
+        print(f"wrote {for_classroom50.write_bundle(found, classroom50, requirement or ())}")
 
 
 def return_(

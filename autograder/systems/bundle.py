@@ -1,17 +1,11 @@
-"""`autograder bundle`: files that let another system grade an assignment.
-
-- Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden tests.
-  https://gradescope-autograders.readthedocs.io/en/latest/specs/
-- Classroom 50: a script that runs the visible tests. Anybody can read what is in its folder.
-  https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
-"""
+"""`autograder bundle`: what a file holds that lets another system grade an assignment: the course, and the kit."""
 
 from __future__ import annotations
 
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import distribution, metadata, requires, version
 from pathlib import Path
@@ -20,7 +14,6 @@ import autograder
 import cellcage
 from autograder.course.assignments import CONFIG, Assignment, Course
 from autograder.course.content import course_folder
-from autograder.reports.marks_file import write
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
@@ -30,26 +23,14 @@ PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "READM
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 
 
-def write_gradescope(
-    assignment: Assignment, path: Path, visibility: str = "after_due_date", needs_sandbox: bool = True
-) -> None:
-    """Write the zip for Gradescope, with this assignment and the kit that is running.
-
-    visibility: when students see their results, in Gradescope's words
-    needs_sandbox: grade nothing in a container where student code could read the hidden tests
-    """
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name in ("setup.sh", "run_autograder"):
-            info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
-            info.external_attr = 0o755 << 16  # both are executable
-            sandbox = "needed" if needs_sandbox else "wished for"
-            bundle.writestr(info, _filled(f"gradescope/{name}", assignment, VISIBILITY=visibility, SANDBOX=sandbox))
-        for file in _course_files(assignment):
-            bundle.write(file, file.relative_to(assignment.root))
-        for part in (ENGINE, SANDBOX):
-            part.write(bundle)
-        if "constraints.txt" not in bundle.namelist():
-            bundle.writestr("constraints.txt", "")
+def add_kit_and_course(bundle: zipfile.ZipFile, assignment: Assignment) -> None:
+    """Add what grades an assignment: the kit that is running, and the course without its other assignments."""
+    for file in _course_files(assignment):
+        bundle.write(file, file.relative_to(assignment.root))
+    for part in (ENGINE, SANDBOX):
+        part.write(bundle)
+    if "constraints.txt" not in bundle.namelist():
+        bundle.writestr("constraints.txt", "")
 
 
 @dataclass(frozen=True)
@@ -120,7 +101,7 @@ def _course_files(assignment: Assignment) -> Iterator[Path]:
         yield from (path for path in _files_below(place) if others.isdisjoint(path.parents))
 
 
-def _filled(template: str, assignment: Assignment, **values: str) -> str:
+def filled(template: str, assignment: Assignment, **values: str) -> str:
     """A template in which each `@NAME@` is replaced by its value."""
     values |= {"COURSE": course_folder(assignment.root).name}
     values |= {"ASSIGNMENT": assignment.name, "NOTEBOOK": assignment.notebook.name}
@@ -128,11 +109,3 @@ def _filled(template: str, assignment: Assignment, **values: str) -> str:
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
     return text
-
-
-def write_classroom50(assignment: Assignment, folder: Path, requirements: Sequence[str] = ()) -> Path:
-    """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if empty."""
-    points = ",".join(f"{exercise.name}={exercise.points:g}" for exercise in assignment.exercises)
-    path = folder / "autograder.py"
-    write(path, _filled("classroom50.txt", assignment, REQUIREMENTS=" ".join(requirements), POINTS=points))
-    return path

@@ -1,17 +1,22 @@
-"""Classroom 50's result.json, in the schema `classroom50/result/v1`.
+"""Classroom 50: a script that runs the visible tests there, and its result.json, schema `classroom50/result/v1`.
 
-"The result.json contract" of https://github.com/foundation50/classroom50/wiki/Advanced-Autograding. Scores are
-integers, so points are scaled. The student and the submission come from environment variables set by its runner.
+Anybody can read what is in the script's folder. "The result.json contract" is in
+https://github.com/foundation50/classroom50/wiki/Advanced-Autograding. Scores are integers, so points are scaled. The
+student and the submission come from environment variables set by its runner.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
+from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.report import ExerciseResult, Report
+from autograder.reports.marks_file import write
+from autograder.systems.bundle import filled
 from autograder.text import printable
 
 SCHEMA = "classroom50/result/v1"
@@ -25,6 +30,14 @@ KEYS = {
     "review": "REVIEW_URL",
 }
 FACTORS = (1, 2, 10, 100)  # the first that makes all points whole numbers; else the last, with rounding
+
+
+def write_bundle(assignment: Assignment, folder: Path, requirements: Sequence[str] = ()) -> Path:
+    """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if empty."""
+    points = ",".join(f"{exercise.name}={exercise.points:g}" for exercise in assignment.exercises)
+    path = folder / "autograder.py"
+    write(path, filled("classroom50.txt", assignment, REQUIREMENTS=" ".join(requirements), POINTS=points))
+    return path
 
 
 def as_classroom50(report: Report | None, points: Mapping[str, float], environment: Mapping[str, str]) -> str:

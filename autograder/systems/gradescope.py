@@ -1,9 +1,9 @@
-"""Gradescope: the submitters in its export, and an autograder that hands out marks.
+"""Gradescope: the submitters in its export, autograders that grade there or hand out marks, and its results.json.
 
-Gradescope imports no marks, so it gets an autograder that only hands out each submission's finished marks. It tells an
-autograder the submission's number in `submission_metadata.json` and takes `results.json` for it. So a zip with a
-`results.json` for each number brings back all that counts in the gradebook: manual grades, comments, penalties for late
-work. It holds no suite and runs no student code.
+Gradescope imports no marks, so `return` gives it an autograder that only hands out each submission's finished marks.
+It tells an autograder the submission's number in `submission_metadata.json` and takes `results.json` for it. So a zip
+with a `results.json` for each number brings back all that counts in the gradebook: manual grades, comments, penalties
+for late work. It holds no suite and runs no student code.
 https://gradescope-autograders.readthedocs.io/en/latest/specs/
 """
 
@@ -27,14 +27,15 @@ from autograder.errors import SubmissionError
 from autograder.nbgrader.feedback_page import to_look_at_again
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, total
 from autograder.reading import parse_json, read_bytes
+from autograder.report import ExerciseResult, Report
+from autograder.reports import plain_text
 from autograder.reports.plain_text import points
 from autograder.submission import grade_id
+from autograder.systems.bundle import add_kit_and_course, filled
 from autograder.systems.collecting import METADATA, Handed, Owner, can_be_a_folder
-from autograder.systems.gradescope_results import results
 from autograder.systems.system import Return, System
 from autograder.systems.unpack import MAX_FILE
 
-TEMPLATES = Path(__file__).parent / "templates" / "gradescope_marks"
 MAX_BYTES = 100 * 2**20  # of an autograded notebook
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
 _KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deeply nested
@@ -74,13 +75,35 @@ class Gradescope(System):
     def write_marks(self, found: Return, path: Path) -> list[str]:
         """Write the zip, to be uploaded as the assignment's autograder."""
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in ("setup.sh", "run_autograder"):
-                info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
-                info.external_attr = 0o755 << 16  # both must be executable
-                archive.writestr(info, (TEMPLATES / name).read_text(encoding="utf-8"))
+            _add_scripts(archive, "gradescope_marks", found.assignment)
             for number, made in _all_results(found.nbgrader.coursedir, found.assignment, found.handed):
                 archive.writestr(f"marks/{int(number)}.json", json.dumps(made, indent=1, ensure_ascii=False))
         return []
+
+
+def write_bundle(
+    assignment: Assignment, path: Path, visibility: str = "after_due_date", needs_sandbox: bool = True
+) -> None:
+    """Write a zip that grades this assignment there, with the same hidden tests.
+
+    visibility: when students see their results, in Gradescope's words
+    needs_sandbox: grade nothing in a container where student code could read the hidden tests
+    """
+    sandbox = "needed" if needs_sandbox else "wished for"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add_scripts(archive, "gradescope", assignment, VISIBILITY=visibility, SANDBOX=sandbox)
+        add_kit_and_course(archive, assignment)
+
+
+def _add_scripts(archive: zipfile.ZipFile, templates: str, assignment: Assignment, **values: str) -> None:
+    """Add the two scripts that Gradescope runs, which lie at the root of a zip and must be executable."""
+    for name in ("setup.sh", "run_autograder"):
+        info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+        info.external_attr = 0o755 << 16
+        archive.writestr(info, filled(f"{templates}/{name}", assignment, **values))
+
+
+# ---------------------------------------------------------------- submitters in an export
 
 
 @functools.lru_cache(8)
@@ -137,6 +160,9 @@ def _id(person: dict[str, object]) -> str:
     return name if can_be_a_folder(name) else ""
 
 
+# ---------------------------------------------------------------- results.json of the gradebook's marks
+
+
 def _all_results(coursedir: Any, assignment: Assignment, handed: Handed) -> Iterator[tuple[str, Any]]:
     """The number and the results of each submission that has marks."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
@@ -181,3 +207,70 @@ def _tables(path: Path) -> dict[str, str]:
         return {name: "".join(data["text/html"]) for name, data in found.items()}
     except (SubmissionError, ValueError, KeyError, IndexError, TypeError):
         return {}
+
+
+# ---------------------------------------------------------------- results.json
+
+
+def results(
+    score: float, output: str, tests: Sequence[dict[str, object]], visibility: str, test_format: str
+) -> dict[str, object]:
+    """One submission's results.json. `score` is explicit, so that it replaces the rounded sum of the tests.
+
+    visibility: when students see it: "visible", "after_due_date", "after_published" or "hidden"
+    test_format: of the tests' output: "text" or "html"
+    """
+    return {
+        "score": score,
+        "output": output,
+        "visibility": visibility,
+        "stdout_visibility": "hidden",  # the grader's own output is for instructors
+        "output_format": "text",
+        "test_output_format": test_format,
+        "test_name_format": "text",
+        "tests": tests,
+    }
+
+
+def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, object]:
+    """One submission's results.json.
+
+    messages: include the tests' messages. Without a sandbox, student code could put what it has read into them.
+    """
+    summary = [report.reason] if report.reason else list(map(_summary, report.exercises))
+    output = "\n\n".join(text for text in summary if text)
+    return results(report.score, output, list(_tests(report, messages)), visibility, "text")
+
+
+def _summary(exercise: ExerciseResult) -> str:
+    where = [str(exercise.location)] if exercise.location else []
+    return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise), *where])
+
+
+def _tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:
+    for number, exercise in enumerate(report.exercises, start=1):
+        for part, test in enumerate(exercise.tests, start=1):
+            yield {
+                "score": test.score,
+                "max_score": test.max_score,
+                "status": "passed" if test.state == "passed" else "failed",
+                "name": f"{exercise.name}: {test.sentence}",
+                "number": f"{number}.{part}",
+                "output": test.message if messages else "",
+                "tags": [exercise.name],
+            }
+
+
+def gradescope_files(
+    reports: Sequence[Report], folder: Path, visibility: str = "visible", messages: bool = True
+) -> Iterator[tuple[Path, str]]:
+    """Path and text of every submission's FOLDER/STUDENT/ASSIGNMENT/results.json."""
+    for report in reports:
+        place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
+        yield place, json.dumps(as_gradescope(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
+
+
+def _file_name(name: str) -> str:
+    """A safe folder name for any text: it cannot lead elsewhere, and different texts give different names."""
+    escaped = name.replace("%", "%25").replace("/", "%2f").replace("\0", "%00")
+    return re.sub(r"^\.", "%2e", escaped) or "%"

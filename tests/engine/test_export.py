@@ -6,7 +6,7 @@ import csv
 
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
-from autograder.systems.gradescope_results import gradescope_files
+from autograder.systems.gradescope import gradescope_files
 from tests.helpers.terminal import autograder_here
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.authoring.sample_class import hand_in, model_answers
 from autograder.course.assignments import Course
-from autograder.systems.bundle import write_gradescope
+from autograder.systems.gradescope import write_bundle
 from tests.conftest import ROOT
 from tests.helpers.places import ORDINARY, Machine
 from tests.helpers.releases import filled
@@ -83,7 +83,7 @@ def assert_full_marks(done):
 def test_gradescope_results_and_hidden_tests_are_out_of_reach(machine):
     """Docker starts it as root. The submission tries to write its own marks and to read everything else."""
     assignment, gradescope = Course(ROOT).assignment(A1), machine.folder / "autograder"
-    write_gradescope(assignment, machine.folder / "a1.zip")
+    write_bundle(assignment, machine.folder / "a1.zip")
     with zipfile.ZipFile(machine.folder / "a1.zip") as bundle:
         bundle.extractall(gradescope / "source")
     (gradescope / "source" / "run_autograder").rename(gradescope / "run_autograder")
