@@ -27,7 +27,7 @@ def find_submissions(paths: list[Path], course: Course, only: str | None = None)
     found: list[Submission] = []
     for path in paths:
         if path.is_dir():
-            below = list(_in_folder(path, course, only))
+            below = [each for each in _in_folder(path, course) if only in (None, each.assignment)]
             if not below:
                 raise SubmissionError(f"{path}: no submission in it; the layout is STUDENT/ASSIGNMENT/NOTEBOOK.ipynb")
             found += below
@@ -50,15 +50,15 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     return Submission(_id(student), name, path, None, folder if folder.name == name else None)
 
 
-def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
+def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
     folder, names = Path(os.path.abspath(folder)), course.assignments()  # so that `.` has a name
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
-        yield from of_assignment(folder.parent.name, folder, names[folder.name], only)
+        yield submission_in(folder.parent.name, folder, names[folder.name])
         return
     children = sorted(p for p in folder.iterdir() if p.is_dir())
     if work := [child for child in children if child.name in names]:  # one student's folder
         for child in work:
-            yield from of_assignment(folder.name, child, names[child.name], only)
+            yield submission_in(folder.name, child, names[child.name])
         return
     broken = course.broken()
     handed_in, closed = dict[str, Assignment](), dict[Path, str]()
@@ -71,27 +71,24 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
         for child in inside:
             if child.name in names and child.is_dir():
                 handed_in[child.name] = names[child.name]
-                yield from of_assignment(student.name, child, names[child.name], only)
-            elif child.name in broken and child.is_dir() and only in (None, child.name):
+                yield submission_in(student.name, child, names[child.name])
+            elif child.name in broken and child.is_dir():
                 yield Submission(_id(student.name), child.name, child, broken[child.name])
     # An unreadable folder may hold anything, so it counts as one failed submission of each assignment found.
     for student, reason in closed.items():
         for assignment in handed_in.values():
-            if only in (None, assignment.name):
-                path = student / assignment.name / assignment.notebook.name
-                yield Submission(_id(student.name), assignment.name, path, reason)
+            path = student / assignment.name / assignment.notebook.name
+            yield Submission(_id(student.name), assignment.name, path, reason)
 
 
-def of_assignment(student: str, folder: Path, assignment: Assignment, only: str | None = None) -> Iterator[Submission]:
-    """The submission in a student's folder of an assignment; nothing if `only` asks for another assignment."""
-    if only is not None and assignment.name != only:
-        return
+def submission_in(student: str, folder: Path, assignment: Assignment) -> Submission:
+    """The submission in a student's folder of an assignment."""
     path, problem = folder / assignment.notebook.name, name_problem(student)
     if problem is None and folder.is_symlink():
         problem = f"the folder {folder.name} is a link; put the files themselves there"
     if problem is None:
         path, problem = notebook_in(folder, assignment)
-    yield Submission(_id(student), assignment.name, path, problem, folder)
+    return Submission(_id(student), assignment.name, path, problem, folder)
 
 
 def _id(folder: str) -> str:

@@ -25,7 +25,6 @@ from autograder.testing.catalogue import read_catalogue
 Answers = dict[str, str]
 Score = tuple[str, str]  # points, and out of how many
 ASSIGNMENTS = 4  # the course's first; they show every kind of student in a minute
-NAMES, MARK = 27, 9  # columns of the table: the student, and a mark with its maximum
 # The limit is a time by the clock, so the loop sleeps and leaves the processor to the others.
 LOOP = '''
 def {name}(*args, **kwargs):
@@ -97,7 +96,7 @@ def run(folder: Path, course: Course, console: Console) -> None:
         task = progress.add_task("", total=3 * len(assignments))
         for step in _steps(folder, assignments):
             progress.update(task, description=f"{step:<45}", advance=1)
-    console.print(marks_table(assignments, _scores(folder, assignments), console.width))
+    console.print(marks_table(assignments, _scores(folder, assignments)))
     first = assignments[0]
     page = folder / "feedback" / "chloe" / first.name / f"{first.notebook.stem}.html"
     say(
@@ -153,18 +152,14 @@ def _score(submission: Any) -> Score:
     return points(sum(grade.auto_score or 0.0 for grade in grades)), points(sum(grade.max_score for grade in grades))
 
 
-def marks_table(assignments: list[Assignment], scores: list[list[Score]], width: int) -> Table:
-    """The marks of `CLASS` for a terminal of `width` columns. If it is narrow, the points move into the headings."""
-    wide = width >= NAMES + MARK * len(assignments)
+def marks_table(assignments: list[Assignment], scores: list[list[Score]]) -> Table:
+    """The marks of `CLASS` for a terminal."""
     table = Table(
         title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0)
     )
     names = [assignment.name.split("_")[0] for assignment in assignments]
-    if not wide:
-        names = [f"{name}/{points(a.max_score)}" for name, a in zip(names, assignments, strict=True)]
     for heading in ("student", "hands in", *names):
         table.add_column(heading, overflow="fold")
     for student, row in zip(CLASS, scores, strict=True):
-        marks = [f"{score}/{maximum}" if wide else score for score, maximum in row]
-        table.add_row(student.name, student.about, *marks)
+        table.add_row(student.name, student.about, *(f"{score}/{maximum}" for score, maximum in row))
     return table

@@ -20,7 +20,6 @@ from types import ModuleType
 
 import msgspec
 
-from autograder.course import withdrawals
 from autograder.course.time_limit import loaded_in_time
 from autograder.errors import CourseError
 from autograder.reading import checked
@@ -119,12 +118,7 @@ def _parsed(path: Path, changed: int) -> SourceNotebook:
 
 def settings_in(path: Path) -> Settings:
     """The settings in a notebook's metadata. Raises `CourseError` that names the key."""
-    found = notebook_at(path)
-    settings = found.metadata.autograder
-    before = settings.get(withdrawals.TABLE) if isinstance(settings, dict) else None
-    if isinstance(before, dict) and before:
-        raise CourseError(withdrawals.moved(path, before, {c.grade_id: c.nbgrader.points or 0.0 for c in found.cells}))
-    return checked(settings, Settings, f"{path}: the metadata's autograder")
+    return checked(notebook_at(path).metadata.autograder, Settings, f"{path}: the metadata's autograder")
 
 
 def files_beside(notebook: Path) -> dict[str, bytes]:

@@ -77,22 +77,6 @@ def _table(withdrawn: Withdrawn) -> str:
     return "".join([f"[{TABLE}]\n", *lines] if lines else [])
 
 
-def moved(notebook: Path, before: Mapping[str, object], points: Mapping[str, float]) -> str:
-    """What to do about exercises that a notebook's metadata withdraws, as an earlier kit wrote it.
-
-    before: their points before
-    points: those of the cells now by grade_id; 0 if an exercise was taken out of the total
-    """
-    cells = {name: f"test-{name}" if f"test-{name}" in points else name for name in before}
-    how = {name: FULL_POINTS if points.get(cell) else OUT_OF_TOTAL for name, cell in cells.items()}
-    edits = [f"the points of '{cell}' back to {before[name]}" for name, cell in cells.items() if not points.get(cell)]
-    return (
-        f"{notebook}: withdrawn exercises are in the course's course.toml now. Take `{TABLE}` out of the notebook's "
-        f"metadata{', set ' + ', '.join(edits) if edits else ''} and write into course.toml:\n\n"
-        + _table({notebook.parent.name: how})
-    )
-
-
 def changed(withdrawn: Mapping[str, Withdrawal], exercise: str, how: Withdrawal | None) -> dict[str, Withdrawal]:
     """An assignment's withdrawn exercises, with one more or one changed; without it if `how` is None."""
     others = {name: one for name, one in withdrawn.items() if name != exercise}

@@ -24,7 +24,7 @@ from nbgrader.utils import setenv
 from traitlets import Bool, Integer, List, Unicode
 
 from autograder.course.assignments import course_at
-from autograder.discovery import closed_folders, of_assignment
+from autograder.discovery import closed_folders, submission_in
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.files import PlainFiles, remove_tree
@@ -32,6 +32,7 @@ from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
     course_cells,
     enter_student,
+    marks_now,
     marks_preserved,
     points_of,
     points_that_differ,
@@ -47,7 +48,6 @@ from autograder.nbgrader.outcomes import (
     agrees,
     answers_in,
     cell_digests,
-    marks_now,
     moves,
     report_failures,
     set_aside_in,
@@ -153,7 +153,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _read(self, folder: Path) -> None:
         """Read one submission: it is either graded, or reported as failed."""
         student = folder.parent.name
-        (submission,) = of_assignment(student, folder, self.course_assignment)
+        submission = submission_in(student, folder, self.course_assignment)
         try:
             if submission.problem:
                 raise SubmissionError(submission.problem)

@@ -1,22 +1,29 @@
 """Saves what a regrade changes in nbgrader's gradebook and folders, and restores it.
 
-It uses nbgrader's own `Gradebook`, so it works for SQLite and PostgreSQL alike. Saved are automatic scores, whether a
-cell waits for a person, extra credit (which a withdrawal changes), automatic comments, late penalties, timestamps, the
-cells' points and sources, and each student's autograded folder. Manual scores and comments are not saved: a regrade
-does not touch them, and neither does undoing it.
+It uses nbgrader's own `Gradebook`, so it works for SQLite and PostgreSQL alike. Saved are `COLUMNS` and each student's
+autograded folder. Manual scores and comments are not saved: a regrade does not touch them, and neither does undoing it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import (
+    Comment,
+    Grade,
+    Gradebook,
+    GradeCell,
+    MissingEntry,
+    SourceCell,
+    SubmittedNotebook,
+    TaskCell,
+)
 
 from autograder.errors import AutograderError
 from autograder.nbgrader.files import remove_tree
@@ -24,37 +31,23 @@ from autograder.nbgrader.gradebook_rows import autograded_folder
 from autograder.worker.run_log import write_whole
 
 FOLDER = ".regrades"  # beside the gradebook
-Row = TypeVar("Row")
-
-
-class SavedCells(msgspec.Struct):
-    """A notebook's cells by name: points, and source with its checksum."""
-
-    points: dict[str, float]
-    sources: dict[str, tuple[str | None, str | None]]
-
-
-class SavedGrades(msgspec.Struct):
-    """One student's notebook: grades by cell (automatic, manual, waits for a person) and automatic comments."""
-
-    penalty: float | None
-    grades: dict[str, tuple[float | None, float | None, bool | None]]
-    comments: dict[str, str | None]
-    extra: dict[str, float | None] = {}
-
-
-class SavedSubmission(msgspec.Struct):
-    """What a regrade changes of one student's work."""
-
-    timestamp: datetime | None
-    notebooks: dict[str, SavedGrades]
+# The columns that are saved, by the kind of a row. A manual score is only compared, never restored.
+COLUMNS: dict[type, tuple[str, ...]] = {
+    GradeCell: ("max_score",),
+    TaskCell: ("max_score",),
+    SourceCell: ("source", "checksum"),
+    SubmittedNotebook: ("late_submission_penalty",),
+    Grade: ("auto_score", "manual_score", "extra_credit", "needs_manual_grade"),
+    Comment: ("auto_comment",),
+}
+SavedRows = dict[str, dict[str, Any]]  # by the row's id in the gradebook, its columns
 
 
 class Saved(msgspec.Struct):
-    """`gradebook.json`: an assignment's cells by notebook, and its students' work."""
+    """`gradebook.json`: an assignment's cells, and each student's work."""
 
-    notebooks: dict[str, SavedCells]
-    students: dict[str, SavedSubmission]
+    cells: SavedRows
+    students: dict[str, SavedRows]
 
 
 def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
@@ -64,8 +57,8 @@ def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
     place.mkdir(parents=True)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
         saved = Saved(
-            {notebook.name: _cells(notebook) for notebook in book.find_assignment(assignment).notebooks},
-            {name: _submission(book.find_submission(assignment, name)) for name in students},
+            _saved(_cells(book, assignment)),
+            {name: _saved(_work(book.find_submission(assignment, name))) for name in students},
         )
     _write(place, saved)
     for student in students:
@@ -95,8 +88,7 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
     place = saved[-1].parent
     rows = _read(place)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        for notebook, cells in _both(_assignment(book, assignment).notebooks, rows.notebooks):
-            _restore_cells(notebook, cells)
+        _restore(_cells(book, assignment), rows.cells)
         present = [student for student in rows.students if _restored(book, assignment, student, rows)]
         book.db.commit()
     for student in present:
@@ -132,7 +124,7 @@ def _restored(book: Gradebook, assignment: str, student: str, rows: Saved) -> bo
         submission = book.find_submission(assignment, student)
     except MissingEntry:
         return False
-    _restore_submission(submission, rows.students[student])
+    _restore(_work(submission), rows.students[student])
     return True
 
 
@@ -161,62 +153,29 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, symlinks=True)
 
 
-def _cells(notebook: Any) -> SavedCells:
-    return SavedCells(
-        {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]},
-        {cell.name: (cell.source, cell.checksum) for cell in notebook.source_cells},
-    )
+def _cells(book: Gradebook, assignment: str) -> Iterator[Any]:
+    """The rows of an assignment's cells."""
+    for notebook in _assignment(book, assignment).notebooks:
+        yield from (*notebook.grade_cells, *notebook.task_cells, *notebook.source_cells)
 
 
-def _restore_cells(notebook: Any, saved: SavedCells) -> None:
-    for cell, points in _both([*notebook.grade_cells, *notebook.task_cells], saved.points):
-        cell.max_score = points
-    for cell, source in _both(notebook.source_cells, saved.sources):
-        cell.source, cell.checksum = source
+def _work(submission: Any) -> Iterator[Any]:
+    """The rows of one student's work."""
+    for notebook in submission.notebooks:
+        yield from (notebook, *notebook.grades, *notebook.comments)
 
 
-def _submission(submission: Any) -> SavedSubmission:
-    return SavedSubmission(
-        submission.timestamp,
-        {
-            notebook.name: SavedGrades(
-                notebook.late_submission_penalty,
-                {
-                    grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
-                    for grade in notebook.grades
-                },
-                {comment.name: comment.auto_comment for comment in notebook.comments},
-                {grade.name: grade.extra_credit for grade in notebook.grades},
-            )
-            for notebook in submission.notebooks
-        },
-    )
+def _saved(rows: Iterable[Any]) -> SavedRows:
+    return {row.id: {name: getattr(row, name) for name in COLUMNS[type(row)]} for row in rows}
 
 
-def _restore_submission(submission: Any, saved: SavedSubmission) -> None:
-    submission.timestamp = saved.timestamp
-    for notebook, rows in _both(submission.notebooks, saved.notebooks):
-        notebook.late_submission_penalty = rows.penalty
-        for grade, (auto, manual, waiting) in _both(notebook.grades, rows.grades):
-            grade.auto_score = auto
-            if grade.manual_score == manual:  # no person has graded it since
-                grade.needs_manual_grade = waiting
-        for grade, extra in _both(notebook.grades, rows.extra):
-            grade.extra_credit = extra
-        for comment, text in _both(notebook.comments, rows.comments):
-            comment.auto_comment = text
-
-
-def _both(rows: list[Any], saved: Mapping[str, Row]) -> Iterator[tuple[Any, Row]]:
-    """The rows with saved data, each with its data."""
-    return ((row, saved[row.name]) for row in rows if row.name in saved)
-
-
-def find_submissions_of(nbgrader: Any, assignment: str) -> list[str]:
-    """Students with a graded submission. Raises `AutograderError` if the gradebook has no such assignment."""
-    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        _assignment(book, assignment)
-        return sorted(submission.student.id for submission in book.assignment_submissions(assignment))
+def _restore(rows: Iterable[Any], saved: SavedRows) -> None:
+    for row in rows:
+        before = dict(saved.get(row.id, {}))
+        if "manual_score" in before and before.pop("manual_score") != row.manual_score:  # a person has graded it since
+            del before["needs_manual_grade"]
+        for name, value in before.items():
+            setattr(row, name, value)
 
 
 def _assignment(book: Gradebook, name: str) -> Any:

@@ -20,7 +20,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 
 from autograder.course.assignments import CHECK, Assignment, course_at
-from autograder.discovery import of_assignment
+from autograder.discovery import submission_in
 from autograder.errors import SubmissionError
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores
 from autograder.reports.marks_file import as_csv, write
@@ -99,7 +99,7 @@ def _problem(coursedir: Any, student: str, assignment: Assignment | None, has_ma
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment.name))
     if not os.path.lexists(folder):
         return "" if has_marks else NOTHING
-    (submission,) = of_assignment(student, folder, assignment)
+    submission = submission_in(student, folder, assignment)
     graded = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
     if has_marks and submission.problem is None and _is_newer(graded, submission.path):
         return ""

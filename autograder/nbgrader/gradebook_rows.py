@@ -48,6 +48,43 @@ def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
     )
 
 
+@dataclass(frozen=True)
+class CellMark:
+    """The mark of one cell in the gradebook. `auto` is None if a person grades the cell, `manual` if nobody has."""
+
+    auto: float | None
+    manual: float | None
+    extra: float
+    max_score: float
+
+    @property
+    def score(self) -> float:
+        """The points that count: the manual grade if there is one, as in nbgrader's `Grade.score`."""
+        return (self.manual if self.manual is not None else self.auto or 0.0) + self.extra
+
+
+CellMarks = Mapping[str, CellMark]  # of one student, by cell
+NO_MARK = CellMark(None, None, 0.0, 0.0)
+
+
+def marks_now(coursedir: Any, assignment: str, only: str = "") -> dict[str, dict[str, CellMark]]:
+    """The gradebook's marks by student. only: one student; all if empty"""
+    found = defaultdict[str, dict[str, CellMark]](dict)
+    columns = (Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.max_score)
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        rows = rows_of(book, assignment, Grade, SubmittedAssignment.student_id, BaseCell.name, *columns)
+        if only:
+            rows = rows.filter(SubmittedAssignment.student_id == only)
+        for student, cell, auto, manual, extra, most in rows.order_by(BaseCell.name):
+            found[student][cell] = CellMark(auto, manual, extra or 0.0, most)
+    return dict(found)
+
+
+def penalty_in(submission: SubmittedAssignment) -> float:
+    """What a submission loses for being late."""
+    return sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
+
+
 def autograded_folder(coursedir: Any, student: str, assignment: str) -> Path:
     """Where a student's graded notebook is."""
     return Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
@@ -239,7 +276,7 @@ def _messages(submission: Any) -> Iterator[str]:
 
 
 def _reasons(submission: Any) -> Iterator[str]:
-    penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
+    penalty = penalty_in(submission)
     if submission.total_seconds_late > 0:
         hours = submission.total_seconds_late / 3600
         late = f"{hours / 24:.1f} days " if hours >= 48 else f"{hours:.1f} hours " if hours >= 0.05 else ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Gradebook
 
 from autograder import __version__
 from autograder.course.assignments import CHECK
@@ -22,7 +22,7 @@ from autograder.discovery import name_problem
 from autograder.errors import AutograderError
 from autograder.nbgrader import gradebook_backup
 from autograder.nbgrader.files import remove_tree
-from autograder.nbgrader.gradebook_rows import rows_of, total
+from autograder.nbgrader.gradebook_rows import marks_now, penalty_in, total
 from autograder.nbgrader.outcomes import SetAside, set_aside_in, stored_with_marks
 from autograder.reading import read_bytes
 from autograder.report import Report
@@ -163,22 +163,17 @@ def _made_of(known: Sequence[Entry], points: ExercisePoints, by_hand: Collection
 
 def _marks(coursedir: Any, assignment: str, student: str) -> GradebookMarks | None:
     """Points, penalty, and what a person graded, from the gradebook; None if the student has no submission."""
-    penalty, scores = SubmittedNotebook.late_submission_penalty, (Grade.score, Grade.max_score)
-    by_hand = (Grade.manual_score, Grade.extra_credit)
-    columns = (SubmittedNotebook.id, penalty, BaseCell.name, Grade.auto_score, *by_hand, *scores)
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        query = rows_of(book, assignment, Grade, *columns).filter(SubmittedAssignment.student_id == student)
-        rows = query.order_by(SubmittedNotebook.id, BaseCell.name).all()
-    if not rows:
+    marks = marks_now(coursedir, assignment, student).get(student)
+    if not marks:
         return None
-    penalties = {notebook: lost or 0.0 for notebook, lost, *_ in rows}
-    marked = [
-        (name.removeprefix(CHECK), manual is not None or bool(extra), score, most)
-        for _, _, name, auto, manual, extra, score, most in rows
-        if (auto, manual) != (None, None)
-    ]
-    points = {name: (score, most) for name, _, score, most in marked}
-    return points, sum(penalties.values()), tuple(sorted(name for name, by_hand, _, _ in marked if by_hand))
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        penalty = penalty_in(book.find_submission(assignment, student))
+    marked = {
+        name.removeprefix(CHECK): mark for name, mark in marks.items() if (mark.auto, mark.manual) != (None, None)
+    }
+    points = {name: (mark.score, mark.max_score) for name, mark in marked.items()}
+    by_hand = (name for name, mark in marked.items() if mark.manual is not None or mark.extra)
+    return points, penalty, tuple(sorted(by_hand))
 
 
 def _user() -> str:

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment
 from nbgrader.converters.base import NbGraderException
 
-from autograder.course.assignments import CHECK, Assignment, check_cell
-from autograder.course.version import is_stamped
+from autograder.course.assignments import Assignment, check_cell
 from autograder.errors import SubmissionError
-from autograder.nbgrader.gradebook_rows import rows_of
+from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.submission import grade_id, read_notebook
@@ -33,7 +30,6 @@ REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds th
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
 
-CellScores = Mapping[str, tuple[float | None, float | None]]  # by graded cell: automatic and manual score
 SetAside = tuple[float | None, float | None]  # before a withdrawal: automatic score, extra credit
 
 
@@ -116,22 +112,12 @@ def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutc
 
 
 def cell_digests(assignment: Assignment, points: Mapping[str, float]) -> dict[str, list[object]]:
-    """For each graded cell its points, and a digest of what it is graded by: hidden tests, or the model answer.
+    """For each graded cell its points, and a digest of the model answer if a person grades it.
 
-    points: the gradebook's, by grade_id
+    Tests have none, since their score shows whether they changed. points: the gradebook's, by grade_id
     """
-    answers = assignment.model_answers | {c.grade_id: c.source for c in assignment.assert_cells.values()}
-    return {
-        name: [points[name], _digest(answers[name] if name in answers else _tests_of(assignment, name))]
-        for name in assignment.graded_cells
-        if name in points
-    }
-
-
-def _tests_of(assignment: Assignment, name: str) -> str:
-    folder = assignment.content / name.removeprefix(CHECK)
-    found = sorted(path for path in (*folder.rglob("*"), *assignment.content.glob("*")) if is_stamped(path))
-    return "\n".join(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in found)
+    answers = assignment.model_answers
+    return {name: [points[name], _digest(answers.get(name, ""))] for name in assignment.graded_cells if name in points}
 
 
 def _digest(text: str) -> str:
@@ -144,16 +130,9 @@ def suite_digest(assignment: Assignment, points: Mapping[str, float]) -> str:
 
 
 def unchanged_cells(before: object, now: Mapping[str, list[object]]) -> set[str]:
-    """The cells whose points and question are the same.
-
-    An exercise's tests may differ, since its score shows whether that matters.
-    """
+    """The cells whose points and question are the same."""
     old = before if isinstance(before, dict) else {}
-    return {name for name, digest in now.items() if name in old and _is_same(name, old[name], digest)}
-
-
-def _is_same(name: str, before: object, now: list[object]) -> bool:
-    return before == now or (name.startswith(CHECK) and isinstance(before, list) and before[:1] == now[:1])
+    return {name for name, digest in now.items() if old.get(name) == digest}
 
 
 def stored_with_marks(notebook: Path) -> dict[str, Any]:
@@ -187,17 +166,7 @@ def answer_in(cell: Mapping[str, Any]) -> object:
     return "".join(cell["source"]), cell.get("attachments", {})
 
 
-def marks_now(coursedir: Any, assignment: str) -> dict[str, CellScores]:
-    """The gradebook's marks by student. A score is None if the tests, or a person, gave none."""
-    found: dict[str, dict[str, tuple[float | None, float | None]]] = defaultdict(dict)
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        columns = (SubmittedAssignment.student_id, BaseCell.name, Grade.auto_score, Grade.manual_score)
-        for student, cell, auto, manual in rows_of(book, assignment, Grade, *columns):
-            found[student][cell] = auto, manual
-    return dict(found)
-
-
-def agrees(marks: CellScores | None, stored: Mapping[str, Any]) -> bool:
+def agrees(marks: CellMarks | None, stored: Mapping[str, Any]) -> bool:
     """True if the gradebook has the automatic scores that are stored beside an autograded notebook.
 
     It does not if it is new, or was restored from an older copy.
@@ -205,14 +174,14 @@ def agrees(marks: CellScores | None, stored: Mapping[str, Any]) -> bool:
     scores = stored.get(SCORES)
     if not marks or not isinstance(scores, dict) or not scores:
         return False
-    return all(name in marks and marks[name][0] == score for name, score in scores.items())
+    return all(name in marks and marks[name].auto == score for name, score in scores.items())
 
 
-def moves(before: CellScores, report: Report) -> tuple[Move, ...]:
+def moves(before: CellMarks, report: Report) -> tuple[Move, ...]:
     """The marks that a report would change. A mark that a person has given stays."""
     found = []
     for exercise in report.exercises:
-        auto, manual = before.get(check_cell(exercise.name, before), (None, None))
-        if auto is not None and manual is None and abs(auto - exercise.score) > SMALL:
-            found.append(Move(exercise.name, auto, exercise.score))
+        mark = before.get(check_cell(exercise.name, before), NO_MARK)
+        if mark.auto is not None and mark.manual is None and abs(mark.auto - exercise.score) > SMALL:
+            found.append(Move(exercise.name, mark.auto, exercise.score))
     return tuple(found)

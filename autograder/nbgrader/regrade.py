@@ -17,11 +17,19 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course.assignments import CHECK, Assignment, Course, check_cell
 from autograder.course.content import COURSE
 from autograder.course.withdrawals import edited
-from autograder.discovery import of_assignment
+from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
-from autograder.nbgrader.gradebook_rows import autograded_folder, total
+from autograder.nbgrader.gradebook_rows import (
+    NO_MARK,
+    CellMark,
+    CellMarks,
+    autograded_folder,
+    marks_now,
+    penalty_in,
+    total,
+)
 from autograder.nbgrader.outcomes import SetAside, SubmissionOutcome
 from autograder.nbgrader.totals import extra_credit, graded_points, penalty_of, take_over_points
 from autograder.report import Report
@@ -29,23 +37,6 @@ from autograder.text import shown_name
 from autograder.worker.pool import OnWait, grade_many
 from autograder.worker.run_log import write_whole
 
-
-@dataclass(frozen=True)
-class CellMark:
-    """The mark of one cell in the gradebook. `auto` is None if a person grades the cell, `manual` if nobody has."""
-
-    auto: float | None
-    manual: float | None
-    extra: float
-    max_score: float
-
-    @property
-    def score(self) -> float:
-        """The points that count: the manual grade if there is one, as in nbgrader's `Grade.score`."""
-        return (self.manual if self.manual is not None else self.auto or 0.0) + self.extra
-
-
-CellMarks = Mapping[str, CellMark]  # of one student, by cell
 MarkChange = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its mark after
 
 
@@ -114,41 +105,32 @@ def compare(
 
     Raises `AutograderError` if there are none.
     """
-    students = gradebook_backup.find_submissions_of(nbgrader, assignment.name)
+    coursedir, submissions = nbgrader.coursedir, []
+    before = marks_now(coursedir, assignment.name)
+    students = sorted(before)
     if not students:
         raise AutograderError(f"nobody's {assignment.name} is graded yet; run `nbgrader autograde {assignment.name}`")
     if only:
         if only not in students:
             raise AutograderError(f"{shown_name(only)} has no marks in {assignment.name}")
         students = [only]
-    coursedir, submissions = nbgrader.coursedir, []
     for student in students:
         folder = coursedir.format_path(coursedir.submitted_directory, student, assignment.name)
-        submissions.append(next(of_assignment(student, Path(folder), assignment)))
+        submissions.append(submission_in(student, Path(folder), assignment))
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         found = [book.find_submission(assignment.name, student) for student in students]
-        before = [_marks(submission) for submission in found]
-        late = [submission.total_seconds_late for submission in found]
-        penalties = [sum(n.late_submission_penalty or 0.0 for n in submission.notebooks) for submission in found]
+        late = [(submission.total_seconds_late, penalty_in(submission)) for submission in found]
     reports = grade_many(submissions, course.root, jobs, kind, on_wait=on_wait, exercises=assignment.exercises)
     compared = []
-    for student, marks, report, seconds, penalty in zip(students, before, reports, late, penalties, strict=True):
+    for student, report, (seconds, penalty) in zip(students, reports, late, strict=True):
         notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
         set_aside = history.set_aside(Path(coursedir.root), student, assignment.name, notebook)
-        one = _comparison(student, marks, report, assignment, set_aside)
+        one = _comparison(student, before[student], report, assignment, set_aside)
         now, after = penalty, penalty
         with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
             now, after = (penalty_of(nbgrader, student, _sum(each), seconds) for each in (one.before, one.after))
         compared.append(replace(one, penalties=(now, after)))
     return compared
-
-
-def _marks(submission: Any) -> CellMarks:
-    return {
-        grade.name: CellMark(grade.auto_score, grade.manual_score, grade.extra_credit or 0.0, grade.cell.max_score)
-        for notebook in submission.notebooks
-        for grade in notebook.grades
-    }
 
 
 def _comparison(
@@ -160,7 +142,7 @@ def _comparison(
     cells = assignment.graded_cells  # also those that a person grades
     withdrawn = {check_cell(name, cells) for name in assignment.withdrawn}
     new = {check_cell(exercise.name, cells): exercise for exercise in report.exercises}
-    before = {**before, **{name: CellMark(None, None, 0.0, 0.0) for name in new if name not in before}}
+    before = {**before, **{name: NO_MARK for name in new if name not in before}}
     after = {}
     for name, mark in before.items():
         if name in new:

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.assignments import CHECK, Assignment
+from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
-from autograder.nbgrader.feedback_page import not_graded_yet, to_look_at_again
+from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_with_points
 from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
@@ -46,29 +46,20 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     except MissingEntry:
         raise AutograderError(f"the gradebook has no {assignment.name}") from None
     report, sentence, same = _report(assignment, maximum, root, student, now)
-    still_open = "; ".join(_still_open(coursedir, assignment, student))
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
     most = sum(maximum.values())  # also of what nobody has graded yet
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(most)} points{late}"
-    if still_open:
-        head += f"; so far, since {still_open}"
+    head = "; ".join(filter(None, (head, _still_open(coursedir, assignment, student))))
     return [head, *_events(known), *_exercises(now, report, assignment.model_answers), sentence], same
 
 
-def _still_open(coursedir: Any, assignment: Assignment, student: str) -> Iterator[str]:
+def _still_open(coursedir: Any, assignment: Assignment, student: str) -> str:
     """Why the mark is not final: which answers a person has to grade, or to look at again."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         try:
-            notebooks = book.find_submission(assignment.name, student).notebooks
+            return still_open(book.find_submission(assignment.name, student).notebooks)
         except MissingEntry:  # the history knows more than this gradebook
-            return
-        kinds = (
-            (not_graded_yet, "{} is not graded yet"),
-            (to_look_at_again, "points for {} are for an earlier answer"),
-        )
-        for find, words in kinds:
-            if names := sorted(name.removeprefix(CHECK) for notebook in notebooks for name in find(notebook)):
-                yield words.format(", ".join(names))
+            return ""
 
 
 def _events(known: Sequence[Entry]) -> Iterator[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 from nbgrader.apps.zipcollectapp import ZipCollectApp
@@ -21,9 +19,10 @@ def process_extracted_files(self: Any) -> None:
     """
     collector = self.collector_plugin_inst
     try:
-        is_ours = hasattr(collector, "finish") and self.log_level > logging.DEBUG
-        with _without_lines_for_each_file(self.log) if is_ours else contextlib.nullcontext():
-            _process(self)
+        if hasattr(collector, "finish") and self.log_level > logging.DEBUG:
+            # Five lines of nbgrader's for each file; our collectors say what matters.
+            self.log.addFilter(lambda record: record.module != "zipcollectapp")
+        _process(self)
         if hasattr(collector, "finish"):
             collector.finish()
     except AutograderError as error:
@@ -32,17 +31,3 @@ def process_extracted_files(self: Any) -> None:
     if left:
         self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {line}" for line in left))
         self.exit(1)
-
-
-@contextlib.contextmanager
-def _without_lines_for_each_file(log: Any) -> Iterator[None]:
-    """Without nbgrader's own lines, five for each file. Our collectors say what matters."""
-
-    def is_shown(record: logging.LogRecord) -> bool:
-        return record.module != "zipcollectapp"
-
-    log.addFilter(is_shown)
-    try:
-        yield
-    finally:
-        log.removeFilter(is_shown)

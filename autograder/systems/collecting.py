@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -173,7 +173,8 @@ class Collector(FileNameCollectorPlugin):
         """What is collected of all that was unpacked, and what is not."""
         found, by_owner = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
         counts = Counter(student for group in self.groups.values() for student in group)
-        for path in _plain_files(Path(self.extracted)):
+        root = Path(self.extracted)
+        for path in (file.relative_to(root) for file in sorted(root.rglob("*")) if is_plain(file)):
             if "__MACOSX" in path.parts or path.name.startswith("._"):  # what macOS packs beside each file
                 continue
             if owner := self.owner(path):
@@ -326,14 +327,6 @@ def read_groups(path: Path) -> dict[str, list[str]]:
         members = found[_group_key(row["group"])]
         members += [row["student"]] if row["student"] not in members else []
     return dict(found)
-
-
-def _plain_files(folder: Path) -> Iterator[Path]:
-    """Plain files in a folder and below, by their place in it."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        found = (Path(place, name) for name in sorted(names))
-        yield from (path.relative_to(folder) for path in found if is_plain(path))
 
 
 def _no_notebook(student: str, names: Sequence[str]) -> str:

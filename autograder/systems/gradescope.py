@@ -24,7 +24,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course.assignments import CHECK, Assignment
 from autograder.errors import SubmissionError
-from autograder.nbgrader.feedback_page import to_look_at_again
+from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, total
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
@@ -38,7 +38,6 @@ from autograder.systems.unpack import MAX_FILE
 
 MAX_BYTES = 100 * 2**20  # of an autograded notebook
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
-_KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deeply nested
 _NOBODY = "Gradescope has nobody with an id that can be a folder's name"
 
 
@@ -110,32 +109,15 @@ def _add_scripts(archive: zipfile.ZipFile, templates: str, assignment: Assignmen
 def exported_by(metadata: Path) -> dict[str, tuple[tuple[str, ...], str]]:
     """For each submission's folder the students who handed it in, and when; the time is empty if it is missing.
 
-    Ruby has written the file. Only the lines with submitters and times are parsed as YAML: the others hold what an
-    autograder has printed, and are a hundred times as many.
+    Ruby has written the file. C reads it, because an autograder's output makes it large.
     """
     if metadata.stat().st_size > MAX_FILE:
         return {}
-    with metadata.open(encoding="utf-8", errors="replace") as lines:
-        try:
-            data = yaml.load("".join(_wanted(lines)), yaml.BaseLoader)  # noqa: S506 - it makes only texts, lists, maps
-        except yaml.YAMLError:
-            return {}
+    try:
+        data = yaml.load(metadata.read_bytes().decode(errors="replace"), yaml.CBaseLoader)  # noqa: S506 - makes only texts
+    except yaml.YAMLError:
+        return {}
     return {name: _submitters(entry) for name, entry in data.items()} if isinstance(data, dict) else {}
-
-
-def _wanted(lines: Iterator[str]) -> Iterator[str]:
-    """The lines of each entry with its `:submitters` and its `:created_at`."""
-    key = ""
-    for line in lines:
-        found = _KEY.match(line)
-        if found and not found["key"]:
-            key = "" if found["entry"] else key
-            if found["entry"] or key == ":submitters":
-                yield line
-        else:
-            key = found["key"] if found else key
-            if key in (":submitters", ":created_at"):
-                yield line
 
 
 def _submitters(entry: Any) -> tuple[tuple[str, ...], str]:
@@ -181,12 +163,7 @@ def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> 
     comments = comments_of(notebook)
     grades = {grade.name: grade for grade in notebook.grades}
     late = f"{points(penalty)} points less, since it was late." if penalty else ""
-    again = to_look_at_again(notebook)
-    names = ", ".join(name.removeprefix(CHECK) for name in again)
-    is_open = sum(grade.needs_manual_grade for grade in notebook.grades) > len(again)
-    waits = "What waits for a person counts 0 so far." if is_open else ""
-    looked = f"The points for {names} are for an earlier answer; a person will look at it again." if again else ""
-    output = " ".join(filter(None, (late, waits, looked)))
+    output = " ".join(filter(None, (late, still_open([notebook]))))
     tests = [_test(grades[name], comments, tables) for name in order if name in grades]
     return results(total(notebook.score, penalty), output, tests, "after_published", "html")
 

@@ -8,15 +8,15 @@ https://github.com/moodle/moodle/tree/main/mod/assign
 
 from __future__ import annotations
 
+import csv
 import functools
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from string import digits
-from typing import NamedTuple
 
 from autograder.errors import AutograderError
 from autograder.reports.marks_file import write
@@ -89,8 +89,8 @@ class Moodle(System):
         if not any(owner.group for owner in handed.values()):
             return handed, []
         numbers = defaultdict[str, list[str]](list)
-        for row in _read(Path(options["sheet"]))[1] if "sheet" in options else ():
-            numbers[row[NAME].value if NAME in row else ""].append(_number_in(row))
+        for row in _read(Path(options["sheet"])) if "sheet" in options else ():
+            numbers[row.get(NAME, "")].append(_number_in(row))
         found, unknown = dict(handed), list[str]()
         for student, owner in handed.items():
             if owner.group and len(numbers[student]) == 1:
@@ -102,77 +102,43 @@ class Moodle(System):
         return found, unknown
 
     def write_marks(self, found: Return, path: Path) -> list[str]:
-        """Write Moodle's own grading worksheet with the marks filled in.
-
-        Every other byte stays as Moodle wrote it, so that it accepts the file.
-        """
-        text, rows = _read(Path(found.options["sheet"]))
-        students, warning, at, out = {marks.student: marks for marks in found.marks}, "", 0, io.StringIO()
+        """Write Moodle's own grading worksheet with the marks filled in."""
+        sheet = _read(Path(found.options["sheet"]))
+        students, warning, out = {marks.student: marks for marks in found.marks}, "", io.StringIO()
         by_number = {owner.number: students.get(student) for student, owner in found.handed.items() if owner.number}
-        for row in rows:
+        for row in sheet:
             marks = by_number.get(_number_in(row))
-            if marks is None or marks.score is None or GRADE not in row:
-                continue
-            out.write(text[at : row[GRADE].start] + points(marks.score))
-            at = row[GRADE].end
-            maximum = row[MAXIMUM].value if MAXIMUM in row else ""
-            if _is_other_number(maximum, marks.max_score):
-                warning = f"Moodle's maximum grade is {maximum}, here it is {points(marks.max_score)}; set it in Moodle"
-        write(path, out.getvalue() + text[at:])
+            if marks is not None and marks.score is not None:
+                row[GRADE], maximum = points(marks.score), row.get(MAXIMUM, "")
+                if _is_other_number(maximum, marks.max_score):
+                    most = points(marks.max_score)
+                    warning = f"Moodle's maximum grade is {maximum}, here it is {most}; set it in Moodle"
+        writer = csv.DictWriter(out, [*filter(None, sheet[0])], lineterminator="\n", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(sheet)
+        write(path, "\ufeff" + out.getvalue())
         return [warning] if warning else []
 
 
-class _Field(NamedTuple):
-    """A field of a CSV file, and its place in the text."""
-
-    value: str
-    start: int
-    end: int
-
-
-def _read(sheet: Path) -> tuple[str, list[dict[str, _Field]]]:
-    """Moodle's worksheet: its text, and each row's fields by column. Raises `AutograderError` if it isn't one."""
+def _read(sheet: Path) -> list[dict[str, str]]:
+    """The rows of Moodle's worksheet, by column. Raises `AutograderError` if it isn't one, or is empty."""
     try:
-        text = sheet.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        with sheet.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file, restval=""))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise AutograderError(f"{sheet} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    head, *rows = _fields(text)
-    names = [field.value for field in head]
-    if IDENTIFIER not in names or GRADE not in names:
+    if not rows or not {IDENTIFIER, GRADE} <= rows[0].keys():
         raise AutograderError(
             f"{sheet} has no columns {IDENTIFIER} and {GRADE}; in Moodle, in English, choose "
             "`Download grading worksheet` on the page of all submissions"
         )
-    return text, [dict(zip(names, row, strict=False)) for row in rows]
+    return rows
 
 
-def _number_in(row: dict[str, _Field]) -> str:
+def _number_in(row: dict[str, str]) -> str:
     """A student's number in a row of the worksheet, or ""."""
-    value = row[IDENTIFIER].value if IDENTIFIER in row else ""
+    value = row[IDENTIFIER]
     return value[len(value.rstrip(digits)) :]
-
-
-# A quotation without an end goes on to the end of the text, so that no character is read twice.
-_FIELD = re.compile(r'(?:"(?:[^"]++|"")*+(?:"|\Z)|[^",\r\n]++)*+')
-
-
-def _fields(text: str) -> Iterator[list[_Field]]:
-    """The fields of each row of a CSV file; quotes may hold commas and line breaks."""
-    at, row = int(text.startswith("\ufeff")), []
-    while at <= len(text):
-        found = _FIELD.match(text, at)
-        assert found is not None
-        value = found[0]
-        if len(value) > 1 and value[0] == value[-1] == '"':
-            value = value[1:-1].replace('""', '"')
-        row.append(_Field(value, found.start(), found.end()))
-        at = found.end() + 1
-        if text[found.end() : at] != ",":
-            yield row
-            row = []
-            at += text[found.end() : found.end() + 2] == "\r\n"
-            if at >= len(text):
-                return
 
 
 def _is_other_number(text: str, number: float) -> bool:

@@ -12,14 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nbgrader.api import Gradebook
+
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader.gradebook_rows import class_list
+from autograder.nbgrader.feedback_page import still_open
+from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
+from autograder.nbgrader.gradebook_rows import class_list, total
 from autograder.nbgrader.totals import assign_penalties
 from autograder.systems import find_system
 from autograder.systems.collecting import GROUPS, Handed, collected_as
-from autograder.systems.marks import marks_in_gradebook
-from autograder.systems.system import Return, System
+from autograder.systems.system import Return, StudentMarks, System
 from autograder.text import shown_name
 
 
@@ -44,7 +47,7 @@ def give_back(
     handed, unknown = ours.with_numbers(_handed_in(ours, assignment), options)
     _check_numbers(handed)
     assign_penalties(nbgrader, assignment)
-    found = Return(nbgrader, assignment, handed, marks_in_gradebook(nbgrader, assignment), options)
+    found = Return(nbgrader, assignment, handed, _marks_in_gradebook(nbgrader, assignment), options)
     missing = [f"not collected, so nothing goes back: {sentence}" for sentence in ours.left]
     missing += [*unknown, *_without_marks(found)]
     notices = list(_to_know(found))
@@ -54,6 +57,23 @@ def give_back(
         pageless = ours.write_pages(found, pages)
         missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
     return missing, notices
+
+
+def _marks_in_gradebook(nbgrader: Any, assignment: Assignment) -> list[StudentMarks]:
+    """Everybody's marks in the gradebook, with manual grades, less penalties for late work."""
+    coursedir = nbgrader.coursedir
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        return [_marks(status) for status in grading_statuses(book, coursedir) if status.assignment == assignment.name]
+
+
+def _marks(status: GradingStatus) -> StudentMarks:
+    person, problem, score = status.student, status.problem, None
+    name = ", ".join(word for word in (person.last_name, person.first_name) if word) or person.id
+    if status.submission is not None:
+        notebooks = status.submission.notebooks
+        score = round(sum(total(n.score, n.late_submission_penalty) for n in notebooks), 2)
+        problem = problem or still_open(notebooks)
+    return StudentMarks(person.id, name, score, status.max_score, problem)
 
 
 def _handed_in(ours: System, assignment: Assignment) -> Handed:

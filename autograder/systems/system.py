@@ -10,7 +10,17 @@ from typing import Any
 
 from autograder.course.assignments import Assignment
 from autograder.systems.collecting import Collector, Handed
-from autograder.systems.marks import StudentMarks
+
+
+@dataclass(frozen=True)
+class StudentMarks:
+    """One student's marks now. `score` is None if there are none; `problem` says why, or what is not final."""
+
+    student: str
+    name: str
+    score: float | None
+    max_score: float
+    problem: str = ""
 
 
 @dataclass(frozen=True)

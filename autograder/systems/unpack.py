@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 import time
 import zipfile
@@ -26,7 +25,7 @@ from autograder.text import printable
 MAX_FILE = 500 * 2**20  # bytes; Gradescope's metadata has all output of a class's autograder
 MAX_ALL = 1_000 * MAX_BYTES  # bytes of a download: 1,000 students, each with the largest notebook that is read
 MAX_ENTRIES = 100_000  # of a download: 1,000 students with 100 files each
-_ENCRYPTED, _UTF_8 = 0x1, 0x800  # bits of an entry's flags
+_UTF_8 = 0x800  # a bit of an entry's flags
 # What zipfile raises for broken bytes.
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError, OverflowError)
 
@@ -70,7 +69,7 @@ def unpack(path: Path, target: Path) -> list[str]:
         raise SubmissionError(f"it cannot be read as a zip ({error}); download it again") from None
     with archive:
         entries = [entry for entry in map(_named, archive.infolist()) if not entry.is_dir()]
-        _check_size(entries, target)
+        _check_size(entries)
         reasons = ((printable(entry.filename), _unpack(archive, entry, target)) for entry in entries)
         return [f"{name} {reason}" for name, reason in reasons if reason]
 
@@ -94,14 +93,12 @@ def _decoded(entry: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def _check_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
+def _check_size(entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MAX_ENTRIES:
         raise SubmissionError(f"it has {len(entries):,} files; the limit is {MAX_ENTRIES:,}")
-    size, free = sum(entry.file_size for entry in entries), shutil.disk_usage(target.parent).free
+    size = sum(entry.file_size for entry in entries)
     if size > MAX_ALL:
         raise SubmissionError(f"unpacked, it would have {size / 2**30:.1f} GB; the limit is {MAX_ALL / 2**30:.1f}")
-    if size > free:
-        raise SubmissionError(f"unpacked, it would have {size / 2**30:.1f} GB, but the disk has {free / 2**30:.1f}")
 
 
 def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str:
@@ -131,12 +128,8 @@ def _why_refused(entry: zipfile.ZipInfo) -> str:
         return "leads out of the archive"
     if _decoded(entry) is None:
         return "has a name in an unknown encoding; unpack the zip yourself, and put the folder into archive/"
-    if kind == stat.S_IFLNK:
-        return "is a link"
     if kind not in (0, stat.S_IFREG):
-        return "is not a file"
-    if entry.flag_bits & _ENCRYPTED:
-        return "is encrypted"
+        return "is a link" if kind == stat.S_IFLNK else "is not a file"
     if entry.file_size > MAX_FILE:
         return f"would unpack to {entry.file_size / 2**20:.0f} MB; the limit is {MAX_FILE // 2**20}"
     return ""

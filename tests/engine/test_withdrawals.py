@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from autograder.course.source_notebook import settings_in
 from autograder.course.withdrawals import edited, withdrawn_in
 from autograder.errors import CourseError
 
@@ -50,18 +47,3 @@ def test_other_spellings_of_the_table_are_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(CourseError, match=r"course\.toml: \[withdrawn\] cannot be written there"):
         edited(path, "b1", WITHDRAWN)
-
-
-def test_old_metadata_is_reported_with_the_lines_to_write(tmp_path):
-    (tmp_path / "b1").mkdir()
-    path = tmp_path / "b1" / "b.ipynb"
-    cells = [
-        {"cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade_id": name, "points": points}}}
-        for name, points in {"test-mean": 2, "test-größe": 0}.items()
-    ]
-    metadata = {"autograder": {"withdrawn": {"mean": 2, "größe": 3}}}
-    path.write_text(json.dumps({"nbformat": 4, "metadata": metadata, "cells": cells}))
-    with pytest.raises(CourseError, match="set the points of 'test-größe' back to 3 and write") as error:
-        settings_in(path)
-    (tmp_path / "course.toml").write_text(str(error.value).partition("\n")[2])
-    assert withdrawn_in(tmp_path / "course.toml") == {"b1": WITHDRAWN}

@@ -93,7 +93,7 @@ def test_manual_grade_needs_another_look_if_the_answer_changed(course):
     assert "Score so far" not in (course.root / "feedback" / BEN / NAME / "first.html").read_text()
     assert "3.5 of 7 points, 2 of them lost for being late; so far" in said_by(course, "why", ADA, NAME)
     output = said_by(course, "return", NAME, "--to", "canvas", "--marks", "marks.csv")
-    assert f"{ADA}: a person's points for {EXERCISE}, {WRITTEN} are for an earlier answer" in output
+    assert f"{ADA}: so far, since a person's points for {EXERCISE}, {WRITTEN} are for an earlier answer" in output
     assert "without them" not in output
     assert BEN not in output
 
