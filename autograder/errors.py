@@ -15,8 +15,8 @@ import errno
 
 from cellcage.errors import MachineError as MachineError
 
-_RIGHTS = "give this user the right to it, or run this as a user who has it"
-_GRADEBOOK = "see whether it is there, this user may write to it, and nbgrader_config.py has its address"
+_RIGHTS = "give this user permission, or run this as a user who has it"
+_GRADEBOOK = "check that it exists, that this user can write to it, and that nbgrader_config.py has its address"
 _ROOM = "make room, then run this again"
 REMEDIES = {
     errno.EACCES: _RIGHTS,

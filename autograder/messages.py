@@ -1,7 +1,7 @@
 """The messages between a worker and the judge of one submission.
 
-The judge waits for an `Order`. Then it sends `FromJudge` messages until one has a verdict, and the worker answers each
-question in them. `autograder.worker.verdict` checks what the judge sends, and trusts none of it.
+The judge waits for a `JudgeRequest`. Then it sends `FromJudge` messages until one has a verdict, and the worker answers
+each question in them. `autograder.worker.verdict` checks what the judge sends, and trusts none of it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Preparation(Struct, frozen=True):
     exercises: tuple[str, ...] = ()
 
 
-class Order(Struct, frozen=True):
+class JudgeRequest(Struct, frozen=True):
     """A submission to judge: its cells, and what it is judged by. See `autograder.worker.task.Task`."""
 
     assignment: str
@@ -46,9 +46,8 @@ class Order(Struct, frozen=True):
 class FromJudge(Struct, frozen=True, omit_defaults=True):
     """A judge's message. Exactly one field is set.
 
-    marks: the verdict with the marks and without any explanation, sent as soon as the marks are fixed; then comes the
-        verdict, or the worker goes by this one
-
+    marks: the verdict so far: bare as soon as the marks are fixed, and again when each exercise is explained. If no
+        verdict follows, the worker uses the last one
     open: asks for a fresh notebook; the answer is `Opened`, with the notebook's socket
     ending: asks how the last notebook ended; true if it is about to end; the answer is `Ended`
     memory: true: asks to measure the last notebook's memory from now on; false: asks by how much it has grown; the

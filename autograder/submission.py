@@ -93,7 +93,7 @@ def read_notebook(path: Path) -> NotebookFile:
         notebook = parse_json(_read_text(path))
         cells = _old_cells(notebook, name) if notebook["nbformat"] < 4 else notebook["cells"]
         if not isinstance(cells, list):
-            raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are no list)")
+            raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are not a list)")
         _count(len(cells), name)
         return NotebookFile.of(cells)
     except SubmissionError:

@@ -42,8 +42,8 @@ from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
 from autograder.testing.cases import alike
 from autograder.testing.expect import kind_of
+from autograder.testing.functions import parts_of
 from autograder.testing.redaction import without_words
-from autograder.testing.student import parts_of
 from autograder.testing.values.comparisons import described, for_suite
 from autograder.testing.values.core.comparing import same_answer
 from autograder.testing.values.tables.table_comparison import How, difference
@@ -105,9 +105,7 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
     """Recorded calls and answers of hidden tests, and some with other types of values."""
     calls, answers = [], []
     for name in ASSIGNMENTS:
-        recording = material(COURSE.assignment(name)).recording
-        assert recording is not None
-        for heard in recording.calls.values():
+        for heard in material(COURSE.assignment(name)).plan.by_test.values():
             calls += [one.place[0] for one in heard if len(one.place[0]) < 20_000][:2]
             answers += [one.answer for one in heard if len(one.answer) < 20_000][:2]
     answers += [answer_bytes(Reply(value, [value])) for value in _of_pandas()]
@@ -193,8 +191,8 @@ def _references() -> list[Questions]:
     found = []
     for name in ASSIGNMENTS:
         one = material(COURSE.assignment(name))
-        assert one.recording is not None
-        found.append(Questions(one.reference, tuple(one.reference), one.recording.array_functions))
+        assert one.plan is not None
+        found.append(Questions(one.reference, tuple(one.reference), one.plan.array_functions))
     return found
 
 

@@ -21,7 +21,7 @@ from autograder.course.assignments import CHECK, CONFIG, Course
 from autograder.discovery import find_submissions
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
-from autograder.testing.plan import Recording
+from autograder.testing.plan import Plan
 from autograder.worker.executors import DaskExecutor, LocalExecutor
 from autograder.worker.pool import WorkerPool
 from autograder.worker.task import Marked, Task
@@ -116,9 +116,7 @@ def floor_here() -> None:
     torch.set_num_threads(1)
     course = Course(Path.cwd())
     found = find_submissions([Path("submitted")], course)
-    materials = {
-        name: replace(material_of(course.assignment(name)), recording=Recording(), hypotheses=None) for name in GRADED
-    }
+    materials = {name: replace(material_of(course.assignment(name)), plan=Plan(), hypotheses=None) for name in GRADED}
     start = time.perf_counter()
     for one in found:
         names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}

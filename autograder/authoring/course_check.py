@@ -41,10 +41,10 @@ from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.example import example_in
 from autograder.testing.expect import Mismatch
-from autograder.testing.hidden_tests import Outcome, Suite
+from autograder.testing.functions import Functions
 from autograder.testing.local import COURSE_SECONDS, Here, answering
-from autograder.testing.student import Student
 from autograder.testing.student_errors import StudentError
+from autograder.testing.suite import Outcome, Suite
 from autograder.text import one_line
 from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
@@ -264,8 +264,8 @@ def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -
     """
     reference = vars(assignment.reference())
     names = functools.partial(parameter_names, reference)
-    student = Student(answering(dict(reference) | {mistake.exercise: mistake.code}), names)
-    right = Student(answering(reference), names)
+    student = Functions(answering(dict(reference) | {mistake.exercise: mistake.code}), names)
+    right = Functions(answering(reference), names)
     tests = [test for test in suite.tests if test.exercise == mistake.exercise]
     outcome = next((found for test in tests if (found := suite.run(test, student, right)).error), None)
     answers = [one.answer for one in student.calls]
@@ -358,7 +358,7 @@ def _with_text(suite: Suite, reference: Mapping[str, Any], findings: Iterator[Fi
         return
     names = functools.partial(parameter_names, reference)
     outcomes = {
-        f"{test.exercise}, {test.name}": suite.run(test, Student(answer, names), Student(answer, names))
+        f"{test.exercise}, {test.name}": suite.run(test, Functions(answer, names), Functions(answer, names))
         for answer in [answering(reference)]
         for test in suite.tests
     }

@@ -21,7 +21,7 @@ from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.suite import Suite
 from autograder.testing.values import comparisons
 from autograder.testing.values.comparisons import described
 

@@ -15,8 +15,8 @@ from autograder.judge.material import Material
 from autograder.reading import read_toml
 from autograder.student.check import judged
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
+from autograder.testing.suite import Suite
 
 GREEN = 0.9  # of an exercise's points, at least, for what passes all its visible tests
 NAMED = 2 / 3  # of an exercise's known mistakes, at least, that `check` names

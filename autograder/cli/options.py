@@ -42,7 +42,7 @@ def must_be_writable(path: Path | None) -> None:
     if path is None or path == Path("-"):
         return
     if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
-        raise AutograderError(f"{path} cannot be written; name a file in a folder that is there")
+        raise AutograderError(f"{path} cannot be written; name a file in an existing folder")
 
 
 def warn(kind: str, course: Course) -> None:

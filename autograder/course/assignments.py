@@ -157,10 +157,10 @@ class Assignment:
     def written(self) -> dict[str, Written]:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is invalid."""
         rubrics = rubrics_in(self.content / RUBRIC)
-        return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.model_answers.items()}
+        return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.written_answers.items()}
 
     @property
-    def model_answers(self) -> dict[str, str]:
+    def written_answers(self) -> dict[str, str]:
         """The course's model answers to written questions, by grade_id."""
         graded, texts = self.graded_cells, [cell for cell in self._cells if cell.cell_type == "markdown"]
         return {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
@@ -297,7 +297,7 @@ class Course:
         for assignment in self.assignments().values():
             if any(exercise.name == name for exercise in assignment.exercises):
                 return assignment
-            if name in assignment.model_answers:
+            if name in assignment.written_answers:
                 raise CourseError(f"{name} is a written question, not an exercise with tests")
         raise CourseError(f"no exercise {name!r} in {self.root / 'source'}")
 

@@ -76,7 +76,7 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReadyMadeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`ready_made.toml`: functions that an exercise must not call, see `sandbox.sandboxed.ready_made`."""
+    """`ready_made.toml`: functions that an exercise must not call, see `cellcage.calling.ready_made`."""
 
     functions: list[str]
 
@@ -233,7 +233,7 @@ def course_relations(course: Path) -> tuple[Any, ...]:
     path = course / "relations.py"
     found: tuple[Any, ...] = getattr(load(path), "RELATIONS", ()) if path.is_file() else ()
     if path.is_file() and not found:
-        raise CourseError(f"{path}: there is no RELATIONS in it")
+        raise CourseError(f"{path}: it defines no RELATIONS")
     return found
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from autograder.diagnosis.differences import USUAL, ComparedCall, takes_large_numbers
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.testing.catalogue import Mistake
-from autograder.testing.plan import RecordedCall
+from autograder.testing.functions import AnsweredCall, has_chance, parts_of
+from autograder.testing.plan import PlannedCall
 from autograder.testing.relation import OfAnswer
-from autograder.testing.student import Recorded, has_chance, parts_of
 from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
 
@@ -39,7 +39,7 @@ class Compared:
         self,
         hypotheses: Hypotheses,
         exercise: str,
-        calls: Sequence[Recorded | RecordedCall],
+        calls: Sequence[AnsweredCall | PlannedCall],
         of_course: Sequence[OfAnswer] = (),
     ) -> None:
         self._hypotheses, self._table, self.of_course = hypotheses, hypotheses.table(exercise), of_course

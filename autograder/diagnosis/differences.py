@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing.student import parts_of
+from autograder.testing.functions import parts_of
 from autograder.testing.values.core.comparing import ATOL, allclose, arrays, numbers, same_value
 from cellcage.protocol.calls import Answer, Call, Reply
 

@@ -17,9 +17,9 @@ from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.diagnosis.fingerprints import Fingerprints, alike, as_compared, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
+from autograder.testing.functions import AnsweredCall, Key, has_chance
 from autograder.testing.local import COURSE_SECONDS, TOO_SLOW, answering, quiet
-from autograder.testing.plan import RecordedCall
-from autograder.testing.student import Key, Recorded, has_chance
+from autograder.testing.plan import PlannedCall
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, Why, answer_bytes, answer_of
 from cellcage.values.core.objects import Other
@@ -64,7 +64,7 @@ class Hypotheses:
         self,
         catalogue: Catalogue,
         names: Mapping[str, Any],
-        planned: Mapping[str, Sequence[RecordedCall]],
+        planned: Mapping[str, Sequence[PlannedCall]],
         saved: Mapping[str, Fingerprints] = MappingProxyType({}),
     ) -> None:
         self._catalogue, self._names, self._planned, self._saved = catalogue, names, planned, saved
@@ -81,23 +81,23 @@ class Hypotheses:
         """The fingerprints of an exercise's hypotheses; each is run on each planned call."""
         return self._run(self._mistakes(exercise), self._repeatable_calls(exercise))
 
-    def answered(self, calls: Sequence[Recorded | RecordedCall]) -> list[Recorded]:
+    def answered(self, calls: Sequence[AnsweredCall | PlannedCall]) -> list[AnsweredCall]:
         """Calls that were answered, each once, without those of a module whose parameters start random."""
-        found: dict[Key, Recorded] = {}
+        found: dict[Key, AnsweredCall] = {}
         for one in calls:
             if (made := one.call.instance) is not None and not one.call.build and not made.parameters:
                 continue
-            if isinstance(one, RecordedCall):  # the student's answer equals the reference's
+            if isinstance(one, PlannedCall):  # the student's answer equals the reference's
                 answer = self._answers.get((None, (one.place[0], ()))) or answer_of(one.answer)
             elif isinstance(one.answer, NoAnswer):
                 continue
             else:
                 answer = _as_data(one.call, one.answer)
-            with_answer = Recorded(one.call, answer)
+            with_answer = AnsweredCall(one.call, answer)
             found[with_answer.key] = with_answer
-        return [Recorded(one.call, as_compared(one.answer)) for one in found.values()]
+        return [AnsweredCall(one.call, as_compared(one.answer)) for one in found.values()]
 
-    def answer(self, mistake: Mistake | None, one: Recorded) -> Answer:
+    def answer(self, mistake: Mistake | None, one: AnsweredCall) -> Answer:
         """What a hypothesis answers to a call, or the reference if `mistake` is None."""
         if (mistake, one.key) not in self._answers:
             names = self._names if mistake is None else {**self._names, mistake.exercise: mistake.code}
@@ -114,21 +114,21 @@ class Hypotheses:
     def _mistakes(self, exercise: str) -> list[Mistake]:
         return [m for m in (*self._catalogue.mistakes, *self._catalogue.variants) if m.exercise == exercise]
 
-    def _repeatable_calls(self, exercise: str) -> list[Recorded]:
+    def _repeatable_calls(self, exercise: str) -> list[AnsweredCall]:
         """The planned calls that have the same answer each time, and pass no functions."""
         planned = self._planned_calls(exercise)
         return [one for one in planned if not one.key[1] and not has_chance(one.call, one.answer)]
 
-    def _planned_calls(self, exercise: str) -> list[Recorded]:
+    def _planned_calls(self, exercise: str) -> list[AnsweredCall]:
         """The calls that the suite plans for an exercise, each once, with the reference's answers."""
-        found: dict[Key, Recorded] = {}
+        found: dict[Key, AnsweredCall] = {}
         for recorded in self._planned.get(exercise, ()):
-            one = Recorded(recorded.call, as_compared(answer_of(recorded.answer)))
+            one = AnsweredCall(recorded.call, as_compared(answer_of(recorded.answer)))
             found.setdefault(one.key, one)
         self._answers |= {(None, key): one.answer for key, one in found.items()}
         return list(found.values())
 
-    def _run(self, mistakes: Sequence[Mistake], calls: Sequence[Recorded]) -> Fingerprints:
+    def _run(self, mistakes: Sequence[Mistake], calls: Sequence[AnsweredCall]) -> Fingerprints:
         """The fingerprints of these hypotheses, run on these calls."""
         wrong = np.empty((len(mistakes), len(calls), 2))
         for row, mistake in enumerate(mistakes):
@@ -138,11 +138,11 @@ class Hypotheses:
         return Fingerprints(_digest(calls, mistakes), _right(calls), wrong)
 
 
-def _digest(calls: Sequence[Recorded], mistakes: Sequence[Mistake]) -> str:
+def _digest(calls: Sequence[AnsweredCall], mistakes: Sequence[Mistake]) -> str:
     return digest([on_any_machine(one.call) for one in calls], [mistake.name for mistake in mistakes])
 
 
-def _right(calls: Sequence[Recorded]) -> np.ndarray:
+def _right(calls: Sequence[AnsweredCall]) -> np.ndarray:
     """The fingerprints of the reference's answers, of shape (calls, 2)."""
     return np.array([fingerprint_of(one.answer) for one in calls]).reshape(-1, 2)
 

@@ -20,9 +20,9 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.relations import Relation, relation_among
 from autograder.report import Cause
 from autograder.testing.catalogue import Mistake
-from autograder.testing.plan import RecordedCall
+from autograder.testing.functions import AnsweredCall
+from autograder.testing.plan import PlannedCall
 from autograder.testing.relation import OfAnswer
-from autograder.testing.student import Recorded
 from autograder.testing.values.core.comparing import arrays
 from cellcage.protocol.calls import Answer, Reply
 
@@ -107,7 +107,7 @@ RULES: tuple[Rule, ...] = (
 def diagnose(
     hypotheses: Hypotheses,
     exercise: str,
-    calls: Sequence[Recorded | RecordedCall],
+    calls: Sequence[AnsweredCall | PlannedCall],
     of_course: Sequence[OfAnswer] = (),
 ) -> Diagnosis | None:
     """What is wrong with the answers in `calls`; None if nothing is, or if it has no name.

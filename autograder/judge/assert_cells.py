@@ -18,9 +18,9 @@ from dataclasses import replace
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Exercise
 from autograder.judge.notebook import JudgedNotebook
-from autograder.messages import Order
+from autograder.messages import JudgeRequest
 from autograder.report import CellResult, ExerciseResult, State, TestResult
-from autograder.testing.student import READY_MADE
+from autograder.testing.functions import READY_MADE
 from autograder.text import one_line
 from cellcage.limits import Limits
 from cellcage.notebook import Fresh
@@ -33,25 +33,25 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell], order: Order, fresh: Fresh, ready_made: Mapping[str, Sequence[str]]
+    known: Mapping[str, AssertCell], request: JudgeRequest, fresh: Fresh, ready_made: Mapping[str, Sequence[str]]
 ) -> dict[str, ExerciseResult]:
     """Results by exercise. ready_made: by exercise, what its code must not call. Raises `MachineError`."""
-    cells, tests = _with_tests(known, order)
+    cells, tests = _with_tests(known, request)
     numbers = {name: number for number, name in tests.items()}
-    with _TestedNotebook(cells, tests, order.limits, fresh, ready_made) as notebook:
+    with _TestedNotebook(cells, tests, request.limits, fresh, ready_made) as notebook:
         results, outputs = notebook.results, notebook.outputs
     return {
         one.name: _result(one, known[one.name], outputs.get(numbers[one.name]), results[numbers[one.name]])
-        for one in order.exercises
+        for one in request.exercises
         if one.name in known
     }
 
 
-def _with_tests(known: Mapping[str, AssertCell], order: Order) -> tuple[list[str], dict[int, str]]:
+def _with_tests(known: Mapping[str, AssertCell], request: JudgeRequest) -> tuple[list[str], dict[int, str]]:
     """The cells with the author's test cells, and each test cell's exercise. Missing ones are added at the end."""
     names = {cell.grade_id: name for name, cell in known.items()}
-    tests = {number: names[grade_id] for number, grade_id in order.locked if grade_id in names}
-    cells = list(order.cells)
+    tests = {number: names[grade_id] for number, grade_id in request.locked if grade_id in names}
+    cells = list(request.cells)
     for name in known:
         if name not in tests.values():
             tests[len(cells)] = name
@@ -86,9 +86,9 @@ class _TestedNotebook(JudgedNotebook):
             return self.limits.cell_seconds
         return super()._seconds(number, ran_out)
 
-    def _order(self, number: int, seconds: float) -> messages.RunCell:
+    def _run_message(self, number: int, seconds: float) -> messages.RunCell:
         if number not in self._tests:
-            return super()._order(number, seconds)
+            return super()._run_message(number, seconds)
         self._nonce = secrets.token_hex(16)
         listed = tuple(self._ready_made[self._tests[number]])
         return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), self._nonce, listed)

@@ -26,12 +26,12 @@ from autograder.judge.notebook import JudgedNotebook
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
-from autograder.testing.hidden_tests import Outcome, Test
+from autograder.testing.functions import READY_MADE, AnsweredCall, Answering, Functions, as_exception, has_chance
 from autograder.testing.local import Here
-from autograder.testing.plan import CallPlace, RecordedCall, Recording
+from autograder.testing.plan import CallPlace, Plan, PlannedCall
 from autograder.testing.redaction import hidden, without_words
-from autograder.testing.student import READY_MADE, Answering, Recorded, Student, as_exception, has_chance
 from autograder.testing.student_errors import NotStarted, ReadyMade
+from autograder.testing.suite import Outcome, Test
 from autograder.testing.values.core.comparing import same_answer, same_value
 from cellcage.notebook_calls import Unread, is_measured, read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
@@ -49,7 +49,7 @@ class Beginning(Protocol):
         """Begin the calls of an exercise."""
 
 
-Planned = Mapping[CallPlace, Unread]  # answers to planned calls
+PlannedAnswers = Mapping[CallPlace, Unread]
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ class Attempt:
     """
 
     outcomes: list[Outcome]
-    calls: list[Recorded | RecordedCall]
+    calls: list[AnsweredCall | PlannedCall]
     asked: frozenset[str]
     ready_made: ReadyMade | None = None
-    corrected: Sequence[Recorded] = ()
+    corrected: Sequence[AnsweredCall] = ()
     non_deterministic: bool = False
     substituted: tuple[str, ...] = ()
 
@@ -114,13 +114,13 @@ def attempt(
     tests: only these of its tests; all of them if there are none
     """
     tests = tests or [test for test in material.suite.tests if test.exercise == which.name]
-    questions = Questions(material.reference, substituted, material.recording.array_functions)
+    questions = Questions(material.reference, substituted, material.plan.array_functions)
     listed = material.ready_made.get(which.name, ())
     with contextlib.closing(names.begin(questions, which.name, listed)) as exercise:
-        planned = _ask_planned(exercise, material.recording, tests)
+        planned = _ask_planned(exercise, material.plan, tests)
         runs = _judge_tests(material, tests, parameter_names, exercise, planned)
-        if material.reference:
-            _deduct_changed_argument(runs, material.recording.answering(material.reference), parameter_names)
+        if material.is_hidden:
+            _deduct_changed_argument(runs, material.plan.answering(material.reference), parameter_names)
         passed = [run for run in runs if run.outcome.share]
         errors = _repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
         wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
@@ -140,7 +140,7 @@ def attempt(
 
 def _deduct_changed_argument(runs: Sequence[_TestRun], right: Answering, parameter_names: ParameterNames) -> None:
     """If no test has failed for a changed argument, the cheapest one fails of those whose calls change one."""
-    if any(getattr(run.outcome.error, "cause", "") == CHANGED_ARGUMENT for run in runs):
+    if any(getattr(run.outcome.error, "reason", "") == CHANGED_ARGUMENT for run in runs):
         return
     found = [(run, changed_argument(run.calls, right)) for run in runs if run.outcome.share]
     changing = [(run, *change) for run, change in found if change is not None]
@@ -162,10 +162,10 @@ class _TestRun:
     slip: the first container slip in its answers; None if there is none
     """
 
-    def __init__(self, test: Test, exercise: ExerciseCalls, planned: Planned) -> None:
+    def __init__(self, test: Test, exercise: ExerciseCalls, planned: PlannedAnswers) -> None:
         self.outcome = Outcome(test, None)
-        self.calls: Sequence[Recorded | RecordedCall] = ()
-        self.corrected: Sequence[Recorded] = ()
+        self.calls: Sequence[AnsweredCall | PlannedCall] = ()
+        self.corrected: Sequence[AnsweredCall] = ()
         self.first: tuple[Call, Unread] | None = None
         self.reply: tuple[Call, Reply] | None = None
         self.slip: Slip | None = None
@@ -207,21 +207,21 @@ def _judge_tests(
     tests: Sequence[Test],
     parameter_names: ParameterNames,
     exercise: ExerciseCalls,
-    planned: Planned,
+    planned: PlannedAnswers,
 ) -> list[_TestRun]:
-    """Judge each test in order; a format error is deducted where it occurs first, and a container slip in the end."""
-    recording, runs = material.recording, list[_TestRun]()
-    right = recording.answering(material.reference)
-    reference = Student(right, parameter_names) if material.reference else None
+    """Judge each test in order. A format error is deducted where it shows first, a container slip after all tests."""
+    plan, runs = material.plan, list[_TestRun]()
+    right = plan.answering(material.reference)
+    reference = Functions(right, parameter_names) if material.is_hidden else None
     deductions = Deductions(right, sum(test.weight for test in tests))
 
-    def execute(run: _TestRun, answering: Answering) -> tuple[Outcome, list[Recorded]]:
+    def execute(run: _TestRun, answering: Answering) -> tuple[Outcome, list[AnsweredCall]]:
         run.made.clear()
-        test, student = run.outcome.test, Student(answering, parameter_names)
+        test, student = run.outcome.test, Functions(answering, parameter_names)
         return material.suite.run(test, student, reference), student.calls
 
     for test in tests:
-        run, recorded = _TestRun(test, exercise, planned), recording.calls.get(test)
+        run, recorded = _TestRun(test, exercise, planned), plan.by_test.get(test)
         if recorded is not None and all(planned.get(one.place) == one.answer for one in recorded):
             # The planned answers equal the recorded reference answers, so the test would pass.
             first = next((one for one in recorded if not one.call.build), recorded[0] if recorded else None)
@@ -230,7 +230,7 @@ def _judge_tests(
         elif recorded and (stub := _untouched_stub(planned.get(recorded[0].place))):
             call = recorded[0].call
             run.outcome = Outcome(test, as_exception(call.name, stub), as_written(call, parameter_names))
-            run.calls = [Recorded(call, stub)]
+            run.calls = [AnsweredCall(call, stub)]
         else:
             if reference is None:
                 run.outcome, run.calls = execute(run, run.answer)
@@ -254,7 +254,7 @@ def _judge_by_values(run: _TestRun, right: Answering, deductions: Deductions, ex
 def _deduct_container_slip(
     runs: Sequence[_TestRun],
     right: Answering,
-    execute: Callable[[_TestRun, Answering], tuple[Outcome, list[Recorded]]],
+    execute: Callable[[_TestRun, Answering], tuple[Outcome, list[AnsweredCall]]],
 ) -> None:
     """A slip costs something if a test does not accept it. Then it costs the same share of all tests that met it."""
     slipped = [(run, run.slip) for run in runs if run.slip is not None and run.outcome.error is None]
@@ -269,14 +269,14 @@ def _untouched_stub(got: Unread | None) -> Failure | None:
     return answer if isinstance(answer, Failure) and answer.kind is Kind.NOT_STARTED else None
 
 
-def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[Test]) -> Planned:
+def _ask_planned(exercise: ExerciseCalls, plan: Plan, tests: Sequence[Test]) -> PlannedAnswers:
     """Answers to the calls that the tests are known to make. After a call without an answer, a test makes no more."""
-    plan = recording.plans.get(tests[0].exercise, ()) if tests else ()
+    known = plan.by_exercise.get(tests[0].exercise, ()) if tests else ()
     # Measured calls come last, when late imports are done. They run one at a time.
-    plan = sorted(plan, key=lambda one: is_measured(one.call))
-    calls = [one.call for one in plan if not is_measured(one.call)]
+    ordered = sorted(known, key=lambda one: is_measured(one.call))
+    calls = [one.call for one in ordered if not is_measured(one.call)]
     closely = _some(calls)
-    together = enumerate(zip(plan, ask_together(exercise, calls, closely), strict=False))
+    together = enumerate(zip(ordered, ask_together(exercise, calls, closely), strict=False))
     # Watching closely can break honest code. A call that fails under it is made again without it.
     planned: dict[CallPlace, Unread] = {
         one.place: got
@@ -284,11 +284,11 @@ def _ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[
         if number not in closely or not is_failure(got) or _is_ready_made(got)
     }
     skipped = set[CallPlace]()
-    for one in plan:
+    for one in ordered:
         if one.place not in planned and one.place not in skipped:
             planned[one.place] = ask_one(exercise, one.call)
         if isinstance(planned.get(one.place), NoAnswer):
-            skipped |= _after(one.place, tests, recording)
+            skipped |= _after(one.place, tests, plan)
     return planned
 
 
@@ -312,11 +312,11 @@ def _ready_made(answers: Sequence[Unread | Answer], listed: Sequence[str]) -> Re
     return None
 
 
-def _after(place: CallPlace, tests: Sequence[Test], recording: Recording) -> set[CallPlace]:
+def _after(place: CallPlace, tests: Sequence[Test], plan: Plan) -> set[CallPlace]:
     """The calls that tests make after this one."""
     found = set[CallPlace]()
     for test in tests:
-        places = [recorded.place for recorded in recording.calls.get(test, ())]
+        places = [recorded.place for recorded in plan.by_test.get(test, ())]
         found |= {*places[places.index(place) + 1 :]} if place in places else set()
     return found
 

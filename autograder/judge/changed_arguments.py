@@ -2,7 +2,7 @@
 
 A test of unchanged arguments makes a call or two. Code may leave those arguments unchanged and change
 others, such as arrays that lie in one piece. So we look at all calls: code that changes an array or a tensor where the
-reference does not cannot get full marks. If no test of the suite says so, the cheapest test with such a call fails.
+reference does not cannot get full marks. If no test catches this, the one of lowest weight fails.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
-from autograder.testing.student import Answering, Recorded
+from autograder.testing.functions import AnsweredCall, Answering
 from autograder.testing.values.core.comparing import change_of
 from cellcage.protocol.calls import Call, Reply
 
@@ -20,12 +20,12 @@ ADVICE = "Which line writes into an argument, or sets its shape or dtype?"
 def changed_argument(calls: Iterable[object], right: Answering) -> tuple[Call, Mismatch] | None:
     """The first of these calls that changes an argument that the reference does not change, with the message."""
     for one in calls:
-        if isinstance(one, Recorded) and (text := _change(one, right)):
+        if isinstance(one, AnsweredCall) and (text := _change(one, right)):
             return one.call, Mismatch(f"{text} after the call than before.", ADVICE, CHANGED_ARGUMENT)
     return None
 
 
-def _change(one: Recorded, right: Answering) -> str:
+def _change(one: AnsweredCall, right: Answering) -> str:
     if not isinstance(one.answer, Reply) or one.answer.inputs is None:
         return ""
     changes = _changes(one.call, one.answer)

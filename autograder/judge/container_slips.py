@@ -3,7 +3,7 @@
 It costs something if one of the exercise's tests fails on the answers as they came: a suite may accept a list and an
 array alike. Then each test whose calls have such an answer, and that passes in the right containers, fails and keeps
 four fifths of its points. So a slip in every answer costs about a fifth of the exercise, whatever its tests look at,
-and whatever else is wrong costs its own share. A fifth is more than fine print such as a dtype, because other code
+and whatever else is wrong costs its own share. A fifth is more than a detail such as a dtype, because other code
 could not use the answer as it is. It is less than a mistake about the subject, because the numbers are right.
 
 Several answers in place of one are not corrected, since the grader chooses none. If a suite takes one of them, such as
@@ -19,13 +19,13 @@ from msgspec import structs
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
-from autograder.testing.hidden_tests import Outcome
-from autograder.testing.student import Answering, Recorded
+from autograder.testing.functions import AnsweredCall, Answering
+from autograder.testing.suite import Outcome
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 
 KEPT = 0.8  # of a test's points
 COSTS = "returned {slip}. The values are right, so this costs a fifth of the points."
-CAUSE = "container"
+REASON = "container"
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class InRightContainers:
 
     def __init__(self, answers: Answering, right: Answering) -> None:
         self._answers, self._right = answers, right
-        self.given: list[Recorded] = []
+        self.given: list[AnsweredCall] = []
         self.slip: Slip | None = None
 
     def __call__(self, call: Call) -> Answer:
         """The answer to a call."""
         answer = self._answers(call)
-        self.given.append(Recorded(call, answer))
+        self.given.append(AnsweredCall(call, answer))
         if not isinstance(answer, Reply) or call.build or call.gives is not Gives.VALUE:
             return answer
         if passes_functions(call) and _is_plain(answer.value):
@@ -98,5 +98,5 @@ def _is_plain(value: object) -> bool:
 
 def with_cost(outcome: Outcome, slip: Slip) -> Outcome:
     """The outcome of a test that passed in the right containers, with the cost of the slip."""
-    error = Mismatch(COSTS.format(slip=slip.text), cause=CAUSE, got=slip.value, symptom="kind")
+    error = Mismatch(COSTS.format(slip=slip.text), reason=REASON, got=slip.value, symptom="kind")
     return replace(outcome, error=error, kept=KEPT)

@@ -130,7 +130,7 @@ def _explained(
     explaining.begin()
     exercise, best, result = one.exercise, one.best, bare_result(one.exercise, one.best)
     known = explaining.attempt("the diagnosis", lambda: _diagnose(material, exercise.name, best), None)
-    is_hidden = bool(material.reference)
+    is_hidden = material.is_hidden
     result = explaining.attempt("messages", lambda: as_result(exercise, best, known, is_hidden=is_hidden), result)
     # Code that was stopped would have to be stopped once more.
     if best.started and not any(isinstance(outcome.error, Stopped) for outcome in best.outcomes):
@@ -143,7 +143,7 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
     if material.hypotheses is None:
-        return None if material.reference else _diagnose_visible(material, exercise, best, wrong)
+        return None if material.is_hidden else _diagnose_visible(material, exercise, best, wrong)
     candidates = (best.calls, best.corrected) if best.corrected else (best.calls,)
     found = (diagnose(material.hypotheses, exercise, calls, material.relations) for calls in candidates)
     known = next(filter(None, found), None)

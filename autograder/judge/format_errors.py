@@ -27,13 +27,13 @@ import numpy as np
 from msgspec import structs
 
 from autograder.testing.expect import Mismatch
-from autograder.testing.hidden_tests import Outcome
-from autograder.testing.student import Answering, Recorded, parts_of
+from autograder.testing.functions import AnsweredCall, Answering, parts_of
 from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
+from autograder.testing.suite import Outcome
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply
 from cellcage.values.pytorch.tensors import is_tensor
 
-Rerun = Callable[[Answering], tuple[Outcome, Sequence[Recorded]]]  # runs a test once more, on these answers
+Rerun = Callable[[Answering], tuple[Outcome, Sequence[AnsweredCall]]]  # runs a test once more, on these answers
 Places = list[int | None]  # for each expected array, the index of the returned one
 PYTORCH_ON_VIEWS = "view size is not compatible"
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
@@ -41,7 +41,7 @@ NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 
 @dataclass(frozen=True)
 class FormatError:
-    """What a kind of format error may cost: a share of the exercise's points beyond the first test.
+    """What a kind of format error may cost in all: a share of the exercise's points. The first test always fails.
 
     message: what the student reads about a failed test; if it is empty, the test's own message
     """
@@ -80,8 +80,8 @@ class Deductions:
         self._some_part_is_right = False  # a test has passed with NaN for a missing part
 
     def judge(
-        self, outcome: Outcome, calls: Sequence[Recorded], answers: Answering, rerun: Rerun
-    ) -> tuple[Outcome, Sequence[Recorded]]:
+        self, outcome: Outcome, calls: Sequence[AnsweredCall], answers: Answering, rerun: Rerun
+    ) -> tuple[Outcome, Sequence[AnsweredCall]]:
         """A test's final outcome, and its calls with corrected answers if it was judged by those.
 
         outcome, calls: of the test when it ran on the student's own `answers`
@@ -146,7 +146,7 @@ class _Corrected:
         return structs.replace(answer, value=value)
 
 
-def _format_error(one: Recorded, right: Answering) -> FormatError | None:
+def _format_error(one: AnsweredCall, right: Answering) -> FormatError | None:
     if _is_view(one.answer):
         return VIEW
     if not isinstance(one.answer, Reply) or one.call.build or one.call.gives is not Gives.VALUE:

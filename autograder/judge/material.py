@@ -17,9 +17,9 @@ from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.errors import CourseError
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.example import Example, example_in
-from autograder.testing.hidden_tests import Suite
-from autograder.testing.plan import Recording, record
+from autograder.testing.plan import Plan, record
 from autograder.testing.relation import OfAnswer
+from autograder.testing.suite import Suite
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Material:
 
     suite: Suite
     reference: Mapping[str, Any] = field(default_factory=dict)
-    recording: Recording = field(default_factory=Recording)
+    plan: Plan = field(default_factory=Plan)
     hypotheses: Hypotheses | None = None
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
@@ -46,6 +46,11 @@ class Material:
     visible_names: VisibleNames = field(default_factory=dict)
     ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_hidden(self) -> bool:
+        """True for hidden tests: only they come with a reference."""
+        return bool(self.reference)
 
 
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:
@@ -56,9 +61,9 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     names = vars(assignment.reference())  # first: after it the course's package can be imported
     suite = Suite(assignment.suites)
     _check_names(assignment, suite, names)
-    recording = record(suite, names)
+    plan = record(suite, names)
     saved = fingerprints.read(assignment.content) if keeps else {}
-    hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, recording.plans, saved)
+    hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, plan.by_exercise, saved)
     examples = dict[str, Example]()
     for path in assignment.files("picture.toml"):
         with contextlib.suppress(CourseError):  # no mark depends on it, and `dev check` reports it
@@ -69,7 +74,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     return Material(
         suite,
         names,
-        recording,
+        plan,
         hypotheses,
         assignment.prerequisites,
         examples,

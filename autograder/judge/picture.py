@@ -26,7 +26,7 @@ MAX_MATRICES = 8
 
 def drawing(material: Material, names: JudgedNames) -> Callable[[Judged], Picture | None]:
     """A function that draws an exercise's result on its visible example, in the state that counts."""
-    questions = Questions(material.reference, (), material.recording.array_functions)
+    questions = Questions(material.reference, (), material.plan.array_functions)
 
     def drawn(one: Judged) -> Picture | None:
         example = material.examples.get(one.exercise.name)

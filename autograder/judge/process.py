@@ -15,10 +15,9 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 
 import msgspec
 from msgspec import structs
@@ -35,7 +34,7 @@ from autograder.judge.mentions import mentions
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
 from autograder.judge.repair import Repairs
-from autograder.messages import CourseSetting, Ended, FromJudge, Grown, Opened, Order, Preparation, Used
+from autograder.messages import CourseSetting, Ended, FromJudge, Grown, JudgeRequest, Opened, Preparation, Used
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.testing import cell_errors
 from autograder.text import one_line
@@ -60,7 +59,6 @@ class _Loaded:
 
     assignment: Assignment
     material: Material
-    reference: ModuleType
     display_cells: Mapping[str, DisplayCell]
     assert_cells: Mapping[str, AssertCell]
     files: Mapping[str, bytes]
@@ -71,12 +69,10 @@ class _Loaded:
     def of(cls, assignment: Assignment) -> _Loaded:
         """The assignment, read from its files. Raises `CourseError`."""
         shown, material = display_cells(assignment.display_cells), material_of(assignment)
-        recording = material.recording
-        assert recording.plans is not None and recording.right is not None  # computed here, for every child
+        _ = material.plan.by_exercise, material.plan.right  # computed here, once for all children
         return cls(
             assignment,
             material,
-            assignment.reference(),
             shown,
             assignment.assert_cells,
             assignment.beside,
@@ -89,7 +85,7 @@ class _Loaded:
         Withdrawn exercises do not matter: everybody gets all their points.
         """
         withdrawn = {exercise.name for exercise in exercises if exercise.withdrawn}
-        broken = [one for one in self.material.recording.broken if one[0].exercise not in withdrawn]
+        broken = [one for one in self.material.plan.broken if one[0].exercise not in withdrawn]
         if not broken:
             return
         (test, where, message), *more = broken
@@ -143,30 +139,31 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
         left -= size
 
 
+def _explained(
+    material: Material, judged: Sequence[Judged], notebook: JudgedNotebook, explaining: Explaining
+) -> list[ExerciseResult]:
+    """The results with everything but the place of a mistake."""
+    explained = explain(material, judged, explaining, drawing(material, notebook))
+    return [_with_words_on_cells(*pair, notebook, explaining) for pair in zip(explained, judged, strict=True)]
+
+
 def _with_words_on_cells(
-    results: Sequence[ExerciseResult], judged: Sequence[Judged], notebook: JudgedNotebook, explaining: Explaining
-) -> Iterator[ExerciseResult]:
-    """The results with words on the notebook's cells: why one did not run, or which of several counts."""
-    for result, one in zip(results, judged, strict=True):
-        explaining.begin()
-        words = functools.partial(_words_on_cells, result, one, notebook)
-        evidence = explaining.attempt("words on the notebook's cells", words, result.evidence)
-        not_produced = (*result.not_produced, *explaining.not_produced)
-        yield structs.replace(result, evidence=evidence, not_produced=not_produced)
+    result: ExerciseResult, judged: Judged, notebook: JudgedNotebook, explaining: Explaining
+) -> ExerciseResult:
+    """The result with words on the notebook's cells: why one did not run, or which of several counts."""
+    explaining.begin()
+    words = functools.partial(_words_on_cells, result, judged, notebook)
+    evidence = explaining.attempt("words on the notebook's cells", words, result.evidence)
+    return structs.replace(result, evidence=evidence, not_produced=(*result.not_produced, *explaining.not_produced))
 
 
-def _with_locations(
-    results: Mapping[str, ExerciseResult], judged: Sequence[Judged], repairs: Repairs, explaining: Explaining
-) -> Iterator[ExerciseResult]:
-    """The results without a known mistake, with the place where an edit makes all tests pass."""
-    for one in judged:
-        result = results[one.exercise.name]
-        if not result.known_mistake:
-            explaining.begin()
-            search = functools.partial(repairs.location, one)
-            location = explaining.attempt("where to look", search, None)
-            not_produced = (*result.not_produced, *explaining.not_produced)
-            yield structs.replace(result, location=location, not_produced=not_produced)
+def _with_location(result: ExerciseResult, judged: Judged, repairs: Repairs, explaining: Explaining) -> ExerciseResult:
+    """The result with the place where an edit makes all tests pass, if it names no known mistake."""
+    if result.known_mistake:
+        return result
+    explaining.begin()
+    location = explaining.attempt("where to look", functools.partial(repairs.location, judged), None)
+    return structs.replace(result, location=location, not_produced=(*result.not_produced, *explaining.not_produced))
 
 
 def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNotebook) -> str:
@@ -196,7 +193,7 @@ class Judge:
         """Remember the course."""
         given = msgspec.convert(setting, CourseSetting)
         self._course = Course(Path(given.root), Path(given.folder))
-        frames.make_readers(Order, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
+        frames.make_readers(JudgeRequest, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
 
     def prepare(self, needed: object) -> None:
         """Load an assignment, and hypotheses' answers in some exercises. Raises `CourseError`.
@@ -223,8 +220,8 @@ class Judge:
         silence()
         sys.stdin = open(os.devnull)  # noqa: SIM115
         try:
-            order = frames.receive(sock, form=Order)
-            message = FromJudge(verdict=self.verdict(sock, order))
+            request = frames.receive(sock, form=JudgeRequest)
+            message = FromJudge(verdict=self.verdict(sock, request))
         except frames.Exhausted as error:
             message = FromJudge(broken=(MachineError.__name__, str(error)))
         except (CourseError, MachineError) as error:
@@ -235,49 +232,52 @@ class Judge:
             message = FromJudge(broken=(type(error).__name__, f"{error!s:.{MAX_ERROR}} ({where})"))
         frames.send(sock, message)
 
-    def verdict(self, sock: socket.socket, order: Order) -> Verdict:
+    def verdict(self, sock: socket.socket, request: JudgeRequest) -> Verdict:
         """The verdict on a submission. Raises `CourseError` and `MachineError`."""
-        loaded = self._loaded[order.assignment]
-        if not order.by_author:
-            loaded.require_passing_reference(order.exercises)
-        material = loaded.material if order.for_page else replace(loaded.material, examples={})
-        fresh, results = _FromTheWorker(sock, loaded.files), dict[str, ExerciseResult]()
-        cells = tuple(CellResult() for _ in order.cells)
+        loaded = self._loaded[request.assignment]
+        if not request.by_author:
+            loaded.require_passing_reference(request.exercises)
+        fresh, ready_made = _FromTheWorker(sock, loaded.files), loaded.material.ready_made
+        by_asserts = dict[str, ExerciseResult]()
         if loaded.assert_cells:
-            results |= judge_assert_cells(loaded.assert_cells, order, fresh, material.ready_made)
-        if not order.for_page and len(loaded.assert_cells) == len(order.exercises):
-            return _verdict(order, results, cells, material.ready_made)
-        exercises = [exercise for exercise in order.exercises if exercise.name not in loaded.assert_cells]
-        shows = order.for_page and loaded.is_classic
+            by_asserts = judge_assert_cells(loaded.assert_cells, request, fresh, ready_made)
+        if not request.for_page and len(by_asserts) == len(request.exercises):
+            return _verdict(request, by_asserts.values(), [CellResult()] * len(request.cells), ready_made)
+        material = loaded.material if request.for_page else replace(loaded.material, examples={})
+        others = [exercise for exercise in request.exercises if exercise.name not in by_asserts]
+        shows = request.for_page and loaded.is_classic
         with JudgedNotebook(
-            order.cells, order.limits, fresh, loaded.display_cells, dict(order.checks), shows
+            request.cells, request.limits, fresh, loaded.display_cells, dict(request.checks), shows
         ) as notebook:
-            judged = mark(material, notebook, exercises)
+
+            def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:
+                return _verdict(request, [*by_asserts.values(), *results], notebook.results, ready_made)
+
+            judged = mark(material, notebook, others)
             if notebook.machine_failed:
                 raise notebook.machine_failed
-            marks = results | {one.name: one for one in bare(judged)}
-            printed = tuple(_readable(notebook.results))
-            frames.send(sock, FromJudge(marks=_verdict(order, marks, printed, material.ready_made)))
+            frames.send(sock, FromJudge(marks=as_verdict(bare(judged))))
             explaining = Explaining(limited=True)
-            explained = explain(material, judged, explaining, drawing(material, notebook))
-            results |= {one.name: one for one in _with_words_on_cells(explained, judged, notebook, explaining)}
-            frames.send(sock, FromJudge(marks=_verdict(order, results, printed, material.ready_made)))
-            found = _with_locations(results, judged, Repairs(material, notebook), explaining)
-            results |= {one.name: one for one in found}
-            if order.for_page:
+            explained = _explained(material, judged, notebook, explaining)
+            frames.send(sock, FromJudge(marks=as_verdict(explained)))
+            repairs = Repairs(material, notebook)
+            located = [_with_location(*pair, repairs, explaining) for pair in zip(explained, judged, strict=True)]
+            if request.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
-            cells = tuple(_readable(notebook.results))
-        return _verdict(order, results, cells, material.ready_made)
+            return as_verdict(located)
 
 
 def _verdict(
-    order: Order,
-    results: Mapping[str, ExerciseResult],
-    cells: tuple[CellResult, ...],
+    request: JudgeRequest,
+    results: Iterable[ExerciseResult],
+    cells: Sequence[CellResult],
     ready_made: Mapping[str, Sequence[str]],
 ) -> Verdict:
+    """The results in the order of the request, with mentions of ready-made functions, and the cells' output."""
+
     def with_mentions(result: ExerciseResult) -> ExerciseResult:
         listed = ready_made[result.name] if result.score else ()
-        return structs.replace(result, mentions=mentions(order.cells, result.name, listed))
+        return structs.replace(result, mentions=mentions(request.cells, result.name, listed))
 
-    return Verdict(tuple(with_mentions(results[exercise.name]) for exercise in order.exercises), cells)
+    found = {result.name: with_mentions(result) for result in results}
+    return Verdict(tuple(found[exercise.name] for exercise in request.exercises), tuple(_readable(cells)))

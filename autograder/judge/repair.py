@@ -25,9 +25,9 @@ from autograder.judge.notebook import JudgedNotebook
 from autograder.report import Location
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines
+from autograder.testing.functions import AnsweredCall, has_chance
 from autograder.testing.local import answering
-from autograder.testing.plan import RecordedCall
-from autograder.testing.student import Recorded, has_chance
+from autograder.testing.plan import PlannedCall
 from autograder.testing.values.core.comparing import same_answer
 from cellcage.notebook_calls import FirstCells, NotebookCalls, Unread, read
 from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
@@ -147,7 +147,7 @@ class _Search:
     def _answers(self, texts: Sequence[str]) -> list[Unread]:
         """What these texts answer to the cheapest failing call, up to the first that gives no answer."""
         assert self._probe is not None
-        array_functions, substituted = self._material.recording.array_functions, self._judged.best.substituted
+        array_functions, substituted = self._material.plan.array_functions, self._judged.best.substituted
         questions = Questions(self._material.reference, substituted, array_functions)
         answers, began = [], self.spent
         with contextlib.closing(self._edited(*texts).begin(questions, self._judged.exercise.name)) as calls:
@@ -183,17 +183,17 @@ def _compiles(text: str) -> bool:
 def _call_seconds(material: Material, exercise: Exercise) -> float:
     """CPU seconds for a call of an edited cell, by what the reference takes for its slowest planned call."""
     answer, slowest = answering(material.reference), 0.0
-    for one in material.recording.plans.get(exercise.name, ()):
+    for one in material.plan.by_exercise.get(exercise.name, ()):
         began = time.process_time()
         answer(one.call)
         slowest = max(slowest, time.process_time() - began)
     return max(LEAST_SECONDS, TIMES_SLOWER * slowest)
 
 
-def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> RecordedCall | None:
+def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> PlannedCall | None:
     """The smallest planned call that the student's code answers wrongly; None if no planned call is."""
-    given = {one.call.as_bytes: read(one.answer) for one in best.calls if isinstance(one, Recorded)}
-    plan = [one for one in material.recording.plans.get(exercise.name, ()) if one.place[1] == 0]
+    given = {one.call.as_bytes: read(one.answer) for one in best.calls if isinstance(one, AnsweredCall)}
+    plan = [one for one in material.plan.by_exercise.get(exercise.name, ()) if one.place[1] == 0]
     with_right = [(one, answer_of(one.answer)) for one in plan if one.place[0] in given]
     wrong = [
         one
@@ -203,7 +203,7 @@ def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> Re
     return min(wrong, key=lambda one: len(one.place[0]), default=None)
 
 
-def _raising_line(cell: ParsedCell, probe: RecordedCall | None, best: Attempt) -> int:
+def _raising_line(cell: ParsedCell, probe: PlannedCall | None, best: Attempt) -> int:
     """The line of the cell in which this call raised; 0 if it did not raise there."""
     answers = (read(one.answer) for one in best.calls if probe and one.call.as_bytes == probe.place[0])
     lines = [line for answer in answers if isinstance(answer, Failure) for line in answer.lines]
@@ -211,7 +211,7 @@ def _raising_line(cell: ParsedCell, probe: RecordedCall | None, best: Attempt) -
     return next((line.number for line in reversed(lines) if written.get(line.number) == line.text), 0)
 
 
-def _has_hidden_number(edit: Edit, source: str, calls: Sequence[Recorded | RecordedCall]) -> bool:
+def _has_hidden_number(edit: Edit, source: str, calls: Sequence[AnsweredCall | PlannedCall]) -> bool:
     """Whether an edit puts in a number that is not in the cell, and that is a size in a hidden test's call."""
     known = set(re.findall(r"\d+", source))
     new = {word for change in edit.changes for word in re.findall(r"\d+", change.text)} - known

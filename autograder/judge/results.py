@@ -1,4 +1,4 @@
-"""An attempt as a result: points that add up, and one message for each cause."""
+"""An attempt as a result: points that add up, and one message for each reason."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from autograder.course.assignments import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
 from autograder.report import ExerciseResult, State, TestMessage, TestResult
-from autograder.testing.hidden_tests import ORDER, Outcome
 from autograder.testing.student_errors import BY_HAND, Stopped
+from autograder.testing.suite import VALUE_ORDER, Outcome
 
 ABOVE = "For the reason given above."
 NO_MESSAGE = "This test failed."  # where its own message could not be produced
@@ -74,43 +74,43 @@ def _as_test_result(outcome: Outcome, points: float, message: str | TestMessage)
 
 
 def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
-    """Messages of hidden tests, with or without their own questions. The first for a cause has code for its input."""
+    """Messages of hidden tests, with or without their own questions. The first for a reason has code for its input."""
     texts = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
-    causes = [outcome.cause or text for outcome, text in zip(outcomes, texts, strict=True)]
+    reasons = [outcome.reason or text for outcome, text in zip(outcomes, texts, strict=True)]
     inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
-    return once_each(causes, [outcome.message(asks) for outcome in outcomes], inputs)
+    return once_each(reasons, [outcome.message(asks) for outcome in outcomes], inputs)
 
 
-def once_each(causes: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:
-    """Each test's message. Of tests with one cause only the first states it, and how many more tests fail.
+def once_each(reasons: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:
+    """Each test's message. Of tests with one reason only the first states it, and how many more tests fail.
 
-    causes: empty for a test whose message is not changed
-    endings: what each message ends with if it states its cause
+    reasons: empty for a test whose message is not changed
+    endings: what each message ends with if it states its reason
     """
-    count = Counter(filter(None, causes))
+    count = Counter(filter(None, reasons))
     met, found = set[str](), []
-    for cause, message, ending in zip(causes, messages, endings or [""] * len(messages), strict=True):
-        more = count[cause] - 1
+    for reason, message, ending in zip(reasons, messages, endings or [""] * len(messages), strict=True):
+        more = count[reason] - 1
         others = "1 more test fails" if more == 1 else f"{more} more tests fail"
         counted = f"{message} {others} for this reason." if more > 0 else message
-        found.append(ABOVE if cause in met else counted + ending)
-        met |= {cause} - {""}
+        found.append(ABOVE if reason in met else counted + ending)
+        met |= {reason} - {""}
     return found
 
 
 def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessage]:
-    """Messages of visible tests, each cause once. If the order of values is wrong, no other question is asked."""
+    """Messages of visible tests, each reason once. If the order of values is wrong, no other question is asked."""
     met, found = set[str](), []
-    has_order = any(outcome.cause == ORDER for outcome in outcomes)
+    has_order = any(outcome.reason == VALUE_ORDER for outcome in outcomes)
     for outcome in outcomes:
-        message, cause = outcome.parts, outcome.cause
-        if cause in met:
-            message = TestMessage(NOT_TRIED if cause == BY_HAND else SAME)
-        elif cause == ORDER:
+        message, reason = outcome.parts, outcome.reason
+        if reason in met:
+            message = TestMessage(NOT_TRIED if reason == BY_HAND else SAME)
+        elif reason == VALUE_ORDER:
             message = TestMessage(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
         elif has_order or not asks:
             message = structs.replace(message, question="")
-        met |= {cause} - {""}
+        met |= {reason} - {""}
         found.append(message)
     return found
 

@@ -116,7 +116,7 @@ def cell_digests(assignment: Assignment, points: Mapping[str, float]) -> dict[st
 
     Tests have none, since their score shows whether they changed. points: the gradebook's, by grade_id
     """
-    answers = assignment.model_answers
+    answers = assignment.written_answers
     return {name: [points[name], _digest(answers.get(name, ""))] for name in assignment.graded_cells if name in points}
 
 

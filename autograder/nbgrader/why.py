@@ -50,7 +50,7 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     most = sum(maximum.values())  # also of what nobody has graded yet
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(most)} points{late}"
     head = "; ".join(filter(None, (head, _still_open(coursedir, assignment, student))))
-    return [head, *_events(known), *_exercises(now, report, assignment.model_answers), sentence], same
+    return [head, *_events(known), *_exercises(now, report, assignment.written_answers), sentence], same
 
 
 def _still_open(coursedir: Any, assignment: Assignment, student: str) -> str:

@@ -26,7 +26,7 @@ from autograder.student.check_result import CheckResult, Progress, listing, pass
 from autograder.student.kernel import InKernel, why_not_run
 from autograder.student.progress import remember
 from autograder.testing.example import example_in
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.suite import Suite
 
 # Exercises that pass their check. The set lives as long as the kernel.
 _passed: set[str] = set()

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from autograder.report import CellResult
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines, syntax_error, why
+from autograder.testing.functions import ENDLESS
 from autograder.testing.local import CallsHere, Here
-from autograder.testing.student import ENDLESS
 from autograder.testing.student_errors import BY_HAND, Stopped
 from cellcage.protocol.calls import Call, Failure, Reply
 
@@ -57,7 +57,7 @@ class _CallsInKernel(CallsHere):
                 return answer
             where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
             self.stopped = Stopped(f"was stopped by you.{where} {ENDLESS}")
-            self.stopped.cause = BY_HAND
+            self.stopped.reason = BY_HAND
         raise self.stopped
 
 

@@ -18,9 +18,9 @@ from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
 from autograder.testing import expect
 from autograder.testing.cases import cases
 from autograder.testing.catalogue import Catalogue
+from autograder.testing.functions import Function, Gradients
 from autograder.testing.relation import OfAnswer
 from autograder.testing.reproduce import note
-from autograder.testing.student import Function, Gradients
 from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line

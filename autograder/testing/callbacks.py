@@ -1,8 +1,8 @@
 """What student code may ask while one of its calls runs, and our answers.
 
-Two things stay on the supervisor's side: the reference behind names that are judged elsewhere (follow-through), and
-functions that a suite passes as arguments, such as a small model. Student code calls both across the sandbox's
-boundary.
+Two things stay in the judge, or in the kernel of a student who checks: the reference behind names that are judged
+elsewhere (follow-through), and functions that a suite passes as arguments, such as a small model. Student code calls
+both across the sandbox's boundary.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import numpy as np
 
 from autograder.testing import expect
 from autograder.testing import visible as visible_tests
+from autograder.testing.functions import Functions
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
-from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised
 from autograder.testing.values.comparison import WITHIN
 from autograder.testing.values.comparisons import comparable
@@ -48,7 +48,7 @@ def cases(
     about_time: whether students whose code is too slow read `hint`
     """
 
-    def test(self: Any, student: Student, reference: Student | None) -> None:
+    def test(self: Any, student: Functions, reference: Functions | None) -> None:
         (exercise,) = next(mark.args for mark in type(self).pytestmark if mark.name == "exercise")
         for given, *wanted in table:
             arguments = given if isinstance(given, tuple) else (given,)
@@ -69,7 +69,7 @@ def cases(
     return test
 
 
-def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: Any, hint: str, tells: bool) -> None:
+def _judge(student: Functions, exercise: str, arguments: tuple[Any, ...], right: Any, hint: str, tells: bool) -> None:
     """Check one case. tells: whether the message gives the expected value."""
     is_error = isinstance(right, type) and issubclass(right, Exception)
     try:

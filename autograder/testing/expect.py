@@ -35,7 +35,7 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 NO_ARRAY, NO_NUMBER = ", where an array belongs", ", where a number belongs"
-CHANGED_ARGUMENT = "argument"  # a cause
+CHANGED_ARGUMENT = "argument"  # a reason
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:

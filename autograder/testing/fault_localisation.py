@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.testing.functions import AnsweredCalls, Answering, parts_of
 from autograder.testing.mismatch import ArrayDifference, Mismatch, number_of, place_of
-from autograder.testing.student import Answering, RecordedCalls, parts_of
 from autograder.testing.values.core.comparing import numbers, same_answer
 from cellcage.protocol.calls import Call, Reply
 
@@ -32,7 +32,7 @@ class _Place:
         return numbers(self.parts[self.part])[self.index]
 
 
-def locate_fault(error: Mismatch, calls: RecordedCalls, reference: Answering) -> Mismatch:
+def locate_fault(error: Mismatch, calls: AnsweredCalls, reference: Answering) -> Mismatch:
     """`error` if the answer in its message is wrong; else an error about the one that is, or about their disagreement.
 
     calls: the student's calls and answers; reference: gives the right answers
@@ -50,12 +50,12 @@ def locate_fault(error: Mismatch, calls: RecordedCalls, reference: Answering) ->
         if difference.what != "the result" or len(first.parts) > 1 or first.index == difference.index:
             return error
         # The suite compared the answer in another shape: give the place in the answer as it came back.
-        return Mismatch(difference.text(first.index), error.hint, error.cause, error.got)
+        return Mismatch(difference.text(first.index), error.hint, error.reason, error.got)
     if second is not None and _is_wrong(second, difference, reference):
         # The test's question is about the first call, so it is left out.
         where = f"{'the result' if len(second.parts) == 1 else f'result[{second.part}]'}{place_of(second.index)}"
         text = f"{where} is {number_of(second.number)}, which is not right. It should agree with another answer"
-        return Mismatch(f"{text} of yours, which is right.", "", error.cause, second.parts[second.part])
+        return Mismatch(f"{text} of yours, which is right.", "", error.reason, second.parts[second.part])
     return _disagreement(error, difference, second)
 
 
@@ -65,10 +65,10 @@ def _disagreement(error: Mismatch, difference: ArrayDifference, second: _Place |
         text += ", unlike other answers of yours. They should agree."
     else:
         text += f"; in another answer of yours it is {number_of(second.number)}. They should agree."
-    return Mismatch(text, error.hint, error.cause, error.got)
+    return Mismatch(text, error.hint, error.reason, error.got)
 
 
-def _find(calls: RecordedCalls, array: np.ndarray, index: tuple[int, ...]) -> _Place | None:
+def _find(calls: AnsweredCalls, array: np.ndarray, index: tuple[int, ...]) -> _Place | None:
     """The place of a number of `array` in the replies to `calls`; None if the array is a copy."""
     number = array[tuple(slice(i, i + 1) for i in index)]
     for recorded in reversed(calls):

@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.testing.callbacks import Questions
-from autograder.testing.student import Answering
+from autograder.testing.functions import Answering
 from cellcage.calling.lookups import names_used
 from cellcage.calling.perform import perform
 from cellcage.calling.ready_made import Watch

@@ -48,7 +48,7 @@ class ArrayDifference:
 class Mismatch(AssertionError):
     """An answer that is not what the exercise asks for: what happened, and the next step.
 
-    cause: tests that fail for one reason have the same cause, even if their texts differ; empty if there is none
+    reason: tests that fail for one reason have the same reason, even if their texts differ; empty if there is none
     got: the value that the message is about; it identifies the call that returned it
     wanted: the expected value or its shape; never shown
     symptom: "kind", "shape" or "dtype" if that is wrong; empty if a value is
@@ -62,29 +62,29 @@ class Mismatch(AssertionError):
         self,
         text: str,
         hint: str = "",
-        cause: str = "",
+        reason: str = "",
         got: Any = None,
         wanted: Any = None,
         symptom: str = "",
         difference: ArrayDifference | None = None,
     ) -> None:
         super().__init__(f"{text} {hint}" if hint else text)
-        self.text, self.hint, self.cause, self.got, self.wanted = text, hint, cause, got, wanted
+        self.text, self.hint, self.reason, self.got, self.wanted = text, hint, reason, got, wanted
         self.symptom, self.difference = symptom, difference
 
 
 def fail(
-    text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None, symptom: str = ""
+    text: str, hint: str = "", reason: str = "", got: Any = None, wanted: Any = None, symptom: str = ""
 ) -> NoReturn:
     """Fail with `text` and the next step. The other arguments are those of `Mismatch`."""
-    raise Mismatch(text, hint, cause, got, wanted, symptom)
+    raise Mismatch(text, hint, reason, got, wanted, symptom)
 
 
 def fail_for_kind(got: Any, expectation: str, hint: str = "", what: str = "") -> NoReturn:
     """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind."""
     text = f"{what} is" if what else "returned"
-    cause = re.sub(r"\d+", "", kind_of(got))  # one cause for all sizes
-    fail(f"{text} {kind_of(got)}{expectation}.", hint, cause, got, symptom="kind")
+    reason = re.sub(r"\d+", "", kind_of(got))  # one reason for all sizes
+    fail(f"{text} {kind_of(got)}{expectation}.", hint, reason, got, symptom="kind")
 
 
 def kind_of(got: Any) -> str:

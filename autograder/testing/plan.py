@@ -15,16 +15,16 @@ from functools import cached_property
 from typing import Any
 
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
-from autograder.testing.hidden_tests import Suite, Test
+from autograder.testing.functions import AnsweredCall, Answering, Functions
 from autograder.testing.local import answering
-from autograder.testing.student import Answering, Recorded, Student
+from autograder.testing.suite import Suite, Test
 from cellcage.protocol.calls import Answer, Call, NoAnswer, answer_bytes, answer_of
 
 CallPlace = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
 @dataclass(frozen=True)
-class RecordedCall:
+class PlannedCall:
     """One call of a test's, its place, and the reference's answer as bytes."""
 
     call: Call = field(compare=False)
@@ -33,33 +33,33 @@ class RecordedCall:
 
 
 @dataclass(frozen=True)
-class Recording:
-    """The calls of each planned test, with the reference's answers.
+class Plan:
+    """The calls of each planned test, with the reference's answers, recorded once for all submissions.
 
     array_functions: the exercises that their tests call with arrays
     broken: tests that the reference fails, each with where in the suite, and the message
     """
 
-    calls: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
+    by_test: Mapping[Test, tuple[PlannedCall, ...]] = field(default_factory=dict)
     array_functions: frozenset[str] = frozenset()
     broken: tuple[tuple[Test, str, str], ...] = ()
 
     @cached_property
-    def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
+    def by_exercise(self) -> Mapping[str, Sequence[PlannedCall]]:
         """All calls of each exercise's tests, each place once, in order."""
-        found: dict[str, dict[CallPlace, RecordedCall]] = {}
-        for test, calls in self.calls.items():
+        found: dict[str, dict[CallPlace, PlannedCall]] = {}
+        for test, calls in self.by_test.items():
             found.setdefault(test.exercise, {}).update({recorded.place: recorded for recorded in calls})
         return {exercise: tuple(places.values()) for exercise, places in found.items()}
 
     @cached_property
     def right(self) -> Mapping[bytes, bytes]:
         """The reference's answer to each call made for the first time."""
-        recorded = (recorded for calls in self.calls.values() for recorded in calls)
+        recorded = (recorded for calls in self.by_test.values() for recorded in calls)
         return {one.place[0]: one.answer for one in recorded if one.place[1] == 0}
 
     def answering(self, names: Mapping[str, Any]) -> Answering:
-        """A function that answers as the reference does: from the recording, else by a call of its `names`."""
+        """A function that answers as the reference does: from the plan, else by a call of its `names`."""
         live = answering(names)
 
         def answer(call: Call) -> Answer:
@@ -69,32 +69,32 @@ class Recording:
         return answer
 
 
-def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
+def record(suite: Suite, names: Mapping[str, Any]) -> Plan:
     """Run a suite on its reference's `names`, and record its calls."""
     parameters, answer = functools.partial(parameter_names, names), answering(names)
-    calls_of: dict[Test, tuple[RecordedCall, ...]] = {}
+    by_test: dict[Test, tuple[PlannedCall, ...]] = {}
     with_arrays: set[str] = set()
     broken: list[tuple[Test, str, str]] = []
     for test in suite.tests:
-        student, reference = Student(answer, parameters), Student(answer, parameters)
+        student, reference = Functions(answer, parameters), Functions(answer, parameters)
         outcome = suite.run(test, student, reference)
         with_arrays |= {recorded.call.name for recorded in student.calls if passes_arrays(recorded.call)}
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
         elif not any(passes_functions(one.call) or isinstance(one.answer, NoAnswer) for one in student.calls):
-            calls_of[test] = tuple(_recorded(student.calls))
-    return Recording(calls_of, frozenset(with_arrays), tuple(broken))
+            by_test[test] = tuple(_recorded(student.calls))
+    return Plan(by_test, frozenset(with_arrays), tuple(broken))
 
 
-def _answer_in(recorded: Recorded) -> bytes:
+def _answer_in(recorded: AnsweredCall) -> bytes:
     """The answer as bytes. There is one: the reference answers in this process."""
     assert not isinstance(recorded.answer, NoAnswer)
     return answer_bytes(recorded.answer)
 
 
-def _recorded(calls: Iterable[Recorded]) -> Iterator[RecordedCall]:
+def _recorded(calls: Iterable[AnsweredCall]) -> Iterator[PlannedCall]:
     made: Counter[bytes] = Counter()
     for recorded in calls:
         body = recorded.call.as_bytes
-        yield RecordedCall(recorded.call, (body, made[body]), _answer_in(recorded))
+        yield PlannedCall(recorded.call, (body, made[body]), _answer_in(recorded))
         made[body] += 1

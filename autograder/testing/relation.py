@@ -12,7 +12,7 @@ class OfAnswer:
     """A relation that shows in each single answer.
 
     find: gives the evidence in one sentence for a call that was compared (see `diagnosis.differences.ComparedCall`);
-        empty if it does not hold; `NOT_ALONE` if another answer must show it
+        empty if it does not hold
     """
 
     name: str

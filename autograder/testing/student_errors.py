@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from autograder.report import TestMessage
 
-BY_HAND = "stopped by hand"  # a cause
+BY_HAND = "stopped by hand"  # a reason
 
 
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report.
 
-    cause: tests that fail for one reason have the same cause, even if their texts differ; empty if there is none
+    reason: tests that fail for one reason have the same reason, even if their texts differ; empty if there is none
     parts: the message in parts, if a visible test raised it
     """
 
-    cause = ""
+    reason = ""
     parts: TestMessage | None = None
 
 
@@ -39,9 +39,9 @@ class Raised(StudentError):
     types: the names of its class and of that class's bases
     """
 
-    def __init__(self, text: str, types: tuple[str, ...] = (), cause: str = "") -> None:
+    def __init__(self, text: str, types: tuple[str, ...] = (), reason: str = "") -> None:
         super().__init__(text)
-        self.types, self.cause = types, cause
+        self.types, self.reason = types, reason
 
 
 class RaisedValueError(Raised, ValueError):

@@ -54,7 +54,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         parts = TestMessage(str(error), asked, went_in)
         # The shape is not passed on as the expected value: another part of the answer may have it by chance.
         wanted = None if isinstance(error.wanted, tuple) else error.wanted
-        mismatch = Mismatch(str(parts), "", error.cause, error.got, wanted, error.symptom)
+        mismatch = Mismatch(str(parts), "", error.reason, error.got, wanted, error.symptom)
         mismatch.parts = parts
         raise mismatch from None
     except Raised as error:
@@ -63,7 +63,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         about_shapes = "it should be" not in reason and any(word in reason for word in ABOUT_SHAPES)
         asked = QUESTIONS["error about shapes"] if about_shapes else ""
         parts = TestMessage(text, question if "exception" in fits else asked, went_in)
-        raised = type(error)(str(parts), cause=error.cause)
+        raised = type(error)(str(parts), reason=error.reason)
         raised.parts = parts
         raise raised from None
 

@@ -33,7 +33,7 @@ MOST_WAITING = 100_000_000  # characters of code that wait for a worker; a thous
 LOSSES = 3  # a task is tried this often if its worker is lost
 CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
 LONG = 10.0  # seconds without a finished submission, after which a log says for whom the run waits
-LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
+LOST = "its grading process was killed three times; is the machine out of memory?"
 
 
 OnWait = Callable[[Task, float], None]  # gets the task for which a run waits, every second, and since when

@@ -18,7 +18,7 @@ from autograder.submission import Submission
 
 
 class RunLog(AbstractContextManager["RunLog"]):
-    """The run log of the report at `path`. It is a file beside that, until the report is complete."""
+    """The run log of the report at `path`. It is a file beside the report, removed when the report is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + ".part")

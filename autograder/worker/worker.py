@@ -18,7 +18,7 @@ from msgspec import structs
 from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import CourseSetting, Ended, FromJudge, Grown, Opened, Order, Preparation
+from autograder.messages import CourseSetting, Ended, FromJudge, Grown, JudgeRequest, Opened, Preparation
 from autograder.report import ExerciseResult, Report, Verdict
 from autograder.text import shown_name
 from autograder.worker.task import Marked, Task, failed
@@ -36,6 +36,7 @@ MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
 # the memory of measured calls, also of edited cells.
 MAX_REQUESTS = 2000
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
+EXPLANATION, REST = "the explanation", "the rest of the explanation"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
 
 
@@ -107,7 +108,7 @@ class Worker:
         if task.problem:
             return Marked(failed(task, task.problem, points))
         try:
-            verdict = self._verdict(task, assignment, tuple(map(_with_points, exercises)))
+            verdict = self._judged_with_retry(task, assignment, tuple(map(_with_points, exercises)))
         except (MachineError, frames.Exhausted) as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
@@ -118,31 +119,33 @@ class Worker:
         results = tuple(map(_scored, report.exercises, exercises))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
-    def _verdict(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
+    def _judged_with_retry(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
         try:
             limits = self.limits.changed(assignment.limits)
         except ValueError as error:
             raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
         try:
-            return self._judge(task, assignment, exercises, limits)
+            return self._talk_to_judge(task, assignment, exercises, limits)
         except _TooLong:
             raise
         except _Lost:  # it may have been the machine's fault
-            return self._judge(task, assignment, exercises, limits)
+            return self._talk_to_judge(task, assignment, exercises, limits)
 
-    def _judge(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
+    def _talk_to_judge(
+        self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits
+    ) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
         ends_at = time.monotonic() + limits.total_clock_seconds * runs + GRACE_SECONDS
         options = task.for_page, task.by_author, task.locked, task.checks
-        marks: Verdict | None = None
-        order = Order(assignment.name, task.cells, exercises, limits, *options)
+        marks, missing = None, ""
+        request = JudgeRequest(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.version, limits) as judge,
             FreshChildren(self.students, limits) as notebooks,
         ):
             try:
-                frames.send(judge.sock, order, ends_at)
+                frames.send(judge.sock, request, ends_at)
                 asked = 0
                 while asked < MAX_REQUESTS:
                     message = read_message(frames.receive(judge.sock, ends_at, allowance), exercises, len(task.cells))
@@ -154,6 +157,7 @@ class Worker:
                     if message.marks is not None:
                         # The marks come twice: bare, and explained. The second message gives no more time.
                         ends_at = time.monotonic() + EXPLAIN_SECONDS if marks is None else ends_at
+                        missing = EXPLANATION if marks is None else REST
                         marks = message.marks
                     elif message.broken is not None:
                         raise _broken(*message.broken, untouched=asked == 0)
@@ -164,7 +168,7 @@ class Worker:
                 raise _Lost(OUTSIDE.format(how="asked again and again"))
             except (frames.Deadline, frames.Closed, frames.WireError, BadVerdict, _Lost, MachineError) as error:
                 if marks is not None:
-                    return _unexplained(marks, error)
+                    return _without(missing, marks, error)
                 raise _as_lost(error) from None
 
 
@@ -228,10 +232,10 @@ def _as_lost(error: Exception) -> Exception:
     return error
 
 
-def _unexplained(marks: Verdict, error: Exception) -> Verdict:
-    """The verdict of a judge that had fixed the marks and could not explain them."""
-    reason = f"the explanation ({_as_lost(error)!s:.200})"
-    exercises = (structs.replace(one, not_produced=(reason,)) for one in marks.exercises)
+def _without(missing: str, marks: Verdict, error: Exception) -> Verdict:
+    """The verdict of a judge that was lost after it had sent marks. missing: what it still had to make"""
+    reason = f"{missing} ({_as_lost(error)!s:.200})"
+    exercises = (structs.replace(one, not_produced=(*one.not_produced, reason)) for one in marks.exercises)
     return structs.replace(marks, exercises=tuple(exercises))
 
 

@@ -16,7 +16,7 @@ from autograder.png import letters
 from autograder.reports.heatmap import BELOW, DEEPEST, INK
 from autograder.student.check import CheckFailed, examine
 from autograder.testing.example import example_in
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.suite import Suite
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 
 VISIBLE = content.Visible()

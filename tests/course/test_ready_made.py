@@ -10,8 +10,8 @@ import torch
 from autograder.judge.judging import judge
 from autograder.judge.mentions import mentions
 from autograder.student.check import examine
+from autograder.testing.functions import READY_MADE
 from autograder.testing.local import Here
-from autograder.testing.student import READY_MADE
 from tests.helpers.in_process import exercise_of, material
 from tests.helpers.slips import BY_NAME, names_of
 

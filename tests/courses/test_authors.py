@@ -16,7 +16,7 @@ from autograder.diagnosis import visible_fingerprints
 from autograder.judge.material import Material
 from autograder.testing import local
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.suite import Suite
 from tests.courses.own import IMPORTS, course_of, exercise
 from tests.helpers.small_course import command
 

@@ -7,9 +7,9 @@ import pytest
 
 from autograder.authoring.generated_files import visible_files
 from autograder.errors import CourseError
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.functions import Functions
 from autograder.testing.local import answering
-from autograder.testing.student import Student
+from autograder.testing.suite import Suite
 from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker
 
@@ -84,7 +84,7 @@ def test_visible_test_of_a_table_shows_inputs_and_expected_table(tmp_path):
     (test,) = suite.tests
 
     def message(function):
-        student = Student(answering({"late": function}), lambda name: ("orders", "day"))
+        student = Functions(answering({"late": function}), lambda name: ("orders", "day"))
         return suite.run(test, student, None).message()
 
     late = names["late"]

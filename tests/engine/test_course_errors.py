@@ -12,7 +12,7 @@ from autograder.course import content
 from autograder.course.assignments import Course, course_at, rubrics_in
 from autograder.errors import CourseError
 from autograder.testing.example import example_in
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.suite import Suite
 
 HEAD = "import pytest\n\n\n"
 CELL = {"cell_type": "code", "source": "", "outputs": [], "execution_count": None}

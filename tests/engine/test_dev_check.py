@@ -14,7 +14,7 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.submission import grade_id
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.suite import Suite
 from tests.conftest import ROOT, copy_course
 from tests.helpers.in_process import COURSE, judged_alone
 from tests.helpers.selection import one_in

@@ -13,8 +13,8 @@ from attention_course.hidden.inputs import normal, tensor
 from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.testing import expect
 from autograder.testing.cases import alike
+from autograder.testing.functions import Functions
 from autograder.testing.local import answering
-from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped, StudentError
 from autograder.testing.values.core.comparing import same_value
 from autograder.testing.visible import as_text, close
@@ -325,7 +325,7 @@ def test_odd_answers_pass_or_give_a_sentence(value):
 
 def student_of(function):
     """The function as hidden tests call it: through a transport."""
-    return Student(answering({"f": function}), lambda name: []).f
+    return Functions(answering({"f": function}), lambda name: []).f
 
 
 def test_responds_accepts_functions_of_their_arguments():

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from autograder.testing import expect, visible
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.functions import Functions
 from autograder.testing.local import answering
 from autograder.testing.redaction import without_words
-from autograder.testing.student import Student
 from autograder.testing.student_errors import Raised, RaisedValueError
+from autograder.testing.suite import Suite
 from autograder.testing.values.core.comparing import same_answer
 from cellcage.protocol.calls import Call
 from cellcage.values.core.objects import Other
@@ -136,7 +136,7 @@ def test_visible_tests_show_expected_values():
 )
 def test_after_the_reference_no_unexpected_column_is_named(hides_words, text):
     answer = answering({"f": lambda: WANTED.assign(secret=1)})
-    student = Student(lambda call: without_words(answer(call), []) if hides_words else answer(call), lambda name: ())
+    student = Functions(lambda call: without_words(answer(call), []) if hides_words else answer(call), lambda name: ())
     assert text in message_of(student.f())
 
 
@@ -168,7 +168,9 @@ def test_names_of_columns_and_rows_are_not_attributes(tmp_path):
     names = {"f": lambda: (frame, np.ones(2))}
     suite = Suite([path])
     (test,) = suite.tests
-    outcome = suite.run(test, Student(answering(names), lambda name: ()), Student(answering(names), lambda name: ()))
+    outcome = suite.run(
+        test, Functions(answering(names), lambda name: ()), Functions(answering(names), lambda name: ())
+    )
     assert outcome.message() == (
         "f(): the result is 2 at row 'dtype', which is not right (1 of 2 values differs). Which one?"
     )
@@ -192,7 +194,7 @@ def test_changed_table_arguments_are_detected():
     def function(table):
         table["n"] = 0
 
-    student = Student(answering({"f": function, "g": lambda table: table["n"].sum()}), lambda name: ("table",))
+    student = Functions(answering({"f": function, "g": lambda table: table["n"].sum()}), lambda name: ("table",))
     expect.unchanged(student.g.inputs_after(WANTED), [WANTED], ["table"])
     with pytest.raises(expect.Mismatch, match="table holds other values after the call"):
         expect.unchanged(student.f.inputs_after(WANTED), [WANTED], ["table"])
@@ -213,7 +215,7 @@ def raising(error, **names):
     def function():
         raise error
 
-    return Student(answering({"f": function, **names}), lambda name: ())
+    return Functions(answering({"f": function, **names}), lambda name: ())
 
 
 def test_raises_accepts_any_exception_class_or_name():

@@ -8,8 +8,8 @@ import pytest
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
 from autograder.testing.fault_localisation import locate_fault
+from autograder.testing.functions import Functions
 from autograder.testing.local import answering
-from autograder.testing.student import Student
 
 X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
 
@@ -20,7 +20,7 @@ def right(x):
 
 def message_of(code, compare):
     """The message of a test that compares answers of `code`, and the call it is about."""
-    student = Student(answering({"f": code}), lambda name: ["x"])
+    student = Functions(answering({"f": code}), lambda name: ["x"])
     with pytest.raises(Mismatch) as failed:
         compare(student.f)
     error = locate_fault(failed.value, student.calls, answering({"f": right}))

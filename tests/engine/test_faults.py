@@ -74,7 +74,7 @@ def test_missing_permissions_end_the_run_with_the_remedy(root, name):
     (root / name).touch()
     close(root / name)
     done, output = grade(root, "--gradebook")
-    assert f"{root}/{name}: Permission denied; give this user the right to it" in output
+    assert f"{root}/{name}: Permission denied; give this user permission" in output
     assert done.returncode == 2
 
 

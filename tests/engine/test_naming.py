@@ -10,8 +10,8 @@ import pytest
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import RULES, diagnose
 from autograder.testing.catalogue import Catalogue, Mistake
+from autograder.testing.functions import AnsweredCall
 from autograder.testing.local import answering
-from autograder.testing.student import Recorded
 from cellcage.protocol.calls import Call
 
 RANDOM = np.random.default_rng(0)
@@ -85,7 +85,7 @@ CASES = {
 
 def name_of(catalogue, code, inputs=(TABLE, OTHER), reference=right):
     """The name that the diagnosis gives to code."""
-    calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
+    calls = [AnsweredCall(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
     found = diagnose(Hypotheses(catalogue, {"f": reference}, {}), "f", calls)
     return found.cause.name if found else None
 

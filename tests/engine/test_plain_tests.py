@@ -11,9 +11,9 @@ from autograder.course.content import Visible
 from autograder.errors import CourseError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.functions import Functions
 from autograder.testing.local import Here, answering
-from autograder.testing.student import Student
+from autograder.testing.suite import Suite
 
 PLAIN = '''
 import numpy as np
@@ -144,8 +144,8 @@ def test_by_itself(student):
 def test_parametrized_tests_load_silently_and_run(tmp_path, capfd):
     suite, answer = suite_of(tmp_path, PARAMETERS), answering({"double": lambda x: 2 * x})
     assert capfd.readouterr() == ("", "")
-    student = Student(answer, lambda name: ("x",))
-    outcomes = {test.name: suite.run(test, student, Student(answer, lambda name: ("x",))) for test in suite.tests}
+    student = Functions(answer, lambda name: ("x",))
+    outcomes = {test.name: suite.run(test, student, Functions(answer, lambda name: ("x",))) for test in suite.tests}
     assert {name: (one.test.weight, one.message()) for name, one in outcomes.items()} == {
         "test_values[even-1]": (0.5, ""),
         "test_values[even-2]": (0.5, ""),

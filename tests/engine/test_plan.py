@@ -7,9 +7,9 @@ import pytest
 from autograder.course.assignments import Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
 from autograder.testing.plan import record
+from autograder.testing.suite import Suite
 
 SUITE = '''
 import pytest

@@ -6,13 +6,13 @@ import pytest
 
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
+from autograder.testing.functions import Functions
 from autograder.testing.local import answering
-from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing
 
 
 def student_of(function):
-    return Student(answering({"f": function, "__folder__": ""}), lambda name: [])
+    return Functions(answering({"f": function, "__folder__": ""}), lambda name: [])
 
 
 SAME = [("a\nb", "a  \nb\n\n"), ("a", "a\r\n"), ("", "\n"), ("  a", "  a")]

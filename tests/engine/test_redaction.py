@@ -13,10 +13,10 @@ from autograder.course.assignments import Exercise
 from autograder.judge.attempt import attempt
 from autograder.judge.material import Material
 from autograder.testing import expect
-from autograder.testing.hidden_tests import Suite
 from autograder.testing.local import Here
 from autograder.testing.plan import record
 from autograder.testing.redaction import HiddenText, hidden, without_words
+from autograder.testing.suite import Suite
 from cellcage.protocol.calls import Failure, Kind, Line
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled

@@ -76,7 +76,7 @@ def test_relations_file_without_relations_is_an_error(tmp_path):
     assert course_relations(tmp_path) == ()
     (tmp_path / "course.toml").touch()
     (tmp_path / "relations.py").write_text("RELATION = ()\n")
-    with pytest.raises(CourseError, match=r"relations\.py: there is no RELATIONS"):
+    with pytest.raises(CourseError, match=r"relations\.py: it defines no RELATIONS"):
         course_relations(tmp_path)
 
 

@@ -1,6 +1,7 @@
 """A judge that fails if a submission's cell asks for it, and judges all others normally.
 
-A cell with `FAULT = "..."` makes it fail before it sends marks, one with `LATE = "..."` after that.
+A cell with `FAULT = "..."` makes it fail before it sends marks, one with `BARE = "..."` after the bare marks, and one
+with `LATE = "..."` after the explained ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from unittest import mock
 import msgspec
 
 from autograder.judge import process
-from autograder.messages import FromJudge, Order
+from autograder.messages import FromJudge, JudgeRequest
 from cellcage.protocol import frames
 
 OTHER = "second_one"  # the second of two exercises
@@ -24,28 +25,28 @@ OTHER = "second_one"  # the second of two exercises
 class Judge(process.Judge):
     def serve(self, sock: socket.socket, limits: Any, sandbox: Any) -> None:
         task = frames.receive(sock)
-        fault = re.search(r'(FAULT|LATE) = "(.*)"', "\n".join(task["cells"]))
+        fault = re.search(r'(FAULT|BARE|LATE) = "(.*)"', "\n".join(task["cells"]))
         if fault is None:
             frames.send(sock, {"verdict": self.judged(sock, task)})
             return
-        with_marks = fault[1] == "LATE"
-        if with_marks or fault[2] in SAYS:
-            verdict = self.judged(sock, task, with_marks)
+        marks = {"FAULT": 0, "BARE": 1, "LATE": 2}[fault[1]]
+        if marks or fault[2] in SAYS:
+            verdict = self.judged(sock, task, marks)
         if fault[2] in ENDS:
             ENDS[fault[2]](sock)
         else:
             frames.send(sock, SAYS[fault[2]](verdict))
 
-    def judged(self, sock, task, with_marks=True):
-        """A correct verdict, as data that can be changed."""
-        send = frames.send
+    def judged(self, sock, task, marks=2):
+        """A correct verdict, as data that can be changed. marks: how many messages with marks are sent before it"""
+        send, left = frames.send, [None] * marks
 
-        def all_but_marks(to, message, *rest):
-            if not (isinstance(message, FromJudge) and message.marks):
+        def without_late_marks(to, message, *rest):
+            if not (isinstance(message, FromJudge) and message.marks) or (left and not left.pop()):
                 send(to, message, *rest)
 
-        with mock.patch.object(frames, "send", send if with_marks else all_but_marks):
-            verdict = self.verdict(sock, msgspec.convert(task, Order))
+        with mock.patch.object(frames, "send", without_late_marks):
+            verdict = self.verdict(sock, msgspec.convert(task, JudgeRequest))
         return frames.parse(frames.body(msgspec.to_builtins(verdict)))
 
 

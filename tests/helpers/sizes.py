@@ -8,8 +8,8 @@ from typing import Any
 
 from autograder.course.assignments import Assignment
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.functions import Functions
 from autograder.testing.local import answering
-from autograder.testing.student import Student
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import material
 
@@ -24,8 +24,8 @@ def sizes_of_calls(assignment: Assignment) -> Mapping[str, Sizes]:
     found: dict[str, Sizes] = {exercise.name: {} for exercise in assignment.exercises}
     words = functools.partial(parameter_names, names)
     for test in material(assignment).suite.tests:
-        student = Student(answering(names), words)
-        assert material(assignment).suite.run(test, student, Student(answering(names), words)).error is None, test
+        student = Functions(answering(names), words)
+        assert material(assignment).suite.run(test, student, Functions(answering(names), words)).error is None, test
         for call in [one.call for one in student.calls if one.call.name == test.exercise]:
             for what, size in _sizes_in(call, names):
                 found[test.exercise].setdefault(what, set()).add(size)

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from autograder.testing.callbacks import Questions, refusing_text_as_code
+from autograder.testing.functions import Functions
 from autograder.testing.local import Here
-from autograder.testing.student import Student
 from cellcage.notebook_calls import read
 
 CODE = textwrap.dedent("""
@@ -159,7 +159,7 @@ def transport(request, sandbox):
 
 @pytest.fixture
 def student(transport):
-    return Student(transport, lambda name: ())
+    return Functions(transport, lambda name: ())
 
 
 def test_reference_answers_for_an_earlier_exercise(student, transport):

@@ -22,7 +22,10 @@ from tests.helpers.small_course import NAME, command, small_course
 pytestmark = pytest.mark.slow
 FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
 SLOW = {"loops", "half a frame"}
-LATE = ["exits", "raises", "nothing", "a score above"]
+AFTER_MARKS = {  # when the judge fails, and how: what is missing then
+    ("BARE", "exits"): "the explanation (",
+    **{("LATE", how): "the rest of the explanation (" for how in ("exits", "raises", "nothing", "a score above")},
+}
 
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -44,8 +47,8 @@ def marked(tmp_path_factory):
     assignment = Course(course.root).assignment(NAME)
     answers, version = tuple(model_answers(assignment).values()), assignment.version()
     tasks = [Task("first", assignment.name, version, answers)]
-    for fault in LATE:
-        tasks.append(Task(f"late {fault}", assignment.name, version, (*answers, f'LATE = "{fault}"')))
+    for when, fault in AFTER_MARKS:
+        tasks.append(Task(f"{when} {fault}", assignment.name, version, (*answers, f'{when} = "{fault}"')))
     for number, fault in enumerate(FAULTS):
         tasks.append(Task(fault, assignment.name, version, (*answers, f'FAULT = "{fault}"')))
         tasks.append(Task(f"honest-{number}", assignment.name, version, answers))
@@ -66,7 +69,7 @@ def marked(tmp_path_factory):
 
 def test_fault_does_not_affect_other_submissions(marked):
     reports, _ = marked
-    assert len(reports) == 1 + 2 * len(FAULTS) + len(LATE)
+    assert len(reports) == 1 + 2 * len(FAULTS) + len(AFTER_MARKS)
     for student, report in reports.items():
         if student not in FAULTS:
             assert report.status == "graded" and report.score == report.max_score, report
@@ -83,8 +86,8 @@ def test_report_of_the_faulty_submission_gives_the_reason(marked, fault):
     assert not printed
 
 
-@pytest.mark.parametrize("fault", LATE)
+@pytest.mark.parametrize("fault", AFTER_MARKS, ids=" ".join)
 def test_fault_after_the_marks_keeps_the_marks(marked, fault):
-    report = marked[0][f"late {fault}"]
+    report = marked[0][" ".join(fault)]
     assert report.status == "graded" and report.score == report.max_score
-    assert all("the explanation" in one.not_produced[0] for one in report.exercises)
+    assert all(one.not_produced[0].startswith(AFTER_MARKS[fault]) for one in report.exercises)

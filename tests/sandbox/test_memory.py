@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.testing.callbacks import Questions
-from autograder.testing.student import Student
+from autograder.testing.functions import Functions
 from autograder.testing.student_errors import HeldTooMuch
 from cellcage.limits import Limits
 from cellcage.notebook_calls import read
@@ -58,7 +58,7 @@ def test_memory_of_a_call_cannot_be_hidden(sandbox):
         sandbox.open([CODE, CELL], PATIENT) as notebook,
         contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
     ):
-        student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
+        student = Functions(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
         student.a_peak(12_000_000)  # an earlier peak of 96 MB does not hide a later one
         assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
         for name in ("by_table", "in_pytorch", "unseen_by_python", "in_a_child", "in_a_forgotten_child"):

@@ -10,8 +10,8 @@ import pytest
 
 from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import Questions, parameter_names
+from autograder.testing.functions import Functions
 from autograder.testing.local import Here
-from autograder.testing.student import Student
 from autograder.testing.student_errors import HeldTooMuch, NotStarted, Raised
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Failure, Kind, Step
@@ -62,7 +62,9 @@ def student(request, sandbox):
     with sandbox.open([CODE]) as running:
         where = running if request.param == "in the sandbox" else Here(names)
         exercise = where.begin(Questions({}))
-        yield Student(lambda call: read(next(exercise.ask([(call, None)]))), functools.partial(parameter_names, names))
+        yield Functions(
+            lambda call: read(next(exercise.ask([(call, None)]))), functools.partial(parameter_names, names)
+        )
         exercise.close()
 
 

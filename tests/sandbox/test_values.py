@@ -13,9 +13,9 @@ from autograder.course.assignments import Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.testing.expect import kind_of
-from autograder.testing.hidden_tests import Suite
+from autograder.testing.functions import Functions
 from autograder.testing.local import Here, answering
-from autograder.testing.student import Student
+from autograder.testing.suite import Suite
 from autograder.testing.values.comparisons import for_suite
 from autograder.testing.values.core.comparing import same_value
 from cellcage.protocol.calls import Call
@@ -105,7 +105,7 @@ def test_pandas_objects_arrive_unchanged():
 
 def test_function_gets_pandas_objects_inside_lists():
     pandas = pytest.importorskip("pandas")
-    student = Student(
+    student = Functions(
         answering({"f": lambda frames, by: frames[0].groupby(by)["x"].sum()}), lambda name: ("frames", "by")
     )
     got = student.f([pandas.DataFrame({"w": ["a", "b", "a"], "x": [1.0, 2.0, 4.0]})], by="w")

@@ -136,7 +136,7 @@ class TestTranslationTest:
                 student.translation_test(*call)  # once more, so that the message shows this call
                 text = f"{answer} for {call[0].__doc__}."
                 if not all(plain):
-                    expect.fail(text, self.BEGIN, cause="wrong about the plainest layers")
+                    expect.fail(text, self.BEGIN, reason="wrong about the plainest layers")
                 expect.fail(text, hint)
 
     def off_places(self, student: Any, places: list[tuple[Any, Any]], shifts: tuple[int, ...], hint: str) -> None:

@@ -85,7 +85,7 @@ class TestOnlineSoftmaxAttention:
                 "Which array in your code has a row for each query and a column for each key, and who needs all of it?"
             )
             text = "the scores of a block take 0.5 MB, those of all keys 18 MB."
-            expect.fail(f"{error.args[0].removesuffix('.')}; {text}", hint, cause="memory")
+            expect.fail(f"{error.args[0].removesuffix('.')}; {text}", hint, reason="memory")
 
     @pytest.mark.weight(0.05)
     def test_batch_axes(self, student):

@@ -348,7 +348,7 @@ class Notebook:
         # The sandbox interrupts an ordinary loop one second earlier, and keeps what the cell had defined.
         limit = self.clock.limit(seconds + 1, seconds + 1, self.on_the_clock(seconds) + 1)
         try:
-            return self._cell_result(number, self._asked(self._order(number, seconds), limit))
+            return self._cell_result(number, self._asked(self._run_message(number, seconds), limit))
         except LOST as stop:
             return stop
 
@@ -362,7 +362,7 @@ class Notebook:
         limit.wait(self._sock)
         return frames.receive(self._sock, limit.ends_at, self.allowance, form=messages.CellOutput)
 
-    def _order(self, number: int, seconds: float) -> messages.RunCell:
+    def _run_message(self, number: int, seconds: float) -> messages.RunCell:
         return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), shows=self.shows)
 
     def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:

@@ -312,11 +312,6 @@ def shown(value: Any) -> str:
     return in_four_digits(str(value) if isinstance(value, date | timedelta) else value)
 
 
-def row_keys(table: Table) -> list[Any]:
-    """A key for each row, in which numbers have their first digits only."""
-    return [*map(_key(table.parts), range(len(table)))]
-
-
 def _as_float(column: Column) -> Column:
     is_number = column.numbers is not None and column.numbers.dtype.kind in "iuf"
     return Column(column.values.astype(float), "float64") if is_number else column

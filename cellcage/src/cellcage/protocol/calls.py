@@ -1,7 +1,7 @@
 """Requests across the sandbox's boundary, and their answers: a `Call`, and a `Reply`, a `Failure` or a `NoAnswer`.
 
 The same four serve in both directions: your side calls untrusted code, and untrusted code may ask the trusted side (see
-`sandboxed.proxy`). Only this module turns them into bytes and back.
+`calling.proxy`). Only this module turns them into bytes and back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cellcage.protocol.kinds import Gives as Gives
 from cellcage.protocol.kinds import Kind as Kind
 from cellcage.protocol.kinds import Why as Why
 from cellcage.protocol.messages import Proxy as Proxy
-from cellcage.values.codec import Handle, decode, encode
+from cellcage.values.codec import decode, encode
 from cellcage.wire import WireError
 
 MAX_ERROR_TEXT = 400  # characters of an exception's text
@@ -104,10 +104,6 @@ class Call(Struct, frozen=True, dict=True):
             self.gives,
         )
         return frames.body(_CallMessage(packed))
-
-    def has_handle(self) -> bool:
-        """Whether an argument is a `Handle`: a callable that stays on the other side."""
-        return any(isinstance(value, Handle) for value in self.given())
 
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed; this object if none changes."""

@@ -16,8 +16,7 @@ from msgspec import Meta
 
 from cellcage.wire import WireError
 
-MAX_DIGITS = 4000  # of a number; Python itself writes no more than 4300
-MAX_NUMBER_BYTES = 1661  # enough for that many digits
+MAX_NUMBER_BYTES = 1661  # 4,000 digits; Python itself writes no more than 4,300
 MAX_BYTES = 2**20
 MAX_GENERATED = 1000  # items of a generator that are read
 

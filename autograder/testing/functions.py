@@ -74,7 +74,7 @@ class Gradients:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class AnsweredCall:
     """One call and its answer."""
 
     call: Call
@@ -108,7 +108,7 @@ def has_chance(call: Call, answer: Answer) -> bool:
 Answering = Callable[[Call], Answer]
 
 
-class RecordedCalls(list[Recorded]):
+class AnsweredCalls(list[AnsweredCall]):
     """A test's answered calls, and the last one made; for messages and for the diagnosis."""
 
     last: Call | None = None
@@ -135,12 +135,15 @@ class RecordedCalls(list[Recorded]):
         return None
 
 
-class Student:
-    """Somebody's names, called through `answer`. Every public attribute except `calls` and `value` is one of them."""
+class Functions:
+    """The functions of a student or of the reference, called through `answer`.
+
+    Every public attribute except `calls` and `value` is one of them.
+    """
 
     def __init__(self, answer: Answering, parameter_names: ParameterNames) -> None:
         self._answer, self._parameter_names = answer, parameter_names
-        self.calls = RecordedCalls()
+        self.calls = AnsweredCalls()
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
@@ -156,7 +159,7 @@ class Student:
         call = call.with_given(portable)
         self.calls.last = call
         answer = self._answer(call)
-        self.calls.append(Recorded(call, answer))
+        self.calls.append(AnsweredCall(call, answer))
         if isinstance(answer, Reply):
             inputs = call.positional if answer.inputs is None else answer.inputs
             return replace(answer, value=for_suite(answer.value), inputs=for_suite(inputs))
@@ -179,7 +182,7 @@ def _refuse_trainable(call: Call) -> None:
 class Function:
     """One exercise of a student."""
 
-    def __init__(self, student: Student, name: str) -> None:
+    def __init__(self, student: Functions, name: str) -> None:
         self._student, self.name = student, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -284,7 +287,7 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
     types = answer.types or (answer.error,)
-    # The same exception in the same line is one cause, whatever sizes its text has.
-    cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
+    # The same exception in the same line is one reason, whatever sizes its text has.
+    reason = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
     cls = RaisedValueError if "ValueError" in (answer.error, *types) else Raised
-    return cls(reworded(raised(answer.error, answer.text)) + where, types, cause)
+    return cls(reworded(raised(answer.error, answer.text)) + where, types, reason)

@@ -28,9 +28,9 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
+from autograder.testing.functions import Functions
 from autograder.testing.mismatch import NOT_RIGHT, Mismatch
 from autograder.testing.reproduce import Notes
-from autograder.testing.student import Student
 from autograder.testing.student_errors import Missing, NotStarted, Stopped, StudentError
 from autograder.text import one_line
 from cellcage.protocol.kinds import Gives
@@ -39,7 +39,7 @@ from cellcage.values.core.objects import NoField
 # Settings of the environment that are meant for other tests: a suite does not know their options.
 SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 GIVEN = ("student", "reference")
-ORDER = "the order of values"  # a cause
+VALUE_ORDER = "the order of values"  # a reason
 MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message, such as the keys of a dict
 
 
@@ -106,9 +106,9 @@ class Outcome:
         return isinstance(self.error, NotStarted | Missing)
 
     @property
-    def cause(self) -> str:
+    def reason(self) -> str:
         """Equal for tests that fail for one reason, whatever their messages; empty if only the messages can tell."""
-        return getattr(self.error, "cause", "")
+        return self.error.reason if isinstance(self.error, StudentError | Mismatch) else ""
 
 
 class Suite:
@@ -136,7 +136,7 @@ class Suite:
         """The exercises' names, in the suites' order."""
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
-    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
+    def run(self, test: Test, student: Functions, reference: Functions | None) -> Outcome:
         """Run one test for one student.
 
         Raises `MachineError` if the test needs a package that is not installed here.
@@ -151,7 +151,7 @@ class Suite:
             raise error
         return self._failed(test, error, student, reference)
 
-    def _failed(self, test: Test, error: BaseException, student: Student, reference: Student | None) -> Outcome:
+    def _failed(self, test: Test, error: BaseException, student: Functions, reference: Functions | None) -> Outcome:
         """The outcome of a failed test, with the call that the error is about and its arguments."""
         where, in_suite = _where(error, self.folder)
         if isinstance(error, Missing) and student.calls and student.calls[-1].call.gives is Gives.NAME:
@@ -170,7 +170,7 @@ class Suite:
         if call is None:
             return Outcome(test, error, where=where)
         if isinstance(error, Mismatch) and student.calls.has_elsewhere(error.got, error.wanted):
-            error.cause = ORDER
+            error.reason = VALUE_ORDER
         names = student._parameter_names
         inputs = self._notes.line(call, names) if isinstance(error, Mismatch) else ""
         return Outcome(test, error, as_written(call, names), inputs, where)
@@ -203,7 +203,7 @@ class _TestCall:
                 raise CourseError(f"{where}: hidden tests take `student` and `reference`; this one asks for `{name}`")
         return cls(item.cls, item.originalname, item.function, takes, parameters)
 
-    def error(self, student: Student, reference: Student | None) -> BaseException | None:
+    def error(self, student: Functions, reference: Functions | None) -> BaseException | None:
         """What the test raises; None if it passes."""
         given: dict[str, object] = {"student": student, "reference": reference}
         arguments = {name: given[name] for name in self.takes} | self.parameters
