@@ -22,7 +22,7 @@ SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.D
 SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section")
-OWN_NAMES = ("calls", "value")  # see `testing.student.Student`
+OWN_NAMES = ("calls", "value")  # see `testing.functions.Functions`
 IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)  # modules that a notebook imports
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
 

@@ -122,8 +122,8 @@ def attempt(
         if material.is_hidden:
             _deduct_changed_argument(runs, material.plan.answering(material.reference), parameter_names)
         passed = [run for run in runs if run.outcome.share]
-        errors = _repeat_first_calls(exercise, {run.outcome.test: run.first for run in passed if run.first})
-        wrong = [run.reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.reply]
+        errors = _repeat_first_calls(exercise, {run.outcome.test: run.first_call for run in passed if run.first_call})
+        wrong = [run.first_reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.first_reply]
         non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or any(
             _changes_when_repeated(exercise, *reply) for reply in wrong[:MAX_REPEATED]
         )
@@ -157,26 +157,27 @@ class _TestRun:
     """One test: the answers to its calls, and its outcome. A call that was not planned is made when the test makes it.
 
     corrected: its calls with corrected answers if there was a format error
-    first: the first call with its answer; one that only builds a module counts only if there is no other
-    reply: the first call that returned a value, with its reply
+    first_call: the first call with its answer; one that only builds a module counts only if there is no other
+    first_reply: the first call that returned a value, with its reply
     slip: the first container slip in its answers; None if there is none
+    times_made: how often the test has made each planned call
     """
 
     def __init__(self, test: Test, exercise: ExerciseCalls, planned: PlannedAnswers) -> None:
         self.outcome = Outcome(test, None)
         self.calls: Sequence[AnsweredCall | PlannedCall] = ()
         self.corrected: Sequence[AnsweredCall] = ()
-        self.first: tuple[Call, Unread] | None = None
-        self.reply: tuple[Call, Reply] | None = None
+        self.first_call: tuple[Call, Unread] | None = None
+        self.first_reply: tuple[Call, Reply] | None = None
         self.slip: Slip | None = None
         self._exercise, self._planned = exercise, planned
-        self.made: Counter[bytes] = Counter()  # how often the test has made each call
+        self.times_made: Counter[bytes] = Counter()
 
     def answer(self, call: Call) -> Answer:
         """The answer to a call, without the code's own words once it has called the reference."""
         answer = read(self._unread(call))
-        if isinstance(answer, Reply) and not call.build and self.reply is None:
-            self.reply = call, answer
+        if isinstance(answer, Reply) and not call.build and self.first_reply is None:
+            self.first_reply = call, answer
         if self._exercise.questions.asked:
             answer = self._without_words(call, answer)
         return answer
@@ -184,12 +185,12 @@ class _TestRun:
     def _unread(self, call: Call) -> Unread:
         if any(map(callable, call.given())):
             return ask_one(self._exercise, call)
-        got = self._planned.get((call.as_bytes, self.made[call.as_bytes]))
-        self.made[call.as_bytes] += 1
+        got = self._planned.get((call.as_bytes, self.times_made[call.as_bytes]))
+        self.times_made[call.as_bytes] += 1
         if got is None:
             got = ask_one(self._exercise, call)
-        if self.first is None or self.first[0].build:
-            self.first = call, got
+        if self.first_call is None or self.first_call[0].build:
+            self.first_call = call, got
         return got
 
     def _without_words(self, call: Call, answer: Answer) -> Answer:
@@ -216,7 +217,7 @@ def _judge_tests(
     deductions = Deductions(right, sum(test.weight for test in tests))
 
     def execute(run: _TestRun, answering: Answering) -> tuple[Outcome, list[AnsweredCall]]:
-        run.made.clear()
+        run.times_made.clear()
         test, student = run.outcome.test, Functions(answering, parameter_names)
         return material.suite.run(test, student, reference), student.calls
 
@@ -225,7 +226,7 @@ def _judge_tests(
         if recorded is not None and all(planned.get(one.place) == one.answer for one in recorded):
             # The planned answers equal the recorded reference answers, so the test would pass.
             first = next((one for one in recorded if not one.call.build), recorded[0] if recorded else None)
-            run.first = (first.call, planned[first.place]) if first else None
+            run.first_call = (first.call, planned[first.place]) if first else None
             run.calls = recorded
         elif recorded and (stub := _untouched_stub(planned.get(recorded[0].place))):
             call = recorded[0].call

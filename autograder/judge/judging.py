@@ -110,7 +110,16 @@ class _Marking:
     def _attempts(
         self, exercise: Exercise, final: Attempt | None, at_check: Attempt | None, lost: tuple[str, ...]
     ) -> Iterator[tuple[Attempt, int | None]]:
-        """All attempts, each with its place if that is not the final state. Later ones are only made if they count."""
+        """All attempts, each with its place if that is not the final state:
+
+        1. in the final state, unless the code uses an exercise that loops
+        2. at the exercise's check
+        3. in the final state with the reference, see `_followed_through`
+        4. in the final state after all, if 1 was left out
+        5. at the check with the reference
+
+        Of attempts that earn the same, the first counts. None is made after one that earns everything.
+        """
         check = self._names.checks.get(exercise.name)
         if final is not None:
             yield final, None
