@@ -23,7 +23,7 @@ from autograder.report import CellResult, ExerciseResult, State, TestResult
 from autograder.testing.functions import READY_MADE
 from autograder.text import one_line
 from cellcage.limits import Limits
-from cellcage.notebook import Fresh
+from cellcage.notebook_calls import Fresh
 from cellcage.protocol import frames, messages
 
 SENTENCE = "The asserts of this cell hold."

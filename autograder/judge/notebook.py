@@ -10,8 +10,8 @@ from autograder.judge.display_cells import DisplayCell, deferrable
 from cellcage import CellResult, Limits
 from cellcage import notebook as client
 from cellcage.calling.lookups import MAX_USES
-from cellcage.notebook import FORK_SECONDS, LOST, Fresh
-from cellcage.notebook_calls import Gone
+from cellcage.notebook import FORK_SECONDS, LOST
+from cellcage.notebook_calls import Fresh, Gone
 from cellcage.protocol import frames, messages
 from cellcage.shortage import short_of_something
 

@@ -99,7 +99,7 @@ class _Loaded:
 
 
 class _FromTheWorker:
-    """Notebook processes that the worker opens; see `notebook.Fresh`."""
+    """Notebook processes that the worker opens; see `cellcage.notebook_calls.Fresh`."""
 
     def __init__(self, sock: socket.socket, files: Mapping[str, bytes]) -> None:
         self._sock, self.files = sock, files

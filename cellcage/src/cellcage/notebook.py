@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,6 +21,7 @@ from cellcage.notebook_calls import (
     ATTEMPTS,
     AnswersQuestions,
     FirstCells,
+    Fresh,
     Gone,
     NoQuestions,
     NotebookCalls,
@@ -54,27 +55,6 @@ class CallFailed(Exception):
         kind = answer.error if isinstance(answer, Failure) else answer.why.value
         super().__init__(f"{kind}: {answer.text}")
         self.answer = answer
-
-
-class Fresh(Protocol):
-    """Opens fresh notebook processes; each has a sandbox of its own, and no untrusted code has run in it.
-
-    files: what each has in its folder
-    """
-
-    files: Mapping[str, bytes]
-
-    def open(self) -> socket.socket:
-        """The socket of a fresh process; ends the one before. Raises `MachineError`."""
-
-    def ending(self, ends: bool = True) -> Ending:
-        """How the last process ended. If `ends` is false it may still run, and its end is not awaited."""
-
-    def grown(self, begins: bool) -> int:
-        """By how many bytes its processes grew at most since the last call with `begins` set."""
-
-    def used(self) -> messages.Used:
-        """The CPU time that its processes have used."""
 
 
 class Notebook:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from cellcage.clock import CpuSpent, TimeLimit
+from cellcage.clock import CpuClock, CpuSpent, TimeLimit
 from cellcage.errors import MachineError
+from cellcage.limits import Limits
 from cellcage.protocol import frames
 from cellcage.protocol.calls import (
     Answer,
@@ -25,10 +26,7 @@ from cellcage.protocol.calls import (
     call_of,
 )  # fmt: skip
 from cellcage.protocol.ending import Ending
-from cellcage.protocol.messages import Calls
-
-if TYPE_CHECKING:
-    from cellcage.notebook import Notebook
+from cellcage.protocol.messages import Calls, Used
 
 ATTEMPTS = 2  # repeat a call once if it was lost and the notebook's code is not the cause
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
@@ -109,12 +107,61 @@ class FirstCells:
     memory: int
 
 
+class Fresh(Protocol):
+    """Opens fresh notebook processes; each has a sandbox of its own, and no untrusted code has run in it.
+
+    files: what each has in its folder
+    """
+
+    files: Mapping[str, bytes]
+
+    def open(self) -> socket.socket:
+        """The socket of a fresh process; ends the one before. Raises `MachineError`."""
+
+    def ending(self, ends: bool = True) -> Ending:
+        """How the last process ended. If `ends` is false it may still run, and its end is not awaited."""
+
+    def grown(self, begins: bool) -> int:
+        """By how many bytes its processes grew at most since the last call with `begins` set."""
+
+    def used(self) -> Used:
+        """The CPU time that its processes have used."""
+
+
+class CalledNotebook(Protocol):
+    """What calls need of their notebook, see `notebook.Notebook`."""
+
+    cells: list[str]
+    limits: Limits
+    fresh: Fresh
+    clock: CpuClock
+    allowance: frames.Allowance
+    looping: set[str]
+    slowest: float
+    machine_failed: MachineError | None
+
+    @property
+    def has_time(self) -> bool:
+        """True if it has time left."""
+
+    def on_the_clock(self, seconds: float) -> float:
+        """Seconds on the clock for so many of CPU time."""
+
+    def fork(
+        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
+    ) -> socket.socket:
+        """The socket of a new call process."""
+
+    def ending(self) -> Ending:
+        """How the last call process ended."""
+
+
 class NotebookCalls:
     """Calls in one call process, as long as that lives. See `Notebook.begin`."""
 
     def __init__(
         self,
-        notebook: Notebook,
+        notebook: CalledNotebook,
         questions: AnswersQuestions,
         group: str = "",
         ready_made: Sequence[str] = (),
