@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from autograder.course.assignments import Course
 from autograder.errors import AutograderError
-from autograder.worker.unsafe import what_is_unsafe
+from autograder.worker.pool import what_is_unsafe
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 

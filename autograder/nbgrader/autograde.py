@@ -62,9 +62,8 @@ from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, stu
 from autograder.student_folder import files_in, notice_of_others, other_files
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
-from autograder.worker.pool import WorkerPool, open_pool, still_marking, worker_count
+from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
 from autograder.worker.task import Marked, Task
-from autograder.worker.unsafe import what_is_unsafe
 
 # Reasons in the history.
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"

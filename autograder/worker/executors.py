@@ -40,9 +40,9 @@ class Workers:
     Raises `MachineError` if the sandbox does not work here.
     """
 
-    def __init__(self, root: Path, kind: str) -> None:
-        backend, _ = choose_backend(kind)
-        self.key = root, kind
+    def __init__(self, root: Path, sandbox: str) -> None:
+        backend, _ = choose_backend(sandbox)
+        self.key = root, sandbox
         self._course, self._judges = Course(root), Judges(root, backend)
         self._model_answers = ModelAnswers(self._course)
         self._all: list[Worker] = []
@@ -97,7 +97,7 @@ class Workers:
 
 
 class IdleWorkers:
-    """Keeps a worker between two pools, for each course and kind of sandbox, until this process ends.
+    """Keeps a worker between two pools, for each course and sandbox, until this process ends.
 
     Formgrader's button marks one submission after another, each in a pool of its own.
     """
@@ -107,11 +107,11 @@ class IdleWorkers:
         self._lock = threading.Lock()
         atexit.register(self.end)
 
-    def take(self, root: Path, kind: str) -> Workers:
+    def take(self, root: Path, sandbox: str) -> Workers:
         """The kept workers, or else new ones."""
         with self._lock:
-            kept = self._kept.pop((root, kind), None)
-        return kept or Workers(root, kind)
+            kept = self._kept.pop((root, sandbox), None)
+        return kept or Workers(root, sandbox)
 
     def keep(self, workers: Workers) -> None:
         """Keep these for the next pool; end them if they are many or busy."""
@@ -139,10 +139,10 @@ class LocalExecutor:
 
     losses: tuple[type[Exception], ...] = ()
 
-    def __init__(self, root: Path, kind: str, jobs: int, idle: IdleWorkers | None = None) -> None:
+    def __init__(self, root: Path, sandbox: str, jobs: int, idle: IdleWorkers | None = None) -> None:
         self.window = 2 if jobs == 1 else WINDOW + 2 * jobs
         self._jobs, self._idle = jobs, idle
-        self._workers = idle.take(root, kind) if idle else Workers(root, kind)
+        self._workers = idle.take(root, sandbox) if idle else Workers(root, sandbox)
         self.work = functools.partial(self._workers.mark, run=uuid.uuid4().hex)
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="worker")
 
@@ -175,8 +175,8 @@ class DaskExecutor:
     window = CLUSTER_WINDOW
     losses: tuple[type[Exception], ...] = (CancelledError,)  # the scheduler forgot a task
 
-    def __init__(self, root: Path, kind: str, address: str) -> None:
-        self.work: Callable[[Task], Marked] = RemoteWorker(str(root), kind, uuid.uuid4().hex)
+    def __init__(self, root: Path, sandbox: str, address: str) -> None:
+        self.work: Callable[[Task], Marked] = RemoteWorker(str(root), sandbox, uuid.uuid4().hex)
         self._address = address
         self._client: Any = None
         self._executor: Any = None
@@ -243,10 +243,10 @@ def connect(address: str) -> Any:
 
 @dataclass(frozen=True)
 class RemoteWorker:
-    """Marks a run's tasks on a Dask worker, to which it is sent: the course's folder there, and the kind of sandbox."""
+    """Marks a run's tasks on a Dask worker, to which it is sent: the course's folder there, and the sandbox."""
 
     root: str
-    kind: str
+    sandbox: str
     run: str = field(default="", compare=False)
 
     def __call__(self, task: Task) -> Marked:
@@ -264,7 +264,7 @@ class RemoteWorker:
 
         kept: dict[RemoteWorker, Workers] = vars(get_worker()).setdefault("autograder", {})
         if self not in kept:
-            workers = Workers(Path(self.root), self.kind)
+            workers = Workers(Path(self.root), self.sandbox)
             if kept.setdefault(self, workers) is workers:
                 atexit.register(workers.end)
         return kept[self]

@@ -27,6 +27,7 @@ from autograder.submission import Submission
 from autograder.text import shown_name
 from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
 from autograder.worker.task import Marked, Task, as_task, failed
+from cellcage.machine import choose_backend, shown_with
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
 MOST_WAITING = 100_000_000  # characters of code that wait for a worker; a thousand notebooks have half as many
@@ -68,7 +69,7 @@ def grade_many(
     submissions: Sequence[Submission],
     root: Path,
     jobs: int,
-    kind: str = "auto",
+    sandbox: str = "auto",
     scheduler: str = "",
     on_wait: OnWait = not_waiting,
     exercises: tuple[Exercise, ...] | None = None,
@@ -92,20 +93,35 @@ def grade_many(
         replace(as_task(submission, *known(submission.assignment)), exercises=exercises) for submission in submissions
     )
     workers = worker_count(jobs, len(submissions))
-    with contextlib.closing(open_pool(root, workers, kind, scheduler)) as pool:
+    with contextlib.closing(open_pool(root, workers, sandbox, scheduler)) as pool:
         pool.on_wait = on_wait
         yield from (marked.report for _, marked in pool.mark(tasks))
 
 
 def open_pool(
-    root: Path, jobs: int = 1, kind: str = "auto", scheduler: str = "", idle: IdleWorkers | None = None
+    root: Path, jobs: int = 1, sandbox: str = "auto", scheduler: str = "", idle: IdleWorkers | None = None
 ) -> WorkerPool:
     """A pool for one course, of `jobs` workers here, or of those of the Dask cluster at `scheduler`.
 
     idle: keeps a worker here for the next pool
     """
-    executor = DaskExecutor(root, kind, scheduler) if scheduler else LocalExecutor(root, kind, jobs, idle)
+    executor = DaskExecutor(root, sandbox, scheduler) if scheduler else LocalExecutor(root, sandbox, jobs, idle)
     return WorkerPool(executor)
+
+
+def what_is_unsafe(sandbox: str, root: Path) -> str | None:
+    """One sentence if there is no sandbox, if it isolates less than it could, or if student code can read the course.
+
+    sandbox: see `choose_backend`; root: the course's folder
+    Raises `MachineError` as `choose_backend` does.
+    """
+    backend, reason = choose_backend(sandbox)
+    if not backend.isolates:
+        reason = reason or "that is what was asked for"
+        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
+    elif place := shown_with(root):
+        reason = f"student code can read the course, since it lies in {place}, with the libraries"
+    return reason and f"{reason} (`autograder doctor` says what helps)"
 
 
 @dataclass
