@@ -23,10 +23,9 @@ from autograder.testing.relation import OfAnswer
 from autograder.testing.reproduce import note
 from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.visible import arrives, close, equal, keeps, shown
-from autograder.text import one_line
 
 __all__ = [
     "GREY", "HIGH", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch",
     "OfAnswer", "Raised", "Raster", "arrives", "blend", "cases", "close",
-    "equal", "expect", "keeps", "note", "one_line", "shown", "with_fallback",
+    "equal", "expect", "keeps", "note", "shown", "with_fallback",
 ]  # fmt: skip
