@@ -21,21 +21,23 @@ BIN := .venv/bin
 # JupyterLab and tests find programs by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
+.PHONY: install compiled bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
 
 # BUBBLEWRAP=no installs no system package.
-install: .venv/installed
+install: compiled
 	@./.ci/bubblewrap
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
-# Compile now: the sandbox cannot write files, so each run would compile the kit again.
+# The sandbox cannot write files, so each run would compile edited files again.
+compiled: .venv/installed
+	@$(BIN)/python -m compileall -q cellcage/src autograder attention_course
+
 .venv/installed: pyproject.toml cellcage/pyproject.toml attention_course/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course
-	$(BIN)/python -m compileall -q cellcage/src autograder attention_course
 	@touch $@
 
 # What only tests and contributors need; the demo and JupyterLab start without it.
@@ -56,11 +58,11 @@ test: install .venv/developer lint
 	$(BIN)/python -m pytest $(TOGETHER)
 
 # These tests are CPU-bound, so two at a time; an idle worker takes half of the remaining tests.
-quick: .venv/developer
+quick: compiled .venv/developer
 	$(BIN)/python -m pytest -m "not slow" -x -n 2 --dist worksteal
 
 # Run it after a change of hidden tests, known mistakes or the diagnosis, and before a release.
-catalogue: .venv/developer
+catalogue: compiled .venv/developer
 	$(BIN)/python -m pytest -m catalogue -n 2 --dist worksteal
 
 # In an environment of its own. Indirect requirements and contributors' tools are the newest that fit.
@@ -74,7 +76,7 @@ floors: .venv/developer
 	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # Measuring takes half as long again. Ignore tests that fail here because they were too slow.
-coverage: .venv/developer
+coverage: compiled .venv/developer
 	$(BIN)/coverage erase
 	-$(BIN)/coverage run -m pytest $(TOGETHER)
 	$(BIN)/coverage combine --quiet

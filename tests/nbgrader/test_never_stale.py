@@ -17,6 +17,7 @@ from tests.helpers.small_course import (
     book_of,
     command,
     graded,
+    nbgrader,
     small_course,
     submit,
 )
@@ -59,7 +60,7 @@ def test_only_changed_feedback_pages_are_rewritten(course):
     assert page(course, "cy").stat().st_mtime_ns == before["cy"]
     # nbgrader's own command rewrites existing pages.
     change_in_gradebook(course, "cy", comment="Come to office hours")
-    subprocess.run(["nbgrader", "generate_feedback", NAME, "--student=cy"], cwd=course.root, check=True)
+    nbgrader(course, "generate_feedback", NAME, "--student=cy")
     assert "Come to office hours" in page(course, "cy").read_text()
 
 
