@@ -20,7 +20,7 @@ one place in one line. Otherwise its edits are below its head:
   before the answer.
 
 The text to replace must occur exactly once in the answer. That is the model answer as `ast.unparse` writes it, without
-comments and docstrings, or the entry whose letter follows `like`. `python -m tests.helpers.wrong_code a3_heads 12`
+comments and docstrings, or the entry whose letter follows `like`. `python -m tests.helpers.wrong_code a3_heads 13`
 prints the code of the entry in line 12.
 
 Sources:
