@@ -69,7 +69,7 @@ class Explaining:
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Raises `OutOfTime` in the block once it has used up what is left."""
+        """Raises `OutOfTime` in the block once it has used up the CPU time left. `time_limit` goes by the clock."""
         if not self._limited:
             yield
             return
