@@ -8,9 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -24,7 +22,6 @@ from rich.text import Text
 from autograder.course.assignments import Course
 from autograder.errors import MachineError
 from cellcage import machine
-from cellcage.limits import MIB
 
 GOOD, LESS, UNSAFE = "good", "less", "unsafe"
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
@@ -41,7 +38,6 @@ MEANS = {  # by whether the backend isolates
     False: "student code can read the suites and what you can read, and use the network",
 }
 WORKER_MEMORY = 1536  # MiB: half a GiB for a worker and its sandbox, the rest for a submission
-SPACE = 500  # MiB for scratch files and reports
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ def findings(course: Course | None) -> list[Condition]:
         *_sandboxes(),
         _course(course),
         *_limits(),
-        *_resources(),
+        _resources(),
         _user(),
         _python(),
         *(_package(name, purpose, how) for name, (purpose, how) in PACKAGES.items()),
@@ -134,22 +130,14 @@ def _user() -> Condition:
     return Condition("user", GOOD, "root", "each process that forks student code or judges has a user of its own")
 
 
-def _resources() -> Iterator[Condition]:
+def _resources() -> Condition:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = _memory()
     workers = max(1, min(cores, memory // WORKER_MEMORY)) if memory else cores
     found = f"{cores} cores, {memory / 1024:.1f} GiB free" if memory else f"{cores} cores"
     if memory and memory < cores * WORKER_MEMORY:
-        yield Condition("machine", LESS, found, f"memory for {workers} of {cores} workers", f"--jobs {workers}")
-    else:
-        yield Condition("machine", GOOD, found, f"up to {workers} workers at a time")
-    folder = tempfile.gettempdir()
-    free = shutil.disk_usage(folder).free // MIB
-    if free < SPACE:
-        remedy = f"make room, or set TMPDIR to a folder with {SPACE} MiB"
-        yield Condition("scratch", LESS, f"{free} MiB in {folder}", "submissions that write files may fail", remedy)
-    else:
-        yield Condition("scratch", GOOD, f"{free} MiB in {folder}", "enough for what submissions write")
+        return Condition("machine", LESS, found, f"memory for {workers} of {cores} workers", f"--jobs {workers}")
+    return Condition("machine", GOOD, found, f"up to {workers} workers at a time")
 
 
 def _memory() -> int:

@@ -1,18 +1,13 @@
 """A trial on this machine: a few notebooks run in the sandbox that `autograder grade` would use.
 
-A sandbox that starts may still be unfit. If student code cannot read a part of Python's library, right answers lose
-marks, and nothing else shows it.
+A sandbox that starts may still be unfit, such as where student code cannot read a part of Python's library.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
-import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from autograder.cli.check_notebook import open_sandbox
 from autograder.cli.doctor import GOOD, UNSAFE, Condition
@@ -26,30 +21,21 @@ from autograder.text import one_line
 from autograder.worker.model_answer import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
 from cellcage import ForkServer, FreshChildren, Limits
-from cellcage.machine import open_to_all
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Reply
 
-# What students import: modules of Python's library, some of which load a compiled file, and two packages.
-IMPORTED = (
-    "collections", "copy", "dataclasses", "datetime", "decimal", "fractions", "functools", "hashlib", "heapq",
-    "itertools", "json", "math", "operator", "random", "re", "statistics", "string", "time", "typing", "numpy", "torch",
-)  # fmt: skip
-LIBRARIES = ("numpy", "torch")  # if they are missing, another line reports it
 ANSWER = "def doubled(numbers):\n    return [2 * number for number in numbers]"
 # The loop survives an interrupt, so its process must be ended from outside.
 LOOP = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
 LOOP_SECONDS = 0.5  # until it is interrupted; one second later its process is ended
-SHOWN = 3  # modules that cannot be imported and are named
 
 
 def trial(course: Course | None) -> Iterator[Condition]:
-    """Try imports, an endless loop and an answer. With a course, the answer is its first assignment's model answer."""
+    """Try an endless loop and an answer. With a course, the answer is its first assignment's model answer."""
     try:
         with contextlib.ExitStack() as opened:
             worker = opened.enter_context(one_worker(course)) if course else None
             students = worker.students if worker else opened.enter_context(open_sandbox())
-            yield _imports(students)
             yield _loop(students)
             yield _model_answer(worker) if worker else _answer(students)
     except MachineError as error:
@@ -63,27 +49,6 @@ def _run(students: ForkServer, cells: Sequence[str], limits: Limits) -> Iterator
     """A notebook whose cells have run in the sandbox."""
     with FreshChildren(students, limits) as fresh, JudgedNotebook(cells, limits, fresh) as notebook:
         yield notebook
-
-
-def _imports(students: ForkServer) -> Condition:
-    names = [name for name in IMPORTED if name not in LIBRARIES or importlib.util.find_spec(name)]
-    with _run(students, [f"import {name}" for name in names], Limits()) as notebook:
-        failed = {
-            name: _outcome(result)
-            for name, result in zip(names, notebook.results, strict=True)
-            if result.error or result.stopped
-        }
-    if not failed:
-        return Condition("imports", GOOD, f"{len(names)} modules", "student code finds what it imports")
-    first = next(iter(failed.values()))
-    more = f", and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
-    found = f"{', '.join(list(failed)[:SHOWN])}{more} cannot be imported ({first})"
-    if os.getuid() == 0 and not open_to_all(sys.base_prefix):
-        outside = Path(sys.base_prefix).resolve().parents[-2]
-        remedy = f"a Python outside {outside}, an ordinary user, or in Docker --cap-add DAC_READ_SEARCH"
-    else:
-        remedy = f"see that every user can read {sys.base_prefix} and {sys.prefix}"
-    return _failed("imports", found, "right answers that import them lose marks", remedy)
 
 
 def _loop(students: ForkServer) -> Condition:

@@ -70,7 +70,7 @@ class Canvas(System):
         A course's notebook may itself begin with a number, `01_first.ipynb`; then no name ends in one.
         """
         owner, other = self._read(part, found), self._other_reading(part, found)
-        if other is None or collected_as(owner) == self.notebook:
+        if other is None or collected_as(owner) == self.assignment.notebook.name:
             return owner
         known = [one for one in (owner, other) if one.student in self.roster or self._members(one.student)]
         if len(known) == 1:
@@ -106,9 +106,7 @@ class Canvas(System):
     @functools.cached_property
     def when_late(self) -> str:
         """One second after the due date; empty if the gradebook has none."""
-        coursedir = getattr(self.parent, "coursedir", None)
-        if coursedir is None:
-            return ""
+        coursedir = self.parent.coursedir
         name = coursedir.assignment_id
         due = due_date(coursedir, name)
         if due is None:

@@ -5,7 +5,6 @@ Only the outermost name counts, because the system wrote it. Names inside a hand
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
@@ -14,15 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets import Set, Unicode, default
+from traitlets import Unicode, default
 
 from autograder.course.assignments import Assignment, course_at
 from autograder.discovery import name_problem
-from autograder.errors import AutograderError, CourseError, SubmissionError
+from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.files import is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
@@ -112,36 +110,24 @@ class Collector(FileNameCollectorPlugin):
     apart = "unpack the zip into archive/ in its place, rename or remove one of them there, and collect again"
     extracted = Unicode(help="the folder with what was unpacked, below which the system's names begin")
 
-    roster = Set(Unicode(), help="the ids of the class; empty if the gradebook has no roster")
-
-    notebook = Unicode(help="the name of the course's own notebook; empty if it is not known")
-
-    @default("notebook")
-    def _notebook_default(self) -> str:
-        return self.assignment.notebook.name if self.assignment else ""
+    @functools.cached_property
+    def assignment(self) -> Assignment:
+        """What is collected."""
+        coursedir = self.parent.coursedir
+        return course_at(Path(coursedir.root)).assignment(coursedir.assignment_id)
 
     @functools.cached_property
-    def assignment(self) -> Assignment | None:
-        """What is collected; None if that is not known."""
-        coursedir = getattr(self.parent, "coursedir", None)
-        with contextlib.suppress(CourseError):
-            if coursedir is not None:
-                return course_at(Path(coursedir.root)).assignment(coursedir.assignment_id)
-        return None
-
-    @default("roster")
-    def _roster_default(self) -> set[str]:
-        coursedir = getattr(self.parent, "coursedir", None)
+    def roster(self) -> set[str]:
+        """The ids of the class; empty if the gradebook has no roster, or cannot be read."""
         try:
-            return class_list(coursedir) if coursedir is not None else set()
+            return class_list(self.parent.coursedir)
         except SQLAlchemyError:
             self.log.warning("The gradebook cannot be read, so ids are not compared with a roster")
             return set()
 
     @default("extracted")
     def _extracted_default(self) -> str:
-        app: Any = self.parent
-        return str(app._format_collect_path(app.extracted_directory)) if app is not None else ""
+        return str(self.parent._format_collect_path(self.parent.extracted_directory))
 
     def owner(self, path: Path) -> Owner | None:
         """The owner by the outermost of the system's names; None if there is none. `path` is below `extracted`."""
@@ -245,7 +231,7 @@ class Collector(FileNameCollectorPlugin):
 
         Raises `SubmissionError` if two are equally new.
         """
-        if len(same) > 1 and self.assignment is not None:
+        if len(same) > 1:
             empty = untouched((Path(self.extracted, path) for path, _ in same), self.assignment)
             older += [f"{printable(str(path.relative_to(self.extracted)))} has no work in it" for path in empty]
             same = [(path, owner) for path, owner in same if Path(self.extracted, path) not in empty]
@@ -291,7 +277,7 @@ class Collector(FileNameCollectorPlugin):
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
         self._warn(_BESIDE, self.sorted_out.beside)
         for student in sorted(everybody):
-            _, problem = notebook_in(self._submitted(student), self.assignment) if self.assignment else (None, None)
+            _, problem = notebook_in(self._submitted(student), self.assignment)
             if problem:
                 self.log.warning("%s cannot be graded: %s", shown_name(student), problem)
         self.log.info("%d %s collected", len(everybody), "students" if len(everybody) != 1 else "student")

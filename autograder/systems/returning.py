@@ -18,7 +18,7 @@ from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.gradebook_rows import class_list, total
+from autograder.nbgrader.gradebook_rows import total
 from autograder.nbgrader.totals import assign_penalties
 from autograder.systems import find_system
 from autograder.systems.collecting import GROUPS, Handed, collected_as
@@ -39,9 +39,9 @@ def give_back(
     Returns a sentence on each thing that does not go back, or that a teacher should know.
     Raises `AutograderError` if the system cannot take this back.
     """
+    nbgrader.coursedir.assignment_id = assignment.name
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
-    roster = class_list(nbgrader.coursedir)
-    ours: System = find_system(name)(extracted=str(folder), notebook=assignment.notebook.name, roster=roster)
+    ours: System = find_system(name)(parent=nbgrader, extracted=str(folder))
     if reason := ours.why_not(marks_file is not None, pages is not None, options):
         raise AutograderError(reason)
     handed, unknown = ours.with_numbers(_handed_in(ours, assignment), options)

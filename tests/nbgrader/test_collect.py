@@ -126,7 +126,7 @@ def test_moodle_submission_with_another_students_name_is_not_mixed_up(course):
     (course.root / "sheet.csv").write_text("Identifier,Full name,Grade\nParticipant 123,Jane,\nParticipant 124,Ada,\n")
     words = ("return", NAME, "--to", "moodle", "--sheet", "sheet.csv", "--marks", "m.csv", "--feedback", "p.zip")
     said_by(course, *words)
-    rows = csv.DictReader((course.root / "m.csv").read_text().splitlines())
+    rows = csv.DictReader((course.root / "m.csv").read_text("utf-8-sig").splitlines())
     assert {row["Identifier"]: row["Grade"] for row in rows} == {"Participant 123": "0.3", "Participant 124": "3"}
     with zipfile.ZipFile(course.root / "p.zip") as pages:
         assert sorted(pages.namelist()) == [f"{ADA}/first.html", f"{JANE}/first.html"]

@@ -105,15 +105,13 @@ def test_trial_run_succeeds_within_a_minute():
     started = time.monotonic()
     output, code = doctor("--course", str(ROOT))
     assert code == 0, output
-    assert "student code finds what it imports" in output
     assert "20 of 20 points in a1_scaled_dot_product" in output and output.endswith("Grading is safe here.")
     assert time.monotonic() - started < 60  # seconds; it takes 7
 
 
 @pytest.mark.slow
 def test_failed_trial_is_not_safe_and_gives_reasons(monkeypatch, own_course):
-    """A module that can't be imported, a loop that ends by itself, a solution that loses marks."""
-    monkeypatch.setattr(doctor_trial, "IMPORTED", ("random", "no_such_module"))
+    """A loop that ends by itself, and a solution that loses marks."""
     monkeypatch.setattr(doctor_trial, "LOOP", "pass")
     notebook = own_course.assignment("a1_scaled_dot_product").notebook
     data = json.loads(notebook.read_text())
@@ -122,11 +120,10 @@ def test_failed_trial_is_not_safe_and_gives_reasons(monkeypatch, own_course):
     notebook.write_text(json.dumps(data))
     output, code = doctor("--course", str(own_course.root))
     assert code == 1
-    assert "no_such_module cannot be imported (ModuleNotFoundError: No module named 'no_such_module')" in output
     assert "endless loop it came to an end" in output
     assert " of 20 points in a1_scaled_dot_product (softmax, " in output
     assert "autograder dev check a1_scaled_dot_product" in output
-    assert output.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
+    assert output.rpartition("Grading is not safe here (")[2].startswith("endless loop: ")
 
 
 @pytest.mark.slow
