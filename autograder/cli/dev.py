@@ -14,7 +14,6 @@ from typer import Argument, Exit, Option, Typer
 from autograder.cli.options import say, say_written
 from autograder.course.assignments import Course, course_at, find_course, is_around
 from autograder.errors import CourseError
-from autograder.text import printable
 
 if TYPE_CHECKING:
     from autograder.authoring.findings import Checked
@@ -75,8 +74,7 @@ def _say_checked(checked: Checked, relative: Callable[[object], str]) -> None:
         found = [relative(one) for one in checked.findings if one.blocks is blocks]
         say(console, *([heading] if found else []), *(f"    {one}" for one in found))
     say(console, *([f"  {checked.named}"] if checked.named else []))
-    for line in checked.printed[:MAX_PRINTED]:
-        say(console, f"  printed by the course's code: {printable(line)}")
+    say(console, *(f"  printed by the course's code: {line}" for line in checked.printed[:MAX_PRINTED]))
 
 
 @dev.command(epilog="Example: autograder dev adopt ~/algorithms")
@@ -89,7 +87,7 @@ def adopt(folder: Annotated[Path, Argument(help="Folder with nbgrader_config.py 
     from autograder.authoring.adopt import as_lines
 
     for found in look_at(course_at(folder)):
-        say(Console(), *map(printable, as_lines(found)))
+        say(Console(), *as_lines(found))
 
 
 @dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")

@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from rich.console import Console
 from typer import Argument, BadParameter, Exit, Option
 
 from autograder import systems
-from autograder.cli.options import MarksFiles, Roster, Visibility, ids_in, must_be_writable, say_written
+from autograder.cli.options import MarksFiles, Roster, Visibility, ids_in, must_be_writable, say, say_written
 from autograder.course.assignments import find_course
-from autograder.text import alike, printable, shown_name
+from autograder.text import alike, shown_name
 
 
 def export(
@@ -111,6 +112,5 @@ def return_(
     options = {name: str(value) for name, value in (("sheet", sheet), ("column", column)) if value is not None}
     missing, notices = give_back(api(course.root), course.assignment(assignment), to, marks, feedback, options)
     say_written(path for path in (marks, feedback) if path is not None)
-    for line in [*missing, *notices]:
-        print(printable(line))
+    say(Console(), *missing, *notices)
     raise Exit(1 if missing else 0)

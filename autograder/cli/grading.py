@@ -22,7 +22,7 @@ from autograder.course.assignments import Course
 from autograder.report import Report
 from autograder.reports import plain_text
 from autograder.submission import Submission, stamp
-from autograder.text import printable, printable_lines, shown_name
+from autograder.text import shown_name
 from autograder.worker.pool import grade_many
 from autograder.worker.run_log import RunLog, write_whole
 
@@ -119,7 +119,7 @@ def grade_class(
             progress.page_done,
             progress.on_wait,
         )
-    say(console, *(printable_lines(f"warning: {notice}") for notice in notices))
+    say(console, *(f"warning: {notice}" for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]
     for line in _failures(failed):
         console.print(line)
@@ -129,7 +129,7 @@ def grade_class(
     say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moves]))
     folder = course.root / "submitted"
     broken = [why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{name}"))]
-    say(console, *map(printable, broken))
+    say(console, *broken)
     graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
     same = total - len(graded) - len(failed) - len(held)
     unchanged = f", {same} unchanged since they were graded" if same else ""
@@ -199,9 +199,9 @@ def _class_table(assignment: str, reports: list[Report]) -> Table:
 def _show_one(report: Report, console: Console) -> None:
     console.print(Text(f"\n{shown_name(report.student)}, {report.assignment}: {_marks(report)}", style="bold"))
     if report.reason:
-        console.print(Text(f"  {report.reason}"))
+        say(console, f"  {report.reason}")
     for exercise in report.exercises:
-        console.print(Text(printable_lines(plain_text.as_text(exercise))))
+        say(console, plain_text.as_text(exercise))
 
 
 def _marks(report: Report) -> str:

@@ -177,7 +177,7 @@ def why(student: StudentId, assignment: Annotated[str, Argument(help="The assign
 
     course = find_course()
     history, same = lines(course.assignment(assignment), api(course.root), student)
-    say(Console(), *map(printable, history))
+    say(Console(), *history)
     raise Exit(0 if same else 1)
 
 

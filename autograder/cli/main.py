@@ -91,7 +91,7 @@ def grade(
     found = find_submissions(paths, course, assignment)
     warn(sandbox, course)
     must_be_writable(json_file)
-    say(console, *(printable_lines(f"warning: {notice}") for notice in notices_of_others(found, course)))
+    say(console, *(f"warning: {notice}" for notice in notices_of_others(found, course)))
     reports = grade_files(found, course, options, console, json_file)
     show(reports, console, quiet)
     raise Exit(1 if any(report.status == "failed" for report in reports) else 0)
@@ -177,7 +177,7 @@ def progress(
     """
     from autograder.student.progress import page
 
-    print(printable_lines(repr(page(folder))))
+    say(Console(), repr(page(folder)))
 
 
 def demo(

@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from autograder.course.assignments import Course
 from autograder.errors import AutograderError
+from autograder.text import printable_lines
 from autograder.worker.pool import what_is_unsafe
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
@@ -55,9 +56,9 @@ def warn(kind: str, course: Course) -> None:
 
 
 def say(console: Console, *lines: str) -> None:
-    """Print lines without markup. The terminal wraps them."""
+    """Print lines, in which nothing controls the terminal. The terminal wraps them."""
     for line in lines:
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(printable_lines(line)), soft_wrap=True)
 
 
 def say_written(paths: Iterable[Path]) -> bool:

@@ -20,7 +20,7 @@ from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading
 from autograder.nbgrader.regrade import MarkChange, MarksComparison
 from autograder.reports.plain_text import by_reason, points
-from autograder.text import printable, shown_name
+from autograder.text import shown_name
 from autograder.worker.pool import still_marking
 
 
@@ -103,7 +103,7 @@ def _show(compared: Sequence[MarksComparison], console: Console) -> None:
         table.add_row(Text(shown_name(comparison.student)), before, after, signed, Text(where))
     if changed:
         console.print(table)
-    say(console, *map(printable, _sums(compared)))
+    say(console, *_sums(compared))
 
 
 def _sums(compared: Sequence[MarksComparison]) -> Iterator[str]:

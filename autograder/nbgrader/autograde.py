@@ -59,7 +59,7 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import as_plain, shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
-from autograder.student_folder import files_in, notice_of_others, other_files
+from autograder.student_folder import files_in, notice_of_others
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
@@ -133,10 +133,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.points = points_of(self.cells)
         check_penalty_plugin(self)
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
-        unsafe = what_is_unsafe(self._sandbox(), course.root)
-        for notice in [*self.notices, *([unsafe] if unsafe else [])]:
-            self.log.warning("%s", notice)
-        self.said, self.moved_pictures = len(self.notices), dict[str, int]()
+        if unsafe := what_is_unsafe(self._sandbox(), course.root):
+            self.log.warning("%s", unsafe)
+        self.moved_pictures = dict[str, int]()
         self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
@@ -180,7 +179,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             if self.workers is None:
                 workers.close()
         self.notices += self._summary()
-        for notice in self.notices[self.said :]:
+        for notice in self.notices:
             self.log.warning("%s", notice)
         everybody = self.submissions.keys() | {outcome.student for outcome in self.outcomes}
         report_failures(self.log, name, self.outcomes, len(everybody))
@@ -224,7 +223,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
             set_aside=self._set_aside(student) if is_entered or not stored_with_marks(beside) else {},
             earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
             notices=self.notices,
-            others=other_files(submission, self.course_assignment),
             moved_pictures=self.moved_pictures,
         )
         # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).

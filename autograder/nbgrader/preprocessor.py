@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from autograder.nbgrader.sanitise import cleaned
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
-from autograder.submission import NotebookCell, NotebookFile, Submission, code_cells, grade_id
+from autograder.submission import NotebookFile, Submission, code_cells, grade_id
 from autograder.text import shown_name
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
@@ -44,7 +44,6 @@ class GradingContext:
     set_aside: what cells of withdrawn exercises had before
     earlier: what a person graded before, if this is a newer submission; see `answers_in`
     notices: sentences for the instructor; preprocessors append to it
-    others: further files of the submission, as `student_folder.other_files` gives them
     moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
 
@@ -59,7 +58,6 @@ class GradingContext:
     set_aside: Mapping[str, SetAside]
     earlier: Mapping[str, object]
     notices: list[str]
-    others: Mapping[str, Sequence[NotebookCell]]
     moved_pictures: dict[str, int]
 
 

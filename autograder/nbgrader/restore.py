@@ -19,6 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
+from autograder.student_folder import other_files
 from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
 
@@ -113,7 +114,7 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
         return
     places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
     found: list[tuple[object, Any]] = list(texts)
-    for file, cells in context.others.items():
+    for file, cells in other_files(context.submission, context.assignment).items():
         if not cells:
             places.append(printable(file))
         elif answers := list(_answers_in(cells, name, context)):

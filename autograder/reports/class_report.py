@@ -26,7 +26,6 @@ from autograder.submission import read_notebook
 from autograder.text import printable, shown_name
 
 TEMPLATES = Path(__file__).parent / "templates"
-WIDTH = 24  # characters of a full bar in the terminal
 ROWS = 8  # of a list in the terminal; the page shows all
 SHOWN = 5  # entries of a list that the page shows; the rest is folded
 SAMPLE_LINES, SAMPLE = 30, 5_000  # lines and characters of a sample; an exercise has about ten lines
@@ -177,18 +176,14 @@ def _share(count: int, of: int) -> float:
 
 
 def show(assignments: Sequence[AssignmentRate], console: Console) -> None:
-    """Print the statistics to a terminal."""
+    """Print the most important numbers to a terminal; the page has all."""
     for a in assignments:
         console.print(Text(f"\n{a.name}", style="bold"))
         console.print(Text(_numbers(a)))
         if a.graded:
-            console.print(_distribution(a))
             console.print(_exercise_table(a))
-            console.print(_hardest(a))
         if a.mistakes:
             console.print(_mistake_table(a))
-        if a.alike:
-            console.print(_alike_table(a))
         console.print(_attention_table(a) if a.attention else Text("Nobody needs attention."))
 
 
@@ -199,23 +194,10 @@ def _numbers(a: AssignmentRate) -> str:
     return ", ".join(parts)
 
 
-def _distribution(a: AssignmentRate) -> Table:
-    rows = ((name, str(count), _bar(count / max(a.bins))) for name, count in zip(bin_names(), a.bins, strict=True))
-    return _table("Marks", (("in %", ""), ("students", "right"), ("", "")), rows)
-
-
 def _exercise_table(a: AssignmentRate) -> Table:
-    columns = ("exercise", ""), ("average", "right"), ("", ""), ("full marks", "right")
-    rows = (
-        (Text(e.name), f"{points(e.mean)} / {points(e.max_score)}", _bar(e.share), str(e.full)) for e in a.exercises
-    )
+    columns = ("exercise", ""), ("average", "right"), ("full marks", "right")
+    rows = ((Text(e.name), f"{points(e.mean)} / {points(e.max_score)}", str(e.full)) for e in a.exercises)
     return _table("Exercises", columns, rows)
-
-
-def _hardest(a: AssignmentRate) -> Table:
-    tests = sorted(((t.share, e.name, t.sentence) for e in a.exercises for t in e.tests), key=lambda row: row[0])
-    rows = ((Text(exercise), percent(share), Text(sentence)) for share, exercise, sentence in tests[:ROWS])
-    return _table("Tests that fewest pass", (("exercise", ""), ("passed", "right"), ("what is asked", "")), rows)
 
 
 def _mistake_table(a: AssignmentRate) -> Table:
@@ -235,12 +217,6 @@ def _who(mistake: MistakeCount) -> str:
     return "; ".join(filter(None, (f"such as {shown_name(mistake.students[0])}", again(mistake))))
 
 
-def _alike_table(a: AssignmentRate) -> Table:
-    columns = ("exercise", ""), ("students", "right"), ("such as", ""), ("what the first message says", "")
-    rows = ((Text(x.exercise), str(x.count), Text(shown_name(x.students[0])), Text(x.message)) for x in a.alike[:ROWS])
-    return _table("Wrong in the same way, without a name", columns, rows)
-
-
 def _attention_table(a: AssignmentRate) -> Table:
     rows = ((Text(shown_name(row.student)), Text(row.why)) for row in a.attention)
     return _table("Students who need attention", (("student", ""), ("why", "")), rows)
@@ -254,7 +230,3 @@ def _table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequen
     for row in rows:
         table.add_row(*(Text(printable(cell.plain)) if isinstance(cell, Text) else cell for cell in row))
     return table
-
-
-def _bar(share: float) -> str:
-    return "█" * round(WIDTH * share)

@@ -9,8 +9,8 @@ import functools
 import os
 import re
 import shutil
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -158,14 +158,13 @@ class Collector(FileNameCollectorPlugin):
     def sorted_out(self) -> SortedOut:
         """What is collected of all that was unpacked, and what is not."""
         found, by_owner = SortedOut(), defaultdict[str, list[tuple[Path, Owner]]](list)
-        counts = Counter(student for group in self.groups.values() for student in group)
         root = Path(self.extracted)
         for path in (file.relative_to(root) for file in sorted(root.rglob("*")) if is_plain(file)):
             if "__MACOSX" in path.parts or path.name.startswith("._"):  # what macOS packs beside each file
                 continue
             if owner := self.owner(path):
                 owner = replace(owner, student=composed(owner.student), rest=composed(owner.rest))
-                owner = self._with_members(owner, counts)
+                owner = self._with_members(owner)
                 by_owner[owner.student or owner.label].append((path, owner))
             elif path.name.lower().endswith(ARCHIVES):
                 found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
@@ -193,16 +192,11 @@ class Collector(FileNameCollectorPlugin):
         """The members of the group whose id this would be; empty if it is none."""
         return self.groups.get(_group_key(self.group_of(student)), ())
 
-    def _with_members(self, owner: Owner, counts: Mapping[str, int]) -> Owner:
-        """The owner; if it is a group, its members own the file. `counts`: in how many groups a student is."""
+    def _with_members(self, owner: Owner) -> Owner:
+        """The owner; if it is a group, its members own the file."""
         members = self._members(owner.student)
         if not members:
             return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(self.groups)))
-        for student in members:
-            if counts[student] > 1:
-                return replace(owner, problem=f"{shown_name(student)} is in two groups of {GROUPS}; leave one")
-            if not can_be_a_folder(student):
-                return replace(owner, problem=f"'{shown_name(student)}' of {GROUPS} cannot be a folder's name")
         return replace(owner, student=members[0], others=tuple(members[1:]), group=owner.student)
 
     def _taken_of(self, files: OwnedFiles, older: list[str]) -> dict[Path, Owner]:
@@ -306,12 +300,18 @@ def read_groups(path: Path) -> dict[str, list[str]]:
     """Members by the group's name in lower case; empty if there is no such file. Raises `AutograderError`."""
     if not path.is_file():
         return {}
-    found = defaultdict[str, list[str]](list)
+    group_of = dict[str, str]()
     for line, row in read_table(path, ("group", "student"), _GROUPS_FORM):
-        if not row["group"] or not row["student"] or ";" in row["student"]:
+        student, group = row["student"], _group_key(row["group"])
+        if not group or not student or ";" in student:
             raise AutograderError(f"{path}, line {line}: each line needs a group and one student")
-        members = found[_group_key(row["group"])]
-        members += [row["student"]] if row["student"] not in members else []
+        if not can_be_a_folder(student):
+            raise AutograderError(f"{path}, line {line}: '{shown_name(student)}' cannot be a folder's name")
+        if group_of.setdefault(student, group) != group:
+            raise AutograderError(f"{path}, line {line}: {shown_name(student)} is in two groups; leave one")
+    found = defaultdict[str, list[str]](list)
+    for student, group in group_of.items():
+        found[group].append(student)
     return dict(found)
 
 

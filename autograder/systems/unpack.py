@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import time
 import zipfile
@@ -17,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
-from autograder.nbgrader.files import blocks, copy_plain_files, is_plain
+from autograder.nbgrader.files import copy_plain_files, is_plain
 from autograder.submission import MAX_BYTES
 from autograder.systems.collecting import ARCHIVES
 from autograder.text import printable
@@ -111,7 +112,7 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> s
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(entry) as packed, path.open("xb") as file:
-            file.writelines(blocks(packed, entry.file_size))
+            shutil.copyfileobj(packed, file)
         packed_at = time.mktime((*entry.date_time, 0, 0, -1))
         os.utime(path, (packed_at, packed_at))  # shows which of two attempts is newer
     except _BROKEN as error:

@@ -70,9 +70,10 @@ def test_page_csv_json_and_terminal_agree(marks, tmp_path):
     assert [float(row["share"]) for row in tests] == [t["share"] for e in a1["exercises"] for t in e["tests"]]
     terminal = autograder_here("report", marks).stdout
     page = (tmp_path / "c.html").read_text()
-    for words in (MISTAKE, "no exercise started yet", f"code that loops, exits or crashes: {EXERCISE}", "40 %"):
+    for words in (MISTAKE, "no exercise started yet", f"code that loops, exits or crashes: {EXERCISE}"):
         assert words in terminal
         assert words in page
+    assert "40 %" in page
 
 
 def test_untrusted_text_is_escaped(marks, tmp_path):
