@@ -11,9 +11,9 @@ from autograder.authoring.generated_files import copies, paired_script, visible_
 from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import CHECK, Assignment, rubrics_in
-from autograder.course.content import COURSE, Hint
+from autograder.course.content import Hint
 from autograder.course.version import RUBRIC
-from autograder.course.withdrawals import TABLE
+from autograder.course.withdrawals import FILE
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import grade_id
@@ -90,8 +90,8 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
 def withdrawn(assignment: Assignment) -> Iterator[Finding]:
     """Each withdrawn exercise is one of the assignment's."""
     for name in sorted(assignment.withdrawn.keys() - {exercise.name for exercise in assignment.exercises}):
-        path = assignment.course_folder / COURSE
-        yield Finding(path, name, f"[{TABLE}] names no exercise of {assignment.name}", "Is it a name's typo?")
+        path = assignment.root / FILE
+        yield Finding(path, name, f"it is no exercise of {assignment.name}", "Is it a name's typo?")
 
 
 def rubrics(assignment: Assignment) -> Iterator[Finding]:

@@ -14,8 +14,7 @@ from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, Kind, MarksFiles, Note, Roster, StudentId, Write, ids_in, say, warn
 from autograder.course.assignments import find_course
-from autograder.course.content import COURSE
-from autograder.course.withdrawals import FULL_POINTS, OUT_OF_TOTAL, changed
+from autograder.course.withdrawals import FILE, FULL_POINTS, OUT_OF_TOTAL, changed
 from autograder.errors import AutograderError
 from autograder.text import printable, shown_name
 
@@ -124,8 +123,8 @@ def withdraw(
 ) -> None:
     """Withdraw an exercise: everybody who has handed in gets its points, or it counts for nobody.
 
-    This overrides manual grades. Without --write, it only shows who gains and who loses. With it, course.toml records
-    the withdrawal.
+    This overrides manual grades. Without --write, it only shows who gains and who loses. With it, withdrawn.toml
+    records the withdrawal.
     """
     from autograder.cli.regrade import run
     from autograder.nbgrader import api
@@ -149,7 +148,7 @@ def withdraw(
     else:
         say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
-        print(f"{then.course_folder / COURSE} is up to date, too.")
+        print(f"{then.root / FILE} is up to date, too.")
 
 
 def extend(

@@ -58,7 +58,7 @@ class Written:
 class Assignment:
     """One assignment: a folder in `source/` that holds one notebook.
 
-    withdrawals: withdrawn exercises in place of those in the course's `course.toml`, to see what they would change
+    withdrawals: withdrawn exercises in place of those in the course's `withdrawn.toml`, to see what they would change
     """
 
     name: str
@@ -137,10 +137,10 @@ class Assignment:
 
     @property
     def withdrawn(self) -> Mapping[str, Withdrawal]:
-        """Exercises that `autograder withdraw` withdrew. Raises `CourseError` if `course.toml` is invalid."""
+        """Exercises that `autograder withdraw` withdrew. Raises `CourseError` if `withdrawn.toml` is invalid."""
         if self.withdrawals is not None:
             return self.withdrawals
-        return withdrawn_in(self.course_folder / content.COURSE).get(self.name, {})
+        return withdrawn_in(self.root).get(self.name, {})
 
     @property
     def max_score(self) -> float:

@@ -42,7 +42,6 @@ from autograder import __version__
 from autograder.course.owners import other_writer
 from autograder.course.source_notebook import modules_beside
 from autograder.course.time_limit import loaded_in_time
-from autograder.course.withdrawals import Withdrawal
 from autograder.errors import AutograderError, CourseError
 from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
@@ -88,14 +87,12 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     early: modules that are imported once a run
     ready_made: functions that no exercise must call, beside those of its own `ready_made.toml`
     words: the course's own words for things, by the engine's word
-    withdrawn: see `autograder.course.withdrawals`, which reads it again after each change
     """
 
     names: dict[str, str] = {}
     early: list[str] = []
     ready_made: list[str] = []
     words: dict[str, str] = {}
-    withdrawn: dict[str, dict[str, Withdrawal]] = {}
 
 
 def course_folder(root: Path | None = None) -> Path:

@@ -15,8 +15,7 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.course.assignments import CHECK, Assignment, Course, check_cell
-from autograder.course.content import COURSE
-from autograder.course.withdrawals import edited
+from autograder.course.withdrawals import FILE, text_of, withdrawn_in
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
@@ -205,10 +204,10 @@ def write_points(coursedir: Any, assignment: Assignment) -> None:
 
 @contextlib.contextmanager
 def withdrawn(assignment: Assignment) -> Iterator[None]:
-    """Write an assignment's withdrawn exercises into `course.toml`, and take that back if what is done inside fails."""
-    path = assignment.course_folder / COURSE
-    before, after = edited(path, assignment.name, assignment.withdrawn)
-    write_whole(path, after)
+    """Write an assignment's withdrawn exercises into the file, and take that back if what is done inside fails."""
+    path = assignment.root / FILE
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    write_whole(path, text_of({**withdrawn_in(assignment.root), assignment.name: assignment.withdrawn}))
     try:
         yield
     except BaseException:

@@ -83,6 +83,7 @@ def readers(assignment):
     exercise = assignment.content / "mean"
     return {
         "course.toml": lambda: content.sandbox_setting(assignment.course_folder),
+        "../withdrawn.toml": lambda: assignment.withdrawn,
         "b1/rubric.toml": lambda: assignment.written,
         "b1/not_shown.toml": lambda: not_shown(assignment),
         "b1/mean/hint.toml": lambda: content.Visible(assignment.course_folder).hint_for("mean"),
@@ -102,7 +103,7 @@ PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
         ("b1/mean/ready_made.toml", "functions = [1]", "functions[0]: expected str, got int"),
         ("course.toml", "[readymade]", "there is no 'readymade'; it may have names, "),
         ("course.toml", "[names]\nnp = 'numpy'\nmath = 3", "names.math: expected str, got int"),
-        ("course.toml", "[withdrawn]\nb1.mean = 'gone'", "withdrawn.b1.mean: invalid enum value 'gone'"),
+        ("../withdrawn.toml", "[b1]\nmean = 'gone'", "b1.mean: invalid enum value 'gone'"),
         ("b1/rubric.toml", "why = [[1, 'names it'], ['one', 'says why']]", "why[1][0]: expected float, got str"),
         ("b1/not_shown.toml", "stops = 'A size.'", "stops: expected object, got str"),
         ("b1/not_shown.toml", "[mean]\na = 'A size.'\nstops = 8", "mean.stops: expected str, got int"),
@@ -121,7 +122,7 @@ def test_invalid_toml_file_is_reported(assignment, file, text, message):
     (assignment.content / "mean").mkdir()
     (assignment.content / "mean" / "visible_tests.py").touch()
     (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
-    path = assignment.course_folder / file
+    path = (assignment.course_folder / file).resolve()
     path.write_text(text)
     with pytest.raises(CourseError) as error:
         readers(assignment)[file]()
