@@ -61,7 +61,7 @@ def course_with(found, root):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "recipe"), one_in(2, RECIPES))
+@pytest.mark.parametrize(("page", "recipe"), one_in(4, RECIPES))
 def test_recipe_is_graded_as_the_page_says(page, recipe, sandbox, tmp_path):
     found = blocks(recipe, page)
     course = course_with(found, tmp_path / "economics")

@@ -27,7 +27,7 @@ def with_edited_display_cells(assignment, cells):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", one_in(4, ASSIGNMENTS), ids=lambda one: one.name)
+@pytest.mark.parametrize("assignment", one_in(8, ASSIGNMENTS), ids=lambda one: one.name)
 def test_marks_do_not_depend_on_display_cells(assignment, sandbox):
     first = assignment.exercises[0].name
     marker = Marker(assignment, sandbox)

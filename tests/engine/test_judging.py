@@ -101,7 +101,7 @@ def test_two_early_mistakes_cost_marks_once_each(sandbox):
 def test_endless_loop_costs_only_tests_that_reach_it(sandbox):
     loop = f"def softmax(x, axis=-1):\n    if x.ndim > 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
-    results = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=2, call_seconds_again=1)
+    results = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=0.8, call_seconds_again=0.4)
     tests = {test.name: test for test in results["softmax"].tests}
     assert tests["test_one_row"].state == tests["test_many_rows"].state == "passed", tests
     stopped = [test for test in tests.values() if test.stopped]

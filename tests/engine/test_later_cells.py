@@ -8,6 +8,7 @@ import pytest
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.submission import grade_id
 from tests.conftest import copy_course
+from tests.helpers.classes import LOOP
 from tests.helpers.small_course import EXERCISE, WRONG, released, reports_of, small_course
 
 SCRATCH = {
@@ -17,7 +18,7 @@ SCRATCH = {
     "reset": "%reset -f",
     "deleted": f"del {EXERCISE}",
     "wrong": f"def {EXERCISE}(X):\n    return 0 * X",
-    "endless": f"def {EXERCISE}(X):\n    while True:\n        pass",
+    "endless": LOOP,
     "exits": f"def {EXERCISE}(X):\n    import os\n    os._exit(0)",
 }
 TORCH = {
