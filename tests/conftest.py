@@ -134,6 +134,18 @@ def shared_sandbox(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.cli.check_notebook.open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
 
 
+@pytest.fixture(scope="module")
+def kept_workers() -> Iterator[None]:
+    """Commands in this process keep a course's worker, as formgrader does. To start one takes a second or more."""
+    from autograder.nbgrader import preprocessor, why  # imported here because most workers do not need it
+    from autograder.worker import pool
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (pool, why):
+            patch.setattr(module, "open_pool", functools.partial(module.open_pool, idle=preprocessor.Mark.idle))
+        yield
+
+
 @pytest.fixture
 def own_course(tmp_path: Path) -> Course:
     return copy_course(tmp_path / "course")
