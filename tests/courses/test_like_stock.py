@@ -113,14 +113,12 @@ def hand_in(course, student, answers, change=lambda cells: None):
         submit(course, name, student, change, **in_it)
 
 
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    """The course graded by stock nbgrader, and a copy graded by `autograder`."""
-    course = classic_course(tmp_path_factory.mktemp("pair") / "course", **NOTEBOOKS)
+def graded_twice(root, students):
+    """The course with these students graded by stock nbgrader, and a copy graded by `autograder`."""
+    course = classic_course(root / "course", **NOTEBOOKS)
     shutil.copytree(course.root / "source", course.root / "submitted" / "good")
-    for student, answers in (HONEST | FORGED).items():
-        hand_in(course, student, answers)
-    hand_in(course, "edited", EDITED, edit_locked_cells)
+    for student, answers in students.items():
+        hand_in(course, student, answers, edit_locked_cells if student == "edited" else lambda cells: None)
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
     stock(course.root, "autograde", NOTEBOOKS)
     hand_in(ours, "crash", CRASH)
@@ -131,20 +129,50 @@ def graded(tmp_path_factory):
     return course, ours
 
 
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_honest_work_gets_nbgraders_marks_in_every_cell(graded):
-    """The solution, another style, partial credit, warnings, exceptions, an empty notebook, edited locked cells."""
-    by_stock, by_ours = ({who: scores(one, who) for who in ("good", *HONEST, "edited")} for one in graded)
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    return graded_twice(tmp_path_factory.mktemp("pair"), HONEST | FORGED | {"edited": EDITED})
+
+
+def assert_same_marks(graded, students):
+    """In every cell except the deleted one, which nbgrader leaves out and we put back."""
+    by_stock, by_ours = ({who: scores(one, who) for who in ("good", *students)} for one in graded)
     assert by_stock["good"] == FULL | COUNTED | BY_HAND
-    assert [sum(filter(None, by_stock[who].values())) for who in HONEST] == [17, 10, 8, 0]
-    assert by_stock["edited"].pop("files") is None  # nbgrader leaves a deleted cell out, we put it back
+    assert by_stock["edited"].pop("files") is None
     assert by_ours["edited"].pop("files") == 2
     assert by_ours == by_stock
+    return by_stock
+
+
+def assert_pages_are_in_order(ours, students):
+    """The page shows a restored cell once."""
+    names = re.findall(r"#% \w+ ([\w-]+) \d", SORTING)
+    for student in ("good", "crash", *students):
+        page = (ours.root / "feedback" / student / "sorting" / "sorting.html").read_text()
+        in_order = [*(one for one in names if one != "files"), "files"] if student == "edited" else names
+        assert re.findall(r'<li><a href="#(?!comment-)([\w-]+)">', page) == in_order, student
+    page = (ours.root / "feedback" / "edited" / "sorting" / "sorting.html").read_text()
+    text = re.sub(r"<[^>]+>", "", page)
+    assert text.count("WORDS =") == 1
+    assert "APPLE&quot;]" not in text and "SECRET" not in page
+
+
+@pytest.mark.slow
+def test_edited_locked_cells_are_put_back_as_by_nbgrader(tmp_path):
+    graded = graded_twice(tmp_path, {"edited": EDITED})
+    assert_same_marks(graded, ["edited"])
+    assert_pages_are_in_order(graded[1], ["edited"])
 
 
 @pytest.mark.catalogue
-@pytest.mark.slow
+def test_honest_work_gets_nbgraders_marks_in_every_cell(graded):
+    """The solution, another style, partial credit, warnings, exceptions, an empty notebook, edited locked cells."""
+    by_stock = assert_same_marks(graded, [*HONEST, "edited"])
+    assert [sum(filter(None, by_stock[who].values())) for who in HONEST] == [17, 10, 8, 0]
+    assert_pages_are_in_order(graded[1], ["edited", "empty"])
+
+
+@pytest.mark.catalogue
 def test_crash_costs_its_cells_and_forgery_what_the_page_says(graded):
     by_stock, by_ours = graded
     lost = {"middle-odd": 0, "middle-even": 0, "total": 0}
@@ -153,18 +181,3 @@ def test_crash_costs_its_cells_and_forgery_what_the_page_says(graded):
         by_hand = {name: score for name, score in scores(by_ours, student).items() if name in BY_HAND}
         assert scores(by_ours, student) == expected | by_hand, student
         assert scores(by_stock, student) == scores(by_ours, "good") | by_hand | {"search": expected["search"]}
-
-
-@pytest.mark.catalogue
-@pytest.mark.slow
-def test_page_lists_cells_in_order_and_shows_restored_cell_once(graded):
-    ours = graded[1]
-    names = re.findall(r"#% \w+ ([\w-]+) \d", SORTING)
-    for student in ("good", "crash", "edited", "empty"):
-        page = (ours.root / "feedback" / student / "sorting" / "sorting.html").read_text()
-        in_order = [*(one for one in names if one != "files"), "files"] if student == "edited" else names
-        assert re.findall(r'<li><a href="#(?!comment-)([\w-]+)">', page) == in_order, student
-    page = (ours.root / "feedback" / "edited" / "sorting" / "sorting.html").read_text()
-    text = re.sub(r"<[^>]+>", "", page)
-    assert text.count("WORDS =") == 1
-    assert "APPLE&quot;]" not in text and "SECRET" not in page
