@@ -1,9 +1,8 @@
 """Runs untrusted Python notebooks, and calls their functions, from outside. The README says what it promises.
 
 What is listed here starts and ends processes, and moves bytes. `cellcage.notebook` reads what comes back, and
-`cellcage.opening` puts both together. The other
-public modules: `cell_result`, `child`, `clock`, `errors`, `files`, `limits`, `machine`, `notebook_calls`, `opening`,
-`promises`, `shortage`, `wire`, and all of `calling`, `protocol` and `values`.
+`cellcage.opening` puts both together. The other public modules: `cell_result`, `child`, `clock`, `errors`, `files`,
+`limits`, `machine`, `notebook_calls`, `opening`, `shortage`, `wire`, and all of `calling`, `protocol` and `values`.
 """
 
 from __future__ import annotations
@@ -19,11 +18,10 @@ if TYPE_CHECKING:
     from cellcage.machine import choose_backend
     from cellcage.outside.fork_server_client import Child, ForkServer, FreshChildren
     from cellcage.outside.zygote_client import Zygote
-    from cellcage.promises import PROMISES
 
 __version__ = "0.1.0"
 __all__ = [
-    "PROMISES", "Backend", "CellResult", "Child", "ForkServer", "FreshChildren", "Limits", "MachineError", "Zygote",
+    "Backend", "CellResult", "Child", "ForkServer", "FreshChildren", "Limits", "MachineError", "Zygote",
     "choose_backend",
 ]  # fmt: skip
 # Each is imported when it is first used: most need Linux, and `protocol` and `values` work everywhere.
@@ -35,7 +33,6 @@ _MODULES = {
     "machine": ("choose_backend",),
     "outside.fork_server_client": ("Child", "ForkServer", "FreshChildren"),
     "outside.zygote_client": ("Zygote",),
-    "promises": ("PROMISES",),
 }
 
 
