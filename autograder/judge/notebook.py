@@ -56,20 +56,17 @@ class JudgedNotebook(client.Notebook):
         return super()._seconds(number, ran_out)
 
     def show(self) -> None:
-        """Run the deferred display cells in the final state, in a fork that ends afterwards."""
+        """Run the deferred display cells in the final state. Its process is not used again."""
         deferred = sorted(self._deferred or ())
         self._skip |= {
             number: CellResult(stopped=LOOPS, ran_out_of_time=True) for number in filter(self._loops, deferred)
         }
         while deferred:
             self.at(None)
-            assert self._sock is not None
-            with contextlib.suppress(*LOST):
-                frames.send(self._sock, messages.BeginFork(), time.monotonic() + FORK_SECONDS)
-                if self._run(deferred):
-                    self._ask(messages.EndFork(), time.monotonic() + FORK_SECONDS, messages.Begun)
-                    return
+            all_ran = self._run(deferred)
             self.close()
+            if all_ran:
+                return
 
     def _loops(self, number: int) -> bool:
         """Whether a display cell calls an exercise that is known to loop, itself or through another exercise."""

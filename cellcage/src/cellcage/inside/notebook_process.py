@@ -14,7 +14,6 @@ import contextlib
 import functools
 import gc
 import io
-import math
 import os
 import signal
 import socket
@@ -46,7 +45,6 @@ from cellcage.values.value_types import by_tag
 FORK_SECONDS = 3.0  # the time of a call: so long another notebook may take up this user's processes
 LOOK_SECONDS = 0.5  # between two looks at whether a cell is idle
 COLLECT = 20_000, 10, 10  # thresholds of the garbage collector, which copies shared pages; Python's first is 700
-CAME_BACK = 86  # exit code of a fork in which all cells have run
 
 
 class Notebooks:
@@ -108,10 +106,6 @@ class _State:
                 frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
             case messages.RunCell():
                 frames.send(self.sock, self._run_cell(message))
-            case messages.BeginFork():
-                self._begin_fork()
-            case messages.EndFork():
-                os._exit(CAME_BACK)
             case messages.BeginCalls():
                 if not descriptors:  # one was sent, but the cells have opened as many files as they may
                     raise MemoryError
@@ -119,20 +113,6 @@ class _State:
             case messages.HowEnded():
                 ending = ending_of(self.call_process.pid) if self.call_process.pid else Ending()
                 frames.send(self.sock, messages.Ended(ending))
-
-    def _begin_fork(self) -> None:
-        """Fork. The fork runs the next cells, and this process waits for its end. If it crashes, this one ends, too."""
-        pid = self._fork()
-        if pid:
-            ending = ending_of(pid, math.inf)
-            self.call_process.end()
-            if ending.exit_code != CAME_BACK:
-                os._exit(1)
-            frames.send(self.sock, messages.Begun(True))
-            return
-        isolation.die_with_parent()
-        self.call_process.in_child()
-        seccomp.keep_from_ending_itself()
 
     def _run_cell(self, cell: messages.RunCell) -> messages.CellOutput:
         """Run one cell as a notebook would. An endless loop in Python is interrupted."""

@@ -5,7 +5,7 @@
     outside          fork server      Prepare, Open, HowEnded, Measure, CpuTime, Close
     fork server      outside          Ready, Ended, Grown, Used, NotebookClosed
     any child        who opened it    Ready or Broken, once, on its own socket
-    notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginFork, EndFork, BeginCalls, HowEnded
+    notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginCalls, HowEnded
     notebook process notebook client  Names, Uses, CellOutput, Begun, Ended
     notebook client  call process     Calls with the calls, AnswerMessage
     call process     notebook client  Begun, Question, the answers, Printed
@@ -235,14 +235,6 @@ class RunCell(Message, frozen=True, tag="cell"):
     shows: bool = False
 
 
-class BeginFork(Message, frozen=True, tag="aside"):
-    """Fork, and run the following cells in the fork, which ends at `EndFork`. Has no answer."""
-
-
-class EndFork(Message, frozen=True, tag="back"):
-    """End the fork of `BeginFork`. Answered by `Begun` once it has ended."""
-
-
 class Question(Message, frozen=True):
     """A question that untrusted code asks: a call as bytes. Untrusted code waits for the answer."""
 
@@ -311,6 +303,6 @@ class AnswerMessage(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Files | LookUp | LookUses | RunCell | BeginFork | EndFork | BeginCalls | HowEnded
+ToNotebook = Files | LookUp | LookUses | RunCell | BeginCalls | HowEnded
 # What a client reads on a notebook process's own socket.
 FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, Ended)
