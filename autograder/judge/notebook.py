@@ -13,7 +13,6 @@ from cellcage.calling.lookups import MAX_USES
 from cellcage.notebook import FORK_SECONDS, LOST
 from cellcage.notebook_calls import Fresh, Gone
 from cellcage.protocol import frames, messages
-from cellcage.shortage import short_of_something
 
 LOOPS = "it did not run, because it calls a function that ran out of time"
 
@@ -89,7 +88,6 @@ class JudgedNotebook(client.Notebook):
             return True
         return False
 
-    @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that is not known."""
 

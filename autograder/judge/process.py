@@ -222,7 +222,7 @@ class Judge:
         try:
             request = frames.receive(sock, form=JudgeRequest)
             message = FromJudge(verdict=self.verdict(sock, request))
-        except frames.Exhausted as error:
+        except frames.Exhausted as error:  # the worker knows `MachineError` by its name
             message = FromJudge(broken=(MachineError.__name__, str(error)))
         except (CourseError, MachineError) as error:
             message = FromJudge(broken=(type(error).__name__, str(error)))

@@ -109,7 +109,7 @@ class Worker:
             return Marked(failed(task, task.problem, points))
         try:
             verdict = self._judged_with_retry(task, assignment, tuple(map(_with_points, exercises)))
-        except (MachineError, frames.Exhausted) as error:
+        except MachineError as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))

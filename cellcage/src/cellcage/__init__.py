@@ -2,7 +2,7 @@
 
 What is listed here starts and ends processes, and moves bytes. `cellcage.notebook` reads what comes back, and
 `cellcage.opening` puts both together. The other public modules: `cell_result`, `child`, `clock`, `errors`, `files`,
-`limits`, `machine`, `notebook_calls`, `opening`, `shortage`, `wire`, and all of `calling`, `protocol` and `values`.
+`limits`, `machine`, `notebook_calls`, `opening`, `wire`, and all of `calling`, `protocol` and `values`.
 """
 
 from __future__ import annotations

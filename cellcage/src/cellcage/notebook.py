@@ -31,7 +31,6 @@ from cellcage.notebook_calls import (
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_of
 from cellcage.protocol.ending import END_SECONDS, Ending
-from cellcage.shortage import short_of_something
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it reads its files
 FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
@@ -122,7 +121,6 @@ class Notebook:
             if not self._run(self._chosen(range(before, place))):
                 self.renew(place)
 
-    @short_of_something()
     def renew(self, place: int | None = None) -> None:
         """Run all cells in a fresh process, which shares nothing with the one before.
 
@@ -202,7 +200,6 @@ class Notebook:
         """
         return NotebookCalls(self, questions or NoQuestions(), group, ready_made, first_cells)
 
-    @short_of_something()
     def fork(
         self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
     ) -> socket.socket:

@@ -214,7 +214,7 @@ class NotebookCalls:
                 if times_lost == ATTEMPTS:
                     why = f"the call process ended during a call, twice: {error}"
                     self._notebook.machine_failed = MachineError(why)
-            except (MachineError, frames.Exhausted) as error:
+            except MachineError as error:
                 self._notebook.machine_failed = MachineError(str(error))
         if self._notebook.machine_failed is not None:
             raise self._notebook.machine_failed

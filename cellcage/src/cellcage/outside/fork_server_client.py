@@ -20,7 +20,6 @@ from cellcage.outside import cgroup
 from cellcage.outside.zygote_client import Zygote, send_with_socket
 from cellcage.protocol import frames, messages
 from cellcage.protocol.ending import Ending
-from cellcage.shortage import short_of_something
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; after this time the fork server is lost
@@ -85,7 +84,6 @@ class ForkServer(AbstractContextManager["ForkServer"]):
             except (*LOST, MachineError):
                 self.close()
 
-    @short_of_something()
     def open(self, limits: Limits, needed: object = None) -> Child:
         """A new child. needed: see `prepare`. Raises `MachineError` if no fork server can be started."""
         with self._lock:

@@ -20,7 +20,6 @@ from cellcage.errors import MachineError
 from cellcage.outside.users import Reserved
 from cellcage.protocol import frames
 from cellcage.protocol.messages import EndServer, Message, Policy, StartServer
-from cellcage.shortage import short_of_something
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -67,7 +66,6 @@ class Zygote(AbstractContextManager["Zygote"]):
     def __exit__(self, *exc: object) -> None:
         self.end()
 
-    @short_of_something()
     def server(
         self, child: str, trusted: bool, setting: Mapping[str, object], files: Sequence[int]
     ) -> tuple[int, socket.socket]:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
+from cellcage.errors import MachineError
 from cellcage.wire import MAX_ITEMS
 from cellcage.wire import WireError as WireError
 
@@ -39,7 +40,7 @@ class Closed(Exception):
     """The other side is gone."""
 
 
-class Exhausted(Exception):
+class Exhausted(MachineError):
     """The machine ran out of something, such as open files, and waiting did not help; the text says of what."""
 
 
