@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.course.assignments import Assignment, Course
 from autograder.course.content import sandbox_setting
-from autograder.judge.display_cells import DisplayCell
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, Report
 from autograder.worker.task import Task
@@ -49,18 +48,10 @@ class Sandbox:
             self.zygote.end()
 
     @contextlib.contextmanager
-    def open(
-        self,
-        cells: Sequence[str],
-        limits: Limits | None = None,
-        showing: Mapping[str, DisplayCell] | None = None,
-        shows: bool = False,
-    ) -> Iterator[JudgedNotebook]:
-        """A notebook of these cells; with `shows`, the display cells in `showing` run last."""
+    def open(self, cells: Sequence[str], limits: Limits | None = None) -> Iterator[JudgedNotebook]:
+        """A notebook of these cells."""
         limits = limits or self.limits
-        with FreshChildren(self.students, limits) as fresh, JudgedNotebook(cells, limits, fresh, showing) as notebook:
-            if shows:
-                notebook.show()
+        with FreshChildren(self.students, limits) as fresh, JudgedNotebook(cells, limits, fresh) as notebook:
             yield notebook
 
     def worker(self, course: Course) -> Worker:

@@ -3,19 +3,18 @@
 The zygote forks it (`inside.zygote`). Fork servers differ in their `Children`: those of untrusted code fork notebook
 processes (`inside.notebook_process`); for trusted ones the caller brings a class. The control socket brings messages of
 `protocol.messages`; with `Open` comes the descriptor on which the child will communicate. Messages have their own
-sockets, so printed output cannot disturb them. `sandbox.backends` says which rights are given up, and when.
+sockets, so printed output cannot disturb them. `cellcage.backends` says which rights are given up, and when.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
+import pkgutil
 import signal
 import socket
 from typing import NoReturn
 
-from cellcage.backends import confined
 from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
 from cellcage.child import Children
 from cellcage.inside.memory_watch import MemoryWatch
@@ -26,11 +25,10 @@ from cellcage.protocol import frames, messages
 from cellcage.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 
 
-def main(descriptor: int, order: messages.StartServer, backend: Backend) -> None:
+def main(descriptor: int, order: messages.StartServer, backend: Backend, sandbox: Untrusted | Trusted) -> None:
     """Serve the control socket on `descriptor` until its other end closes."""
-    control, sandbox = socket.socket(fileno=descriptor), confined(backend, order.policy)
-    module, _, name = order.child.partition(":")
-    child: Children = getattr(importlib.import_module(module), name)()
+    control = socket.socket(fileno=descriptor)
+    child: Children = pkgutil.resolve_name(order.child)()
     sandbox.before_imports()
     child.warm_up(order.setting)
     isolation.gather_pages()

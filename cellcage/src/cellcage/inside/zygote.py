@@ -14,12 +14,12 @@ import contextlib
 import gc
 import importlib
 import os
+import pkgutil
 import signal
 import socket
 import sys
 from collections.abc import Sequence
 
-from cellcage.backends import confined, made
 from cellcage.backends.base import Backend
 from cellcage.inside import fork_server
 from cellcage.linux import isolation
@@ -29,7 +29,7 @@ from cellcage.protocol.messages import StartServer, ToZygote
 
 def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
     """Serve the control socket on `descriptor` until its other end closes. backend: "module:class"."""
-    control, sandbox = socket.socket(fileno=descriptor), made(backend)
+    control, sandbox = socket.socket(fileno=descriptor), pkgutil.resolve_name(backend)()
     sandbox.heed_sigterm(control)
     _import(modules)
     isolation.gather_pages()
@@ -63,9 +63,9 @@ def _import(modules: Sequence[str]) -> None:
     gc.enable()
 
 
-def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sandbox: Backend) -> int:
+def _fork(control: socket.socket, order: StartServer, descriptors: list[int], backend: Backend) -> int:
     """Start a fork server. Its control socket is the first descriptor; the others are files of its control group."""
-    pid = sandbox.fork()
+    pid = backend.fork()
     if pid:
         return pid
     try:
@@ -75,9 +75,10 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sa
         for file in descriptors[1:]:
             os.write(file, b"0")  # moves this process into the group, before it forks any
             os.close(file)
-        confined(sandbox, order.policy).enter()
+        confined = backend.trusted(order.policy) if order.policy.trusted else backend.untrusted(order.policy)
+        confined.enter()
         sys.path[:0] = order.path
-        fork_server.main(descriptors[0], order, sandbox)
+        fork_server.main(descriptors[0], order, backend, confined)
     except BaseException as error:
         with contextlib.suppress(BaseException):
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)

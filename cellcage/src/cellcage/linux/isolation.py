@@ -1,6 +1,6 @@
 """System calls for users, namespaces, mounts, capabilities and limits.
 
-`sandbox.backends` decides which process makes them, and in which order.
+`cellcage.backends` decides which process makes them, and in which order.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cellcage.backends import place_of
 from cellcage.backends.base import Backend
 from cellcage.errors import MachineError
 from cellcage.outside.users import Reserved
@@ -116,9 +115,9 @@ class Zygote(AbstractContextManager["Zygote"]):
             self._scratch = TemporaryDirectory(prefix="cellcage-", ignore_cleanup_errors=True)
             folder = self._scratch.name
             os.chmod(folder, 0o711)  # noqa: S103  # a process that has dropped root goes through it to its own folder
-        program = PROGRAM.format(
-            path=self._backend.path(), fd=control, backend=place_of(self._backend), modules=self._modules
-        )
+        kind = type(self._backend)
+        backend = f"{kind.__module__}:{kind.__qualname__}"
+        program = PROGRAM.format(path=self._backend.path(), fd=control, backend=backend, modules=self._modules)
         return subprocess.Popen(
             [*self._backend.command(self.places), program],
             pass_fds=[control],
