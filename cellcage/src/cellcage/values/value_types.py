@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from cellcage.values.pytorch.tensor_type import TensorType
-from cellcage.values.tables.table_type import TableType
+from cellcage.values.tables.pandas_tables import TableType
 from cellcage.values.value_type import ValueType
 
 GROUP = "cellcage.values"
