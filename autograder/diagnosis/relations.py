@@ -20,9 +20,8 @@ from autograder.diagnosis import differences, forms
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.testing.relation import OfAnswer
 from autograder.testing.values.core.comparing import arrays, numbers
-from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply
-from cellcage.protocol.kinds import Kind as FailureKind
-from cellcage.protocol.kinds import Why
+from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, Why
+from cellcage.protocol.calls import Kind as FailureKind
 
 Finder = Callable[[Sequence[ComparedCall], frozenset[int]], Iterator["Relation"]]
 

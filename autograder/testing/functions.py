@@ -40,8 +40,7 @@ from autograder.testing.student_errors import (
 from autograder.testing.values.comparisons import comparable, for_suite
 from autograder.testing.values.core.comparing import arrays, numbers
 from autograder.text import raised
-from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
-from cellcage.protocol.kinds import Gives
+from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why
 from cellcage.values.conversion import portable
 
 READY_MADE = (

@@ -33,7 +33,7 @@ from autograder.testing.mismatch import NOT_RIGHT, Mismatch
 from autograder.testing.reproduce import Notes
 from autograder.testing.student_errors import Missing, NotStarted, Stopped, StudentError
 from autograder.text import one_line
-from cellcage.protocol.kinds import Gives
+from cellcage.protocol.calls import Gives
 from cellcage.values.core.objects import NoField
 
 # Settings of the environment that are meant for other tests: a suite does not know their options.

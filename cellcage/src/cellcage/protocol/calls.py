@@ -10,6 +10,7 @@ import contextlib
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -17,9 +18,6 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import astuple, replace
 
 from cellcage.protocol import frames
-from cellcage.protocol.kinds import Gives as Gives
-from cellcage.protocol.kinds import Kind as Kind
-from cellcage.protocol.kinds import Why as Why
 from cellcage.protocol.messages import Proxy as Proxy
 from cellcage.values.codec import decode, encode
 from cellcage.wire import WireError
@@ -28,6 +26,36 @@ MAX_ERROR_TEXT = 400  # characters of an exception's text
 MAX_LINES = 3  # of a traceback
 MAX_TYPES = 8  # of an exception: its class and the classes that this is derived from
 Made = TypeVar("Made", "Call", "Instance")
+
+
+class Kind(Enum):
+    """How a call failed."""
+
+    RAISED = "raised"  # the code raised an exception
+    NOT_STARTED = "not started"  # NotImplementedError: a stub
+    MISSING = "missing"  # there is no such name
+    NO_PARAMETER = "no parameter"  # the caller sets a parameter that the module does not have
+    READY_MADE = "ready made"  # it called a function that is not to be called; the text is its name, as listed
+    REFUSED = "refused"  # the question is not allowed
+    MEMORY = "memory"  # it allocated more at once than it may; the text is how many bytes
+
+
+class Why(Enum):
+    """Why there is no answer."""
+
+    TOO_SLOW = "too slow"
+    WAITED = "waited"
+    GONE = "gone"  # the process ended
+    OVER_LIMIT = "over limit"  # your side ended the process; the text says which limit it met
+    UNREADABLE = "unreadable"  # the answer did not have the agreed form
+
+
+class Gives(Enum):
+    """What a reply has as its value."""
+
+    VALUE = "value"  # what the call returns
+    NAME = "name"  # the name's own value; nothing is called
+    PRINTED = "printed"  # the text that it prints
 
 
 class Instance(Struct, frozen=True):
