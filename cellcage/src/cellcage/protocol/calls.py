@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType, field
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from cellcage.protocol import frames
 from cellcage.protocol.messages import Proxy as Proxy
@@ -172,7 +172,7 @@ class Line(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     text: str
 
 
-class Failure(Struct, frozen=True):
+class Failure(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A call that returned no value.
 
     error: the exception's name, which is on a short list or the name of a class that the notebook defines
@@ -221,14 +221,6 @@ class _CallMessage(Struct):
     call: _Call
 
 
-class _Failure(Struct, array_like=True, forbid_unknown_fields=True):
-    kind: Kind
-    text: str
-    error: str
-    lines: tuple[Line, ...]
-    types: tuple[str, ...] = ()
-
-
 class _Reply(Struct, array_like=True, forbid_unknown_fields=True):
     value: Any
     inputs: Any
@@ -239,7 +231,7 @@ class _Reply(Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class _AnswerMessage(Struct, omit_defaults=True):
-    failure: _Failure | UnsetType = UNSET
+    failure: Failure | UnsetType = UNSET
     reply: _Reply | UnsetType = UNSET
 
 
@@ -266,7 +258,7 @@ def call_of(body: bytes) -> Call:
 def answer_bytes(answer: Reply | Failure) -> bytes:
     """An answer as it crosses the sandbox's boundary."""
     if isinstance(answer, Failure):
-        return frames.body(_AnswerMessage(_Failure(*astuple(_shortened(answer)))))
+        return frames.body(_AnswerMessage(_shortened(answer)))
     shapes = {name: list(shape) for name, shape in answer.shapes.items()}
     parts = answer.value, answer.inputs, answer.gradients, answer.parameters, shapes
     value, inputs, gradients, parameters, sizes = map(encode, parts)
@@ -288,7 +280,7 @@ def answer_of(body: bytes) -> Reply | Failure:
         if not isinstance(failure := message.failure, UnsetType):
             if failure.kind is Kind.MEMORY and not re.fullmatch("[0-9]{1,15}", failure.text):
                 raise WireError("not a number")
-            return _shortened(Failure(*astuple(failure)))
+            return _shortened(failure)
         if not isinstance(packed := message.reply, UnsetType):
             shapes = {name: _shape(sizes) for name, sizes in _by_name(packed.shapes).items()}
             inputs = None if packed.inputs is None else _decoded(packed.inputs, list)
