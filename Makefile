@@ -20,6 +20,8 @@ PIP_FLAGS ?=
 BIN := .venv/bin
 # JupyterLab and tests find programs by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Images of containers often set it, and then each process of the tests compiles them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install compiled bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
 

@@ -14,19 +14,15 @@ from autograder.authoring.sample_class import fill
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.kernel import Kernel, run_all
+from tests.helpers.selection import one_in
 from tests.helpers.slips import cells as solutions
 
 NEEDS = re.compile(r"This cell needs `(\w+)`(?: from a cell above, which waits for `(\w+)`)?\. Finish it")
 TRAINS = {"a6_transformer_summarizer", "a9_looking_at_heads"}  # for half a minute, except while they are graded
-CATALOGUE = [pytest.mark.slow, pytest.mark.catalogue]
 # The seconds that notebooks with longer training may take; all others, 30.
 MOST = {"a5": 150, "a6": 90, "a8": 150}
 PAGE = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
-one_by_default = pytest.mark.parametrize(
-    "assignment",
-    [pytest.param(a, id=a.name, marks=CATALOGUE if number else []) for number, a in enumerate(ASSIGNMENTS)],
-)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +52,7 @@ def count_waiting(cells, assignment):
 
 
 @pytest.mark.slow
-@each
+@pytest.mark.parametrize("assignment", one_in(2, ASSIGNMENTS), ids=lambda assignment: assignment.name)
 def test_released_notebook_runs_and_its_demonstrations_wait(kernel, assignment):
     trains = assignment.name in TRAINS
     waiting = count_waiting(run(kernel, released(assignment), grading=trains), assignment)
@@ -71,7 +67,7 @@ def test_released_notebook_with_training_runs(kernel, assignment):
 
 
 @pytest.mark.slow
-@one_by_default
+@pytest.mark.parametrize("assignment", one_in(len(ASSIGNMENTS), ASSIGNMENTS), ids=lambda assignment: assignment.name)
 def test_solved_notebook_runs_and_nothing_waits(kernel, assignment, tmp_path):
     path = tmp_path / assignment.name / assignment.notebook.name
     path.parent.mkdir()
