@@ -42,7 +42,7 @@ def mark(original, sandbox):
 def marking(course, sandbox):
     """A function that grades a submission: points and message by exercise, and everything that its cells print."""
     worker, assignment = sandbox.worker(course), course.assignment(NAME)
-    worker.limits = replace(worker.limits, cell_seconds=2.0, memory=300 * 2**20)
+    worker.limits = replace(worker.limits, cell_seconds=1.0, memory=300 * 2**20)
 
     def marked(student, change=lambda cells: None, **answers):
         path = submit(course, NAME, student, change, **RIGHT | answers)

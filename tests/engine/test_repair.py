@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from autograder.diagnosis.repair.edits import edits
 from autograder.diagnosis.repair.questions import QUESTIONS
 from autograder.report import Location, Report
 from tests.helpers.in_process import COURSE
-from tests.helpers.sandboxes import Marker
+from tests.helpers.sandboxes import Marker, Sandbox
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import EXERCISE, NAME, small_course
 
@@ -106,9 +108,11 @@ def test_edits_of_the_line_that_raised_come_first():
 
 
 @pytest.fixture(scope="module")
-def marker(sandbox, tmp_path_factory) -> Marker:
+def marker(sandbox, tmp_path_factory):
     course = small_course(tmp_path_factory.mktemp("repair") / "course")
-    return Marker(Course(course.root).assignment(NAME), sandbox)
+    quick = Sandbox(replace(sandbox.limits, call_seconds=0.5, call_seconds_again=0.2), beside=sandbox)
+    yield Marker(Course(course.root).assignment(NAME), quick)
+    quick.close()
 
 
 def graded(marker: Marker, *lines: str, before: str = "") -> Report:

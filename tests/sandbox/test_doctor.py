@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import time
@@ -21,6 +20,7 @@ from cellcage.linux import landlock_rules
 from cellcage.machine import backend
 from cellcage.protocol import frames
 from tests.conftest import ROOT
+from tests.helpers.small_course import EXERCISE, NAME, small_course
 
 BUBBLEWRAP = backend("bubblewrap")
 LANDLOCK = backend("landlock")
@@ -110,19 +110,17 @@ def test_trial_run_succeeds_within_a_minute():
 
 
 @pytest.mark.slow
-def test_failed_trial_is_not_safe_and_gives_reasons(monkeypatch, own_course):
+def test_failed_trial_is_not_safe_and_gives_reasons(monkeypatch, tmp_path):
     """A loop that ends by itself, and a solution that loses marks."""
     monkeypatch.setattr(doctor_trial, "LOOP", "pass")
-    notebook = own_course.assignment("a1_scaled_dot_product").notebook
-    data = json.loads(notebook.read_text())
-    (cell,) = (one for one in data["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") == "softmax")
-    cell["source"] = "def softmax(x, axis=-1):\n    return x"
-    notebook.write_text(json.dumps(data))
-    output, code = doctor("--course", str(own_course.root))
+    course = small_course(tmp_path / "course")
+    notebook = course.assignment(NAME).notebook
+    notebook.write_text(notebook.read_text().replace("return X - ", "return X + "))
+    output, code = doctor("--course", str(course.root))
     assert code == 1
     assert "endless loop it came to an end" in output
-    assert " of 20 points in a1_scaled_dot_product (softmax, " in output
-    assert "autograder dev check a1_scaled_dot_product" in output
+    assert f" of 3 points in {NAME} ({EXERCISE}, " in output
+    assert f"autograder dev check {NAME}" in output
     assert output.rpartition("Grading is not safe here (")[2].startswith("endless loop: ")
 
 
