@@ -60,25 +60,20 @@ def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
         for child in work:
             yield submission_in(folder.name, child, names[child.name])
         return
-    broken = course.broken()
-    handed_in, closed = dict[str, Assignment](), dict[Path, str]()
-    for student in children:
-        try:
-            inside = sorted(student.iterdir())
-        except OSError as error:
-            closed[student] = unreadable(student, error)
-            continue
-        for child in inside:
+    broken, closed = course.broken(), dict(closed_folders(folder))
+    handed_in = dict[str, Assignment]()
+    for student in (child for child in children if child.name not in closed):
+        for child in sorted(student.iterdir()):
             if child.name in names and child.is_dir():
                 handed_in[child.name] = names[child.name]
                 yield submission_in(student.name, child, names[child.name])
             elif child.name in broken and child.is_dir():
                 yield Submission(_id(student.name), child.name, child, broken[child.name])
     # An unreadable folder may hold anything, so it counts as one failed submission of each assignment found.
-    for student, reason in closed.items():
+    for name, reason in closed.items():
         for assignment in handed_in.values():
-            path = student / assignment.name / assignment.notebook.name
-            yield Submission(_id(student.name), assignment.name, path, reason)
+            path = folder / name / assignment.name / assignment.notebook.name
+            yield Submission(_id(name), assignment.name, path, reason)
 
 
 def submission_in(student: str, folder: Path, assignment: Assignment) -> Submission:
