@@ -108,7 +108,10 @@ def compare(
     before = marks_now(coursedir, assignment.name)
     students = sorted(before)
     if not students:
-        raise AutograderError(f"nobody's {assignment.name} is graded yet; run `nbgrader autograde {assignment.name}`")
+        raise AutograderError(
+            f"nobody's {assignment.name} is graded yet; run `nbgrader generate_assignment {assignment.name}` if it is "
+            f"not released, then `nbgrader autograde {assignment.name}`"
+        )
     if only:
         if only not in students:
             raise AutograderError(f"{shown_name(only)} has no marks in {assignment.name}")
