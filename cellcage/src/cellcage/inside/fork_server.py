@@ -17,8 +17,7 @@ from typing import NoReturn
 
 from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
 from cellcage.child import Children
-from cellcage.inside.memory_watch import MemoryWatch
-from cellcage.inside.processes import CpuMeter
+from cellcage.inside.processes import CpuMeter, MemoryWatch
 from cellcage.limits import Limits
 from cellcage.linux import isolation
 from cellcage.protocol import frames, messages
