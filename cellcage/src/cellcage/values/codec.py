@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import numpy as np
 
 from cellcage.values.core import scalars_codec
@@ -21,7 +20,7 @@ from cellcage.values.core.objects import NAME, Form, Other, Record, is_field, pu
 from cellcage.values.core.scalars_codec import Generated
 from cellcage.values.value_type import ValueType
 from cellcage.values.value_types import by_tag, type_of
-from cellcage.wire import MAX_ITEMS, WireError
+from cellcage.wire import MAX_ITEMS, WireError, converted
 
 MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_TEXT = 20_000
@@ -29,7 +28,6 @@ MAX_SET = 1024  # members, and keys that are not plain data; tuples with equal h
 PLAIN_KEYS = (str, int, bool, float, type(None))
 MAX_FIELDS = 64  # of an object
 MAX_OBJECTS = 1000  # in one value; a tree whose nodes link to their parents is read along every path
-Fields = TypeVar("Fields")
 
 
 @dataclass(eq=False)
@@ -170,20 +168,13 @@ def _decode_registered(known: ValueType, parts: Any) -> Any:
         raise WireError(f"not a {known.tag} ({type(error).__name__})") from None
 
 
-def _converted(data: Any, form: type[Fields], what: str) -> Fields:
-    try:
-        return msgspec.convert(data, form, builtin_types=(bytes,))
-    except msgspec.ValidationError:
-        raise WireError(f"not {what}") from None
-
-
 def _decode_other(data: Any, depth: int) -> Other:
-    form, type_name = _converted(data, tuple[Form, str], "a value that is left out")
+    form, type_name = converted(data, tuple[Form, str], "a value that is left out")
     return Other(type_name, form)
 
 
 def _decode_handle(data: Any, depth: int) -> Handle:
-    key, order, parameters = _converted(data, tuple[str, list[str], Any], "a handle")
+    key, order, parameters = converted(data, tuple[str, list[str], Any], "a handle")
     parameters = decode(parameters, depth)
     if not isinstance(parameters, dict | None):
         raise WireError("not a handle")
@@ -228,7 +219,7 @@ def _can_be_member(value: Any) -> bool:
 
 
 def _decode_record(data: Any, depth: int) -> Record:
-    name, pairs = _converted(data, tuple[str, list[tuple[str, Any]]], "an object")
+    name, pairs = converted(data, tuple[str, list[tuple[str, Any]]], "an object")
     if not name.isidentifier() or len(pairs) > MAX_FIELDS:
         raise WireError("not an object")
     fields = {key: decode(item, depth) for key, item in pairs}
@@ -238,7 +229,7 @@ def _decode_record(data: Any, depth: int) -> Record:
 
 
 def _decode_deque(data: Any, depth: int) -> deque[Any]:
-    items, size = _converted(data, tuple[Any, int | None], "a deque")
+    items, size = converted(data, tuple[Any, int | None], "a deque")
     values = _decode_list(items, depth)
     if size is not None and len(values) > size:
         raise WireError("not a deque")
@@ -246,7 +237,7 @@ def _decode_deque(data: Any, depth: int) -> deque[Any]:
 
 
 def _decode_generated(data: Any, depth: int) -> Generated:
-    items, kind, more = _converted(data, tuple[Any, str, bool], "a generator's items")
+    items, kind, more = converted(data, tuple[Any, str, bool], "a generator's items")
     if not kind.isidentifier():
         raise WireError("not a generator's items")
     return Generated(_decode_list(items, depth), kind[:NAME], more)

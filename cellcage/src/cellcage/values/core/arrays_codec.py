@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from cellcage.values.core.objects import Form, Other
-from cellcage.wire import WireError
+from cellcage.wire import WireError, converted
 
 _DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 BY_NAME = {name: np.dtype(name) for name in _DTYPES}
@@ -69,10 +69,7 @@ def layout(array: np.ndarray) -> tuple[list[int], bool]:
 
 def array_of(data: Any) -> np.ndarray:
     """The array behind the items of an `ArrayFields`. Raises `WireError` if they are forged."""
-    try:
-        fields = msgspec.convert(data, ArrayFields, builtin_types=(bytes,))
-    except msgspec.ValidationError:
-        raise WireError("not an array") from None
+    fields: ArrayFields = converted(data, ArrayFields, "an array")
     dtype, shape, order, axes = BY_NAME.get(fields.dtype), fields.shape, fields.order, list(range(len(fields.shape)))
     if dtype is None:
         raise WireError("not an array")

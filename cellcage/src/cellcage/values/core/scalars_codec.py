@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 
-from cellcage.wire import WireError
+from cellcage.wire import WireError, converted
 
 MAX_NUMBER_BYTES = 1661  # 4,000 digits; Python itself writes no more than 4,300
 MAX_BYTES = 2**20
@@ -71,26 +70,19 @@ WRITERS: dict[type, tuple[str, Callable[[Any], Any]]] = {
 def read(tag: str, data: Any) -> Any:
     """The value behind a tag of `READERS`. Raises `WireError` on anything a writer would not have written."""
     form, made_of = READERS[tag]
-    try:
-        return made_of(msgspec.convert(data, form, builtin_types=(bytes,)))
-    except (ValueError, TypeError, OverflowError):
-        raise WireError(f"not a value of the tag {tag}") from None
-
-
-def _read_integer(data: bytes) -> int:
-    return int.from_bytes(data, "big", signed=True)
+    return made_of(converted(data, form, f"a value of the tag {tag}"))
 
 
 def _read_complex(parts: list[Any]) -> complex:
     if [*map(type, parts)] != [float, float]:
-        raise ValueError
+        raise WireError("not a complex number")
     return complex(*parts)
 
 
 _Number = Annotated[bytes, Meta(min_length=1, max_length=MAX_NUMBER_BYTES)]
 # By tag: the form of what follows it, and a function that makes the value of that.
 READERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "integer": (_Number, _read_integer),
+    "integer": (_Number, lambda data: int.from_bytes(data, "big", signed=True)),
     "complex": (list[Any], _read_complex),
     "bytes": (Annotated[bytes, Meta(max_length=MAX_BYTES)], bytes),
 }
