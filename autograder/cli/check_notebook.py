@@ -168,7 +168,7 @@ class _PrintingCalls(NotebookCalls):
                 until = time.monotonic() + OUTPUT_SECONDS
                 frames.send(self._sock, messages.Calls(printed=True), until)
                 received = frames.receive(
-                    self._sock, until, frames.Allowance(OUTPUT_BYTES, OUTPUT_BYTES), form=messages.Printed
+                    self._sock, until, frames.Allowance(OUTPUT_BYTES, OUTPUT_BYTES), form=messages.CellOutput
                 )
                 self.printed.write(received.printed)
         super().close()

@@ -227,7 +227,7 @@ class _CallProcess:
         gc.freeze()  # the objects that cells have made are not collected
         self.printed.clear()
         sys.stderr = Bounded(0)  # type: ignore[assignment]
-        frames.send(self.sock, messages.Begun(True))
+        frames.send(self.sock, messages.Begun())
         if self.begun_by.memory:
             isolation.lower_memory(self.most_memory - self.begun_by.memory)
         watch = Watch(self.begun_by.ready_made, self.shell.user_ns)
@@ -238,7 +238,7 @@ class _CallProcess:
                 calls = [frames.receive_body(self.sock) for _ in range(request.calls)]
                 self._answer(calls, watch, request.closely)
                 if request.printed:
-                    frames.send(self.sock, messages.Printed(self.printed.getvalue()))
+                    frames.send(self.sock, messages.CellOutput(self.printed.getvalue()))
 
     def _run(self, cell: str) -> Failure | None:
         """Run a cell in the names that there were at the beginning. Returns its failure."""

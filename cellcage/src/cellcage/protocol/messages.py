@@ -8,7 +8,7 @@
     notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginCalls, HowEnded
     notebook process notebook client  Names, Uses, CellOutput, Begun, Ended
     notebook client  call process     Calls with the calls, AnswerMessage
-    call process     notebook client  Begun, Question, the answers, Printed
+    call process     notebook client  Begun, Question, the answers, CellOutput
 
 Everything that comes from a notebook process or a call process may be forged. The calls that both sides make to each
 other, and the answers, are in `calls`.
@@ -244,8 +244,9 @@ class Question(Message, frozen=True):
 class CellOutput(Message, frozen=True):
     """A cell's output: the printed text, its failure as bytes, and pictures and tables, each with its MIME type.
 
-    The rest is for test cells, whose printed text is dropped. shown: the last value as text; line: the line that raised
-    an exception; warned: whether it wrote to standard error; ready_made: a forbidden function that was called
+    From a call process, `printed` is all that it has printed so far, and nothing else is set. The rest is for test
+    cells, whose printed text is dropped. shown: the last value as text; line: the line that raised an exception;
+    warned: whether it wrote to standard error; ready_made: a forbidden function that was called
     """
 
     printed: str = ""
@@ -274,14 +275,13 @@ class BeginCalls(Message, frozen=True, tag="begin calls"):
 
 
 class Begun(Message, frozen=True):
-    """Whether a process could be forked, and if not, why."""
+    """A process was forked, or why it could not be."""
 
-    begun: bool = False
     failed: str = ""
 
 
 class Calls(Message, frozen=True):
-    """So many calls follow, each in a frame, and are answered in order. With `printed`, `Printed` comes last.
+    """So many calls follow, each in a frame, and are answered in order. With `printed`, a `CellOutput` comes last.
 
     closely: numbers of the calls during which PyTorch's operators are watched, too
     """
@@ -289,12 +289,6 @@ class Calls(Message, frozen=True):
     calls: int = 0
     printed: bool = False
     closely: tuple[int, ...] = ()
-
-
-class Printed(Message, frozen=True):
-    """All that a call process has printed so far."""
-
-    printed: str = ""
 
 
 class AnswerMessage(Message, frozen=True):
