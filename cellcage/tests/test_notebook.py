@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 from sandboxes import all_backends
 
 from cellcage.notebook import CallFailed
-from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
+from cellcage.notebook_calls import NoQuestions, read
+from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Why
 
 CELLS = [
     "def doubled(x): return 2 * x",
@@ -51,3 +54,22 @@ def test_failed_call_gives_its_reason(sandbox):
         assert isinstance(gone.value.answer, NoAnswer)
         assert gone.value.answer.why is Why.GONE
         assert notebook.call("doubled", 4) == 8
+
+
+class Broken(NoQuestions):
+    """Fails at every question."""
+
+    substituted = (Proxy("scale", False, ("x",)),)
+
+    def answer(self, question):
+        raise ZeroDivisionError
+
+
+@all_backends
+def test_error_of_the_side_that_answers_is_not_the_notebooks(sandbox):
+    """The notebook's own function is called instead."""
+    with (
+        sandbox.open("def scale(x): return 3 * x\ndef ask(): return scale(2)") as notebook,
+        contextlib.closing(notebook.begin(Broken())) as calls,
+    ):
+        assert read(next(calls.ask([(Call("ask"), None)]))).value == 6

@@ -26,7 +26,7 @@ from cellcage.protocol.calls import (
     call_of,
 )  # fmt: skip
 from cellcage.protocol.ending import Ending
-from cellcage.protocol.messages import Calls, Used
+from cellcage.protocol.messages import Calls, Question, Used
 
 ATTEMPTS = 2  # repeat a call once if it was lost and the notebook's code is not the cause
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
@@ -72,7 +72,7 @@ class AnswersQuestions(Protocol):
         """Begin a call that passes no functions."""
 
     def answer(self, question: Call) -> Reply | Failure:
-        """The answer to a question. Must not raise for any question."""
+        """The answer to a question. If it raises, the question is refused."""
 
 
 class NoQuestions:
@@ -267,9 +267,8 @@ class NotebookCalls:
             yield self._lost_by(self._notebook.ending())
         except Gone:
             yield self._lost(Why.GONE, GONE_IN_CALL)
-        except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
-            text = str(error) if isinstance(error, frames.WireError) else type(error).__name__
-            yield self._lost(Why.UNREADABLE, text[:200])
+        except frames.WireError as error:
+            yield self._lost(Why.UNREADABLE, str(error)[:200])
 
     def _loops(self) -> None:
         self._stopped += 1
@@ -303,7 +302,12 @@ class NotebookCalls:
         """Answer a question. Returns the CPU seconds that it took, which count as the notebook's."""
         assert self._sock is not None
         began = time.process_time()
-        answer = answer_bytes(self.questions.answer(_question(question)))
+        call = call_of(frames.parse(question, Question, "a question").question)
+        try:
+            answer = answer_bytes(self.questions.answer(call))
+        except Exception as error:  # on this side, so it is not the notebook's fault: the question has no answer
+            refusal = Failure(Kind.REFUSED, f"cannot be answered ({type(error).__name__})", "RuntimeError")
+            answer = answer_bytes(refusal)
         seconds = time.process_time() - began
         self._notebook.clock.others += seconds
         frames.send(self._sock, {"answer": answer}, limit.ends_at)
@@ -337,10 +341,3 @@ def read(got: Unread | Answer) -> Answer:
         return answer_of(got)
     except frames.WireError as error:
         return NoAnswer(Why.UNREADABLE, str(error)[:200])
-
-
-def _question(body: bytes) -> Call:
-    question = frames.parse(body)["question"]
-    if not isinstance(question, bytes):
-        raise frames.WireError("not a question")
-    return call_of(question)
