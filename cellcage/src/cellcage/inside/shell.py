@@ -10,6 +10,7 @@ import gc
 import importlib
 import inspect
 import os
+import random
 import re
 import sys
 import traceback
@@ -19,7 +20,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
-from cellcage.calling import chance
+import numpy as np
+
 from cellcage.calling.bounded_output import Bounded
 from cellcage.files import put
 from cellcage.protocol.messages import Setting
@@ -46,10 +48,31 @@ def prepared_shell(setting: Setting) -> Any:
         vars(sqlite3)["connect"] = vars(sqlite3.dbapi2)["connect"] = _without_locks(sqlite3.connect)
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
-    chance.begin(0)  # every fork starts from the same random state, so the same notebook gives the same answers
+    _seed_all(0)  # every fork starts from the same random state, so the same notebook gives the same answers
     gc.collect()
     gc.freeze()
     return shell
+
+
+def _seed_all(seed: int) -> None:
+    """From now on, all random numbers in this process follow from `seed`: of Python, NumPy and PyTorch.
+
+    This includes generators that are created without a seed, such as `np.random.default_rng()`, `random.Random()` and
+    `random.SystemRandom()`. Untrusted code can still take randomness from the clock, or read it from the machine.
+    """
+    python: Any = random
+    seed_one, stream = random.Random.seed, random.Random(seed)  # noqa: S311
+
+    def seeded_again(self: random.Random, a: Any = None, version: int = 2) -> None:
+        seed_one(self, stream.getrandbits(64) if a is None else a, version)
+
+    seed_one(python._inst, seed)
+    # The sources of `SystemRandom`, `secrets` and NumPy's unseeded generators, and of Python's unseeded ones.
+    python._urandom, python.Random.seed = stream.randbytes, seeded_again
+    python.seed = python._inst.seed
+    np.random.seed(seed)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
 
 
 def _run_eagerly(model: Any = None, **options: Any) -> Any:
