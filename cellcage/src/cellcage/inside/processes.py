@@ -14,7 +14,7 @@ from cellcage.protocol.messages import Used
 
 KIB = 1024
 RESET_PEAK = "5"  # written to `clear_refs`, it sets the peak to the current memory
-TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # of CPU time in a second
+TICKS = os.sysconf("SC_CLK_TCK")  # of CPU time in a second
 CPU_FIELDS = slice(11, 15)  # after the name: time in user mode and in the kernel, of the process and of reaped children
 
 

@@ -38,9 +38,8 @@ holding = ctypes.PyDLL(None, use_errno=True)  # its calls keep Python's global l
 
 
 def prctl(option: int, value: int) -> None:
-    """Set an option of this process or thread. macOS has no such call, and no sandbox."""
-    with contextlib.suppress(AttributeError):
-        libc.prctl(option, value, 0, 0, 0)
+    """Set an option of this process or thread."""
+    libc.prctl(option, value, 0, 0, 0)
 
 
 def checked(result: int, call: str) -> int:

@@ -21,7 +21,6 @@ import errno
 import os
 import signal
 import struct
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -151,7 +150,7 @@ def apply(filter_: Filter) -> None:
 
     Raises `OSError` if the kernel does not accept the filter. Does nothing on processors that are not in `MACHINES`.
     """
-    if sys.platform == "linux" and os.uname().machine in MACHINES:
+    if os.uname().machine in MACHINES:
         _install(program(*MACHINES[os.uname().machine], filter_))
 
 
@@ -161,7 +160,7 @@ def keep_from_ending_itself() -> None:
     If one of these still ends it, it came from outside, and is not that code's fault (`protocol.ending`). Raises
     `OSError`.
     """
-    if sys.platform != "linux" or os.uname().machine not in MACHINES:
+    if os.uname().machine not in MACHINES:
         return
     column, architecture = MACHINES[os.uname().machine]
     # -1 means all but the caller, and so group 1 cannot be named by its number.
