@@ -3,8 +3,7 @@
 Code that sleeps or waits uses none. So they count idle time, too: when the code neither computes nor waits for a
 processor that another program has.
 
-To ask for both takes a message to the fork server. So it is asked only if something has taken so long on the clock that
-it may have used up its CPU time.
+Asking costs a message. So it is asked only when the clock shows that the limit may have been reached.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from cellcage.protocol import frames
 from cellcage.protocol.messages import Used
 
-EXACT = 0.25  # seconds on the clock, all of which the notebook may have computed or not without being asked
+EXACT = 0.25  # seconds on the clock that are too few to be worth a question
 LOOK = 0.02  # seconds at least between two questions; the kernel counts CPU time in hundredths of a second
 
 
@@ -31,12 +30,12 @@ class CpuClock:
     def __init__(self, ask: Callable[[], Used]) -> None:
         self._ask = ask
         self.known, self.delayed, self._known_at = 0.0, 0.0, time.monotonic()
-        self.others = 0.0  # seconds in which long calls and cells were idle, or the reference computed for them
+        self.others = 0.0  # seconds in which long calls and cells were idle, or the trusted side computed
         self.counts_delays = True
 
     @property
     def spent(self) -> float:
-        """Seconds of CPU time, idle, and of the reference's work for it, as far as they are known."""
+        """Seconds of CPU time, idle, and of the trusted side's work for it, as far as they are known."""
         return self.known + self.others
 
     def used(self) -> float:

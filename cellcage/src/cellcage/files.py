@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-FOLDER = "__folder__"  # among the reference's names: the folder that its code runs in; "" if there are no files
+FOLDER = "__folder__"  # among the trusted side's names: the folder that its code runs in; "" if there are no files
 
 
 def put(files: Mapping[str, bytes], folder: Path) -> None:

@@ -187,7 +187,7 @@ class Backend(ABC):
     untrusted: ClassVar[type[Untrusted]] = Untrusted
     trusted: ClassVar[type[Trusted]] = Trusted
 
-    # ---------------------------------------------------------------- on the supervisor's side
+    # ---------------------------------------------------------------- outside
 
     @abstractmethod
     def why_not(self) -> str | None:
@@ -242,6 +242,6 @@ class Backend(ABC):
             os.waitpid(pid, 0)
 
     def leave_nothing(self) -> None:
-        """Remove the run's folder. The supervisor also does this, unless it was killed."""
+        """Remove the run's folder. Your side also does this, unless it was killed."""
         if not self.mounts:
             shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)

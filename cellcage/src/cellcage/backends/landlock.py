@@ -111,7 +111,7 @@ class _TrustedUnderLandlock(Trusted):
         return seccomp.without_namespaces(seccomp.TRUSTED, self.policy.abi >= landlock_rules.SCOPE_ABI)
 
     def leave_nothing(self) -> None:
-        """Remove what the solution's code has left."""
+        """Remove what trusted code has left."""
         shutil.rmtree(self.policy.scratch, ignore_errors=True)
 
 

@@ -51,7 +51,7 @@ MAX_PRINTED = 16_000  # characters; an honest table has some thousand
 
 
 class NoParameter(AttributeError):
-    """A test sets a parameter that the module does not have."""
+    """The caller sets a parameter that the module does not have."""
 
 
 def perform(
@@ -92,16 +92,16 @@ def perform(
 def _substituted(
     names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask | None
 ) -> Iterator[None]:
-    """Within the block, some names are proxies of the reference."""
+    """Within the block, some names are proxies of the trusted side's."""
     if ask is None:
         yield
         return
     in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
-    hidden = {reference.name: names.get(reference.name, ABSENT) for reference in substituted}
+    hidden = {other.name: names.get(other.name, ABSENT) for other in substituted}
     try:
-        for reference in substituted:
-            own = hidden[reference.name]
-            names[reference.name] = proxy(reference, None if own is ABSENT else own, ask, in_torch)
+        for other in substituted:
+            own = hidden[other.name]
+            names[other.name] = proxy(other, None if own is ABSENT else own, ask, in_torch)
         yield
     finally:
         for name, own in hidden.items():

@@ -1,8 +1,8 @@
 """Proxies that untrusted code gets in place of functions and modules on the trusted side.
 
 A proxy looks like a function or an `nn.Module`, and asks across the sandbox's boundary. A question is a call, as those
-in the other direction (see `protocol.calls`). So untrusted code can nowhere read that code. In
-PyTorch a proxy is differentiable: a backward pass asks again, for gradients.
+in the other direction (see `protocol.calls`). So untrusted code can nowhere read that code. In PyTorch a proxy is
+differentiable: a backward pass asks again, for gradients.
 
 An `order` has the names of a function's parameters, by which keyword arguments become positional ones.
 """
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 def proxy(substituted: Proxy, own: Code | None, ask: Ask, in_torch: bool) -> Any:
-    """A function or an `nn.Module` class that asks the reference of this name.
+    """A function or an `nn.Module` class that asks the trusted side's of the same name.
 
     `own` is the notebook's code of that name. It is called if the question cannot be asked: a value does not cross
     the sandbox's boundary, or a call in PyTorch passes an array.
@@ -46,7 +46,7 @@ def proxy(substituted: Proxy, own: Code | None, ask: Ask, in_torch: bool) -> Any
 
 
 def from_handle(handle: Handle, ask: Ask) -> Any:
-    """A proxy of a callable that a test passes as an argument; an `nn.Module` if that is one."""
+    """A proxy of a callable that the caller passes as an argument; an `nn.Module` if that is one."""
     function = _function(handle.key, handle.order, ask, None, True)
     made = function if handle.parameters is None else _instance(function, handle.parameters)
     # A question can name it by this key, since a question to another function may pass it on. Setting the
@@ -77,7 +77,7 @@ def _function(name: str, order: Sequence[str], ask: Ask, own: Code | None, in_to
 
 
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
-    """False if a value cannot be sent, or if NumPy's reference would do the work of a call in PyTorch."""
+    """False if a value cannot be sent, or if a function in NumPy would do the work of a call in PyTorch."""
     return all(
         is_tensor(v) == in_torch
         if is_tensor(v) or isinstance(v, np.ndarray)
@@ -90,7 +90,7 @@ def _class(name: str, order: Sequence[str], ask: Ask) -> type:
     import torch
 
     class Proxy(torch.nn.Module):  # type: ignore[misc]
-        """The reference's module, with parameters of the same names and shapes."""
+        """The trusted side's module, with parameters of the same names and shapes."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__()
@@ -168,7 +168,7 @@ def _value(ask: Ask, question: Call) -> Any:
 
 
 def _write_back(given: Sequence[Any], afterwards: Sequence[Any]) -> None:
-    """Write into the arguments what the reference has written into its copies. Raises `Refused` if it cannot."""
+    """Write into the arguments what the trusted side has written into its copies. Raises `Refused` if it cannot."""
     for value, new in zip(given, afterwards, strict=True):
         if isinstance(value, np.ndarray) and isinstance(new, np.ndarray) and value.shape == new.shape:
             value[...] = new
@@ -203,7 +203,7 @@ def _across() -> Any:
         @staticmethod
         def forward(ctx: Any, ask: Ask, question: Call, shape: list[Any], *leaves: Any) -> Any:
             ctx.ask, ctx.question, ctx.count = ask, _frozen(question), len(leaves)
-            # With `seeds`, even empty ones, NumPy's reference refuses tensors.
+            # With `seeds`, even empty ones, a function in NumPy refuses tensors.
             value = _asked(ask, replace(ctx.question, seeds=[])).value
             items = value if isinstance(value, tuple | list) else [value]
             tensors = [item.clone() for item in items if is_tensor(item)]
@@ -247,7 +247,7 @@ def _rebuild(value: Any, tensors: Any) -> Any:
 
 
 def _asked(ask: Ask, question: Call) -> Reply:
-    """The reply. Raises the reference's `ValueError` or `IndexError` again, and `Refused` for any other failure."""
+    """The reply. Raises the trusted side's `ValueError` or `IndexError` again, and `Refused` for any other failure."""
     answer = ask(question)
     if isinstance(answer, Reply):
         return answer

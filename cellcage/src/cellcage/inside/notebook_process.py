@@ -59,7 +59,7 @@ class Notebooks:
         self.shell = prepared_shell(self.setting)
         frames.make_readers(messages.ToNotebook, messages.Calls, messages.AnswerMessage)
         by_tag()
-        # So is what reads calls, watches them and writes answers: it is made when there is a first one.
+        # What reads calls and writes answers is built at its first use: do that here, once for all forks.
         first = call_of(Call("first", [np.zeros(1)]).as_bytes)
         watch = Watch(["first"], {})
         with watch.on():

@@ -13,7 +13,7 @@ from cellcage.linux import isolation, landlock_rules
 
 
 class InOwnGroup:
-    """Nothing limits where signals go: it has its own process group, and what cells have started goes on."""
+    """Nothing limits where signals go: the call process gets its own group. What cells have started stays alive."""
 
     def __init__(self) -> None:
         self.pid = 0  # of the call process; 0 if there is none

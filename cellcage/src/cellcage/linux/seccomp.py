@@ -246,6 +246,6 @@ def _if(jump: int, value: int, then: int) -> list[FilterLine]:
     return [(jump, 0, 1, value), (RETURN, 0, 0, then)]
 
 
-# In namespaces, or without a sandbox: untrusted code sends no descriptors, and trusted processes start none.
+# In namespaces, or without a sandbox: untrusted code sends no descriptors, and trusted processes start no process.
 UNTRUSTED = Filter({**REFUSED, **SENDING})
 TRUSTED = Filter({**REFUSED, **ALONE}, others=True, ioctls=(*_each(OWNERS_BY_IOCTL, REFUSE), (RETURN, 0, 0, ALLOW)))

@@ -31,7 +31,7 @@ class ControlGroup:
 
     @contextlib.contextmanager
     def joining_files(self) -> Iterator[list[int]]:
-        """Open the files to which a process writes 0 to join. Any process that has them may, even from a sandbox."""
+        """Open the files to which a process writes 0 to join. An open file is enough to join, even from a sandbox."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 

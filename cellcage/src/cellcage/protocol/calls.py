@@ -46,7 +46,7 @@ class Why(Enum):
     TOO_SLOW = "too slow"
     WAITED = "waited"
     GONE = "gone"  # the process ended
-    OVER_LIMIT = "over limit"  # your side ended the process; the text says which limit it met
+    OVER_LIMIT = "over limit"  # the fork server ended the process; the text says which limit it met
     UNREADABLE = "unreadable"  # the answer did not have the agreed form
 
 

@@ -25,7 +25,7 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     exit_code, signal: as reported by `os.waitid`
     running: it has closed its socket, but has not ended
-    limit: if the supervisor ended it, the limit that it met, in words that begin a sentence; else empty
+    limit: if the fork server ended it, the limit that it met, in words that begin a sentence; else empty
     out_of_memory: the notebook met its memory limit, and the kernel ended one of its processes
     """
 

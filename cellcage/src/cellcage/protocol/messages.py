@@ -25,12 +25,12 @@ from cellcage.protocol.ending import Ending
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """On the wire, a map of the fields. `tag` distinguishes messages that may arrive at the same place.
 
-    Another field is refused. A forged message would otherwise pass for an empty one where all fields have defaults, and
-    from then on each reply would be taken for that to another request.
+    Unknown fields are refused: otherwise a forged message could pass for an empty one, and later replies would go to
+    the wrong requests.
     """
 
 
-# ---------------------------------------------------------------- supervisor and zygote
+# ---------------------------------------------------------------- outside and zygote
 
 
 class Policy(Message, frozen=True):
@@ -73,7 +73,7 @@ class EndServer(Message, frozen=True, tag="end"):
     number: int
 
 
-# ---------------------------------------------------------------- supervisor and fork server
+# ---------------------------------------------------------------- outside and fork server
 
 
 class Prepare(Message, frozen=True, tag="prepare"):
