@@ -8,7 +8,7 @@ import platform
 import pytest
 
 from cellcage import Limits
-from cellcage.linux import isolation
+from cellcage.linux import system_calls
 
 CODE = """
 import ctypes, errno, fcntl, mmap, os, resource, select, signal, socket, struct, sys, time
@@ -153,7 +153,7 @@ ROWS = {
     "inotify": ("inotify", (), lambda found, _: refused(found)),
     "keys": ("keys", KEYS[platform.machine()], lambda found, _: refused(found)),
     "processes": ("processes", (), lambda found, limits: 0 < found < limits.processes),
-    "pending signals": ("pending_signals", (), lambda found, _: found <= isolation.SIGNALS_PENDING),
+    "pending signals": ("pending_signals", (), lambda found, _: found <= system_calls.SIGNALS_PENDING),
     "message queues": ("message_queues", (), lambda found, _: refused(found[:2]) and found[2] == 0),
     "pages of pipes": ("pipes", (), lambda found, _: found <= 65 * 2**20),
     "locked memory": ("locked_memory", (), lambda found, _: not {"allowed"} & set(found)),

@@ -11,7 +11,7 @@ import socket
 from typing import Any
 
 from cellcage.backends.bubblewrap import _UntrustedInNamespaces
-from cellcage.linux import isolation, seccomp
+from cellcage.linux import seccomp, system_calls
 from cellcage.protocol import frames
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -21,7 +21,7 @@ CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 class Child:
     def warm_up(self, setting: dict[str, Any]) -> None:
         """Lets its forks keep the capabilities of their new user namespace, and switches Landlock off."""
-        isolation.drop_capabilities = lambda *kept: None
+        system_calls.drop_capabilities = lambda *kept: None
         _UntrustedInNamespaces.restrict = lambda self: None
         seccomp.apply = lambda filter_: None
 
@@ -40,5 +40,5 @@ def _uncovered(place: str) -> list[str]:
     for flags in (0, MNT_DETACH):
         libc.umount2(place.encode(), flags)
     libc.umount2(b"/", MNT_DETACH)
-    libc.mount(place.encode(), b"/tmp", None, isolation.MS_BIND, None)
+    libc.mount(place.encode(), b"/tmp", None, system_calls.MS_BIND, None)
     return [name for folder in (place, "/tmp") if os.path.isdir(folder) for name in os.listdir(folder)]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from cellcage.linux import isolation, seccomp
+from cellcage.linux import seccomp, system_calls
 
 REFUSED = (
     "mount", "umount2", "pivot_root", "unshare", "setns", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount",
@@ -45,7 +45,7 @@ def refuse_what_docker_refuses() -> None:
     lines += [(seccomp.RETURN, 0, 0, seccomp.ALLOW)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(lines), ctypes.addressof(code)))
-    assert isolation.libc.prctl(seccomp.PR_SET_SECCOMP, seccomp.SECCOMP_MODE_FILTER, program, 0, 0) == 0
+    assert system_calls.libc.prctl(seccomp.PR_SET_SECCOMP, seccomp.SECCOMP_MODE_FILTER, program, 0, 0) == 0
 
 
 def enter_last_user_namespace() -> None:
@@ -57,7 +57,7 @@ def enter_last_user_namespace() -> None:
         for name in ("uid_map", "gid_map"):
             Path(f"/proc/{pid}/{name}").write_text("0 0 65536")
         os._exit(0)
-    assert isolation.libc.unshare(isolation.CLONE_NEWUSER | isolation.CLONE_NEWNS) == 0
+    assert system_calls.libc.unshare(system_calls.CLONE_NEWUSER | system_calls.CLONE_NEWNS) == 0
     os.close(writer)
     os.waitpid(helper, 0)
     Path("/proc/sys/user/max_user_namespaces").write_text("0")  # only in this namespace
@@ -75,11 +75,11 @@ def as_docker_starts_it(user: int) -> None:
     refuse_what_docker_refuses()
     for number in range(64):
         if not CAPABILITIES >> number & 1:
-            isolation.libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+            system_calls.libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
     if user:
-        isolation.leave_root(user)
+        system_calls.leave_root(user)
     else:
-        isolation.set_capabilities(CAPABILITIES)
+        system_calls.set_capabilities(CAPABILITIES)
 
 
 if __name__ == "__main__":

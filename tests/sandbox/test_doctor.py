@@ -86,7 +86,7 @@ def test_low_limit_of_open_files_is_not_safe(without_trial, monkeypatch):
 
 def test_root_that_cannot_change_its_user_is_reported(monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 0)
-    monkeypatch.setattr(landlock_backend.isolation, "permitted_capabilities", lambda: 0b1110)
+    monkeypatch.setattr(landlock_backend.system_calls, "permitted_capabilities", lambda: 0b1110)
     assert "ordinary user" in landlock_backend.Landlock.why_not.__wrapped__(LANDLOCK)
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from cellcage.backends.base import Trusted, Untrusted
 from cellcage.limits import Limits
-from cellcage.linux.isolation import gather_pages
+from cellcage.linux.system_calls import gather_pages
 
 __all__ = ["Children", "Sandboxed", "gather_pages", "silence"]
 Sandboxed = Trusted | Untrusted

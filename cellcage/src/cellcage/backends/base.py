@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from cellcage.backends.places import PACKAGE
 from cellcage.limits import Limits
-from cellcage.linux import isolation, landlock_rules, seccomp
+from cellcage.linux import landlock_rules, seccomp, system_calls
 from cellcage.linux.call_process import InOwnGroup
 from cellcage.protocol.messages import Policy
 
@@ -51,14 +51,14 @@ class Confined(ABC):
 
     def enter(self) -> None:
         """Hide what the fork server must not see. This is the first step in its process."""
-        isolation.hide(self.policy.hidden, self.policy.read_only)
+        system_calls.hide(self.policy.hidden, self.policy.read_only)
 
     def before_imports(self) -> None:
         """Run before the fork server imports what its children need."""
 
     def before_first_fork(self) -> None:
         """Run once everything is imported."""
-        self._memory_before = isolation.memory_in_use()
+        self._memory_before = system_calls.memory_in_use()
 
     def fork(self) -> int:
         """Fork a child, as `os.fork` does. Raises `OSError`."""
@@ -102,14 +102,14 @@ class Untrusted(Confined):
         """Hide files, then drop rights, then refuse system calls. Limits come last: the steps before need some room."""
         tasks = self.tasks_of_user()  # while /proc can still be read
         os.setsid()  # a session and process group of its own, by which all that it starts is ended
-        isolation.die_with_parent()
-        isolation.prefer_for_oom_kill()
+        system_calls.die_with_parent()
+        system_calls.prefer_for_oom_kill()
         self.make_places(limits)
         landlock_rules.no_new_privileges()  # Landlock and seccomp require it
         self.restrict()
         seccomp.apply(self.filter())
         seccomp.keep_from_ending_itself()
-        isolation.set_limits(limits, self._memory_before, tasks)
+        system_calls.set_limits(limits, self._memory_before, tasks)
 
     def tasks_of_user(self) -> int:
         """How many tasks this user has already, if the limit on processes counts them; else 0."""
@@ -137,7 +137,7 @@ class Trusted(Confined):
         """The fork server may have a folder for what it writes while loading. Landlock keeps its children out of it."""
         super().enter()
         if self.policy.scratch:
-            isolation.use_as_temporary(self.policy.scratch)
+            system_calls.use_as_temporary(self.policy.scratch)
             os.chdir(self.policy.scratch)
 
     def before_first_fork(self) -> None:
@@ -145,19 +145,19 @@ class Trusted(Confined):
         super().before_first_fork()
         self.restrict()
         self._no_writing = landlock_rules.rules_without_writing(self.policy.abi) if self.policy.abi else -1
-        isolation.forbid_inspection()  # all children are one user, and must not read the fork server's memory
+        system_calls.forbid_inspection()  # all children are one user, and must not read the fork server's memory
 
     def in_child(self, limits: Limits) -> None:
         """Each backend drops root before this, since root could undo these steps."""
         landlock_rules.no_new_privileges()
         if self.policy.abi:
             landlock_rules.restrict_to(self._no_writing)
-        isolation.forbid_inspection()  # dropping root made it readable again
+        system_calls.forbid_inspection()  # dropping root made it readable again
         seccomp.apply(self.filter())
         # The kernel also limits a user's descriptors in flight by this number. A trusted process sends descriptors to
         # notebook processes, and these must get through, whatever the user's other processes have in flight.
         most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        isolation.set_limits(replace(limits, open_files=most_files), self._memory_before, 0)
+        system_calls.set_limits(replace(limits, open_files=most_files), self._memory_before, 0)
 
     def restrict(self) -> None:
         """Restrict this process and its children to the files that they may use."""

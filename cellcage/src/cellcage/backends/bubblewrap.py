@@ -16,7 +16,7 @@ from pathlib import Path
 from cellcage.backends.base import Backend, Trusted, Untrusted
 from cellcage.backends.places import PACKAGE, SYSTEM, outermost, python_places
 from cellcage.limits import Limits
-from cellcage.linux import isolation, landlock_rules
+from cellcage.linux import landlock_rules, system_calls
 from cellcage.linux.call_process import InPidNamespace
 from cellcage.protocol.messages import Policy
 
@@ -27,7 +27,9 @@ IN_ENVIRONMENT = sys.prefix != sys.base_prefix
 # read, and to end fork servers.
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 # The trusted fork server needs these of root's: to read such places, to end its children, and to drop root in them.
-TRUSTED_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
+TRUSTED_SERVER_KEEPS = (
+    system_calls.CAP_DAC_READ_SEARCH | system_calls.CAP_KILL | system_calls.CAP_SETGID | system_calls.CAP_SETUID
+)
 TRUSTED_SERVER_WRITES = "/tmp/trusted"  # noqa: S108
 
 
@@ -36,8 +38,8 @@ class _UntrustedInNamespaces(Untrusted):
 
     def before_imports(self) -> None:
         """Drop root at the start, since every user can read what the children import."""
-        isolation.leave_root(self.policy.user)
-        isolation.drop_capabilities()
+        system_calls.leave_root(self.policy.user)
+        system_calls.drop_capabilities()
 
     def before_first_fork(self) -> None:
         """The fork server itself runs without Landlock, since its children have to mount."""
@@ -46,12 +48,12 @@ class _UntrustedInNamespaces(Untrusted):
         self._rules = [*landlock_rules.reading(self.policy.readable), *written]
 
     def fork(self) -> int:
-        return isolation.fork_into_namespaces()
+        return system_calls.fork_into_namespaces()
 
     def make_places(self, limits: Limits) -> None:
         """Mount the child's own places, then drop the rights that this took."""
-        isolation.private_places(int(limits.scratch))
-        isolation.drop_capabilities()
+        system_calls.private_places(int(limits.scratch))
+        system_calls.drop_capabilities()
 
     def restrict(self) -> None:
         if self.policy.abi:
@@ -69,21 +71,21 @@ class _TrustedInNamespaces(Trusted):
         """Only Landlock keeps them from writing in the fork server's folder, so without it there is no folder."""
         if self.policy.scratch:
             os.makedirs(self.policy.scratch, exist_ok=True)
-            isolation.mount_empty(self.policy.scratch, int(Limits().scratch), "0755")
+            system_calls.mount_empty(self.policy.scratch, int(Limits().scratch), "0755")
         super().enter()
 
     def restrict(self) -> None:
         """They see no process, neither each other's nor notebooks'."""
-        isolation.mount_empty("/proc")
+        system_calls.mount_empty("/proc")
         super().restrict()
 
     def before_first_fork(self) -> None:
         """Root keeps the rights that its children need; an ordinary user keeps none of the namespace's rights."""
         super().before_first_fork()
-        isolation.drop_capabilities(TRUSTED_SERVER_KEEPS if os.getuid() == 0 else 0)
+        system_calls.drop_capabilities(TRUSTED_SERVER_KEEPS if os.getuid() == 0 else 0)
 
     def in_child(self, limits: Limits) -> None:
-        isolation.leave_root(self.policy.user)
+        system_calls.leave_root(self.policy.user)
         super().in_child(limits)
 
 
@@ -148,7 +150,7 @@ class Bubblewrap(Backend):
 
     def fork(self) -> int:
         """Fork into namespaces. Root gets no user namespace, so that it can read places that only root may read."""
-        return isolation.fork_into_namespaces(own_user=os.getuid() != 0)
+        return system_calls.fork_into_namespaces(own_user=os.getuid() != 0)
 
 
 def _with_its_name(place: Path) -> str:

@@ -28,12 +28,12 @@ from cellcage.backends.base import Backend, Forked, Trusted
 from cellcage.backends.places import PACKAGE, SYSTEM, open_to_all, python_places
 from cellcage.backends.process import UntrustedInAFolder
 from cellcage.limits import Limits
-from cellcage.linux import isolation, landlock_rules, scratch_watch, seccomp
+from cellcage.linux import landlock_rules, scratch_watch, seccomp, system_calls
 from cellcage.linux.call_process import ByDescriptor, InOwnGroup, InSignalScope
 from cellcage.protocol.messages import Policy
 
-BECOME_ANOTHER = isolation.CAP_CHOWN | isolation.CAP_SETGID | isolation.CAP_SETUID
-READ_ALL = isolation.CAP_DAC_OVERRIDE | isolation.CAP_DAC_READ_SEARCH
+BECOME_ANOTHER = system_calls.CAP_CHOWN | system_calls.CAP_SETGID | system_calls.CAP_SETUID
+READ_ALL = system_calls.CAP_DAC_OVERRIDE | system_calls.CAP_DAC_READ_SEARCH
 STOP_SECONDS = 5.0  # for the zygote to end what it has forked
 SERVER_STOP_SECONDS = 4.0  # for a fork server to do so
 
@@ -42,7 +42,7 @@ class _UntrustedUnderLandlock(UntrustedInAFolder):
     """Each child writes in a folder of its own, which the fork server watches and clears away."""
 
     def enter(self) -> None:
-        isolation.use_as_temporary(self.policy.scratch)
+        system_calls.use_as_temporary(self.policy.scratch)
 
     def before_first_fork(self) -> None:
         """The fork server runs nobody's code. It inspects its children, so its own rules allow more than theirs."""
@@ -54,7 +54,7 @@ class _UntrustedUnderLandlock(UntrustedInAFolder):
             (self.policy.scratch, landlock_rules.WRITE),
         ]
         self.leave_nothing()  # what was written while warming up still belongs to root
-        isolation.adopt_orphans()
+        system_calls.adopt_orphans()
         _drop_root(self.policy)
         landlock_rules.restrict(own, self.policy.abi)
         self._watch = scratch_watch.ScratchWatch(self.policy.scratch)
@@ -182,7 +182,7 @@ class Landlock(Backend):
 
 
 def _why_not_as_root() -> str | None:
-    rights = isolation.permitted_capabilities()
+    rights = system_calls.permitted_capabilities()
     if rights & BECOME_ANOTHER != BECOME_ANOTHER:
         return "root may not become another user here; start this as an ordinary user (docker run --user 1000)"
     private = next((place for place in (sys.prefix, sys.base_prefix) if not open_to_all(place)), None)
@@ -215,9 +215,9 @@ def _drop_root(policy: Policy) -> None:
         os.chown(policy.scratch, policy.user, policy.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(policy.scratch))))
     # Docker's root has no right to read what others may not, but a wider one. Landlock limits what it can open.
-    narrow_right = isolation.permitted_capabilities() & isolation.CAP_DAC_READ_SEARCH
-    look_up = narrow_right or isolation.CAP_DAC_OVERRIDE
-    isolation.leave_root(policy.user, keep=0 if reachable else look_up)
+    narrow_right = system_calls.permitted_capabilities() & system_calls.CAP_DAC_READ_SEARCH
+    look_up = narrow_right or system_calls.CAP_DAC_OVERRIDE
+    system_calls.leave_root(policy.user, keep=0 if reachable else look_up)
 
 
 def _check_signal_scope(pid: int) -> None:

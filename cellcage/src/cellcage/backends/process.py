@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cellcage.backends.base import Backend, Untrusted
 from cellcage.limits import Limits
-from cellcage.linux import isolation
+from cellcage.linux import system_calls
 from cellcage.protocol.messages import Policy
 
 
@@ -21,7 +21,7 @@ class UntrustedInAFolder(Untrusted):
         folder = self._folder(os.getpid())
         os.mkdir(folder, 0o700)
         os.chdir(folder)
-        isolation.use_as_temporary(folder)
+        system_calls.use_as_temporary(folder)
 
     def clear_away(self, pid: int) -> None:
         """Remove that folder."""

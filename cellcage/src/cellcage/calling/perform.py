@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from cellcage.calling import watching
+from cellcage.calling import around_call
 from cellcage.calling.bounded_output import Bounded
 from cellcage.calling.proxy import from_handle, proxy
 from cellcage.calling.ready_made import Watch
@@ -78,7 +78,7 @@ def perform(
             _substituted(names, call, substituted, ask),
         ):
             answer = _performed(names, call.with_given(given))
-    except watching.TooMuchHeld as error:
+    except around_call.TooMuchHeld as error:
         answer = Failure(Kind.MEMORY, str(error))
     except BaseException as error:
         answer = describe(error, names)
@@ -122,7 +122,7 @@ def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
         folder = names.get(FOLDER)
         if folder:
             around.enter_context(contextlib.chdir(folder))
-        dropped = watching.surround(around, call)
+        dropped = around_call.surround(around, call)
         reply = _printed(target, call) if call.gives is Gives.PRINTED else _call(target, call)
         value = read_out(reply.value)
     inputs = None if encode(reply.inputs) == before else reply.inputs

@@ -19,7 +19,7 @@ from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
 from cellcage.child import Children
 from cellcage.inside.processes import CpuMeter, MemoryWatch
 from cellcage.limits import Limits
-from cellcage.linux import isolation
+from cellcage.linux import system_calls
 from cellcage.protocol import frames, messages
 from cellcage.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 
@@ -30,7 +30,7 @@ def main(descriptor: int, order: messages.StartServer, backend: Backend, sandbox
     child: Children = pkgutil.resolve_name(order.child)()
     sandbox.before_imports()
     child.warm_up(order.setting)
-    isolation.gather_pages()
+    system_calls.gather_pages()
     sandbox.before_first_fork()
     backend.heed_sigterm(control)
     _ForkServer(control, child, sandbox).serve()

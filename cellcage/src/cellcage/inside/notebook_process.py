@@ -4,8 +4,8 @@
      └ notebook process   first process of a private pid namespace, so that all below it end with it; runs the cells
         └ call process   answers calls, then ends
 
-What untrusted code prints goes to a bounded buffer; what it writes to descriptors 1 and 2 is dropped. `isolation` has
-the limits of a notebook, `shell` what it starts with.
+What untrusted code prints goes to a bounded buffer; what it writes to descriptors 1 and 2 is dropped. `system_calls`
+sets the limits of a notebook, `shell` what it starts with.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cellcage.inside.processes import counts_delays, seconds_delayed
 from cellcage.inside.rich_output import Shown, collected
 from cellcage.inside.shell import TEST_CELL, line_of, prepared_shell, run_cell, run_test, stand_in, write_files
 from cellcage.limits import Limits
-from cellcage.linux import isolation, seccomp
+from cellcage.linux import seccomp, system_calls
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from cellcage.protocol.ending import MACHINE_SHORT, Ending, ending_of
@@ -165,7 +165,7 @@ class _State:
             return
         code = 1
         try:
-            isolation.die_with_parent()  # without a pid namespace, nothing else ends an endless loop
+            system_calls.die_with_parent()  # without a pid namespace, nothing else ends an endless loop
             self.call_process.in_child()
             seccomp.keep_from_ending_itself()
             self.sock.close()
@@ -229,7 +229,7 @@ class _CallProcess:
         sys.stderr = Bounded(0)  # type: ignore[assignment]
         frames.send(self.sock, messages.Begun())
         if self.begun_by.memory:
-            isolation.lower_memory(self.most_memory - self.begun_by.memory)
+            system_calls.lower_memory(self.most_memory - self.begun_by.memory)
         watch = Watch(self.begun_by.ready_made, self.shell.user_ns)
         with watch.on(), contextlib.suppress(frames.Closed):
             self._cells, self._names = iter(self.begun_by.cells), dict(self.shell.user_ns)
@@ -256,7 +256,7 @@ class _CallProcess:
         for number, body in enumerate(calls):
             call = call_of(body)
             if call.memory is not None:
-                isolation.give_freed_blocks_back()
+                system_calls.give_freed_blocks_back()
             if (cell := next(self._cells, None)) is not None:
                 self._failure = self._run(cell)
             answer = self._failure or perform(

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from cellcage.backends.base import Backend
 from cellcage.inside import fork_server
-from cellcage.linux import isolation
+from cellcage.linux import system_calls
 from cellcage.protocol import frames
 from cellcage.protocol.messages import StartServer, ToZygote
 
@@ -32,7 +32,7 @@ def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
     control, sandbox = socket.socket(fileno=descriptor), pkgutil.resolve_name(backend)()
     sandbox.heed_sigterm(control)
     _import(modules)
-    isolation.gather_pages()
+    system_calls.gather_pages()
     servers: dict[int, int] = {}
     try:
         with contextlib.suppress(frames.Closed):
@@ -71,7 +71,7 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], ba
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         control.close()
-        isolation.die_with_parent()
+        system_calls.die_with_parent()
         for file in descriptors[1:]:
             os.write(file, b"0")  # moves this process into the group, before it forks any
             os.close(file)

@@ -9,7 +9,7 @@ import contextlib
 import os
 import signal
 
-from cellcage.linux import isolation, landlock_rules
+from cellcage.linux import landlock_rules, system_calls
 
 
 class InOwnGroup:
@@ -79,7 +79,7 @@ class ByDescriptor(InOwnGroup):
 
     def fork(self) -> int:
         """The call process; a descriptor is kept that can end it."""
-        self.pid, self._end = isolation.fork_with_descriptor()
+        self.pid, self._end = system_calls.fork_with_descriptor()
         return self.pid
 
     def in_child(self) -> None:
@@ -87,4 +87,4 @@ class ByDescriptor(InOwnGroup):
 
     def kill(self) -> None:
         """End it by its descriptor."""
-        isolation.end_by_descriptor(self._end)
+        system_calls.end_by_descriptor(self._end)

@@ -22,7 +22,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 
-from cellcage.linux.isolation import PR_SET_NO_NEW_PRIVS, checked, libc, prctl
+from cellcage.linux.system_calls import PR_SET_NO_NEW_PRIVS, checked, libc, prctl
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every processor
 ASK_VERSION, PATH_BENEATH = 1, 1

@@ -24,7 +24,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cellcage.linux.isolation import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, checked, libc
+from cellcage.linux.system_calls import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, checked, libc
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
