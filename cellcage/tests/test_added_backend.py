@@ -28,7 +28,7 @@ FILES = {
 
         class Recording(Process):
             name = "recording"
-            tried = 100
+            rank = 100
             untrusted = Recorded
 
             def policy(self, trusted, places, scratch, user):

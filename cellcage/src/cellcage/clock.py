@@ -30,13 +30,13 @@ class CpuClock:
     def __init__(self, ask: Callable[[], Used]) -> None:
         self._ask = ask
         self.known, self.delayed, self._known_at = 0.0, 0.0, time.monotonic()
-        self.others = 0.0  # seconds in which long calls and cells were idle, or the trusted side computed
+        self.besides = 0.0  # seconds in which long calls and cells were idle, or the trusted side computed
         self.counts_delays = True
 
     @property
     def spent(self) -> float:
         """Seconds of CPU time, idle, and of the trusted side's work for it, as far as they are known."""
-        return self.known + self.others
+        return self.known + self.besides
 
     def used(self) -> float:
         """CPU seconds until now. If the fork server cannot tell, they are counted on the clock."""
@@ -86,7 +86,7 @@ class TimeLimit:
         finally:
             if time.monotonic() - began > EXACT:
                 self.clock.used()
-                self.clock.others += max(0.0, self.clock.idle_since(began, active))
+                self.clock.besides += max(0.0, self.clock.idle_since(began, active))
 
     def _wait(self, sock: socket.socket) -> None:
         pause = self.idle_seconds  # nothing that has one processor can have used more in less time

@@ -59,7 +59,7 @@ def best_backend() -> tuple[Backend, str | None]:
     """The best backend that works here, and what to warn of."""
     reasons = list[str]()
     for found in installed().values():
-        if found.tried >= NEVER:
+        if found.rank >= NEVER:
             continue
         reason = found.why_not()
         if reason is None:

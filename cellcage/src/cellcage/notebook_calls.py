@@ -309,7 +309,7 @@ class NotebookCalls:
             refusal = Failure(Kind.REFUSED, f"cannot be answered ({type(error).__name__})", "RuntimeError")
             answer = answer_bytes(refusal)
         seconds = time.process_time() - began
-        self._notebook.clock.others += seconds
+        self._notebook.clock.besides += seconds
         frames.send(self._sock, {"answer": answer}, limit.ends_at)
         return seconds
 

@@ -19,4 +19,4 @@ GROUP = "cellcage.backends"
 def installed() -> dict[str, Backend]:
     """All installed backends by name, those first that `auto` tries first."""
     found = [point.load()() for point in entry_points(group=GROUP)]
-    return {backend.name: backend for backend in sorted(found, key=lambda backend: backend.tried)}
+    return {backend.name: backend for backend in sorted(found, key=lambda backend: backend.rank)}

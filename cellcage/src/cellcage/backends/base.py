@@ -23,7 +23,7 @@ from cellcage.linux import landlock_rules, seccomp, system_calls
 from cellcage.linux.call_process import InOwnGroup
 from cellcage.protocol.messages import Policy
 
-NEVER = 100  # as `Backend.tried`: it is taken only by its name
+NEVER = 100  # as `Backend.rank`: it is taken only by its name
 LOOK = 0.01  # seconds between two looks at memory; a process takes about as long to fill 16 MB
 
 
@@ -174,7 +174,7 @@ class Backend(ABC):
     """One way to run untrusted code. The defaults are what a plain process does.
 
     name: by which it is chosen; no other backend has it
-    tried: its place among those that `auto` tries; `NEVER` if it is taken only by its name
+    rank: its place among those that `auto` tries; `NEVER` if it is taken only by its name
     isolates: whether there is a sandbox, rather than only limits
     mounts: whether each process gets mounts of its own; if not, a run needs a folder for what its processes write
     untrusted, trusted: what a fork server of each kind does, from its policy
@@ -183,7 +183,7 @@ class Backend(ABC):
     name: ClassVar[str]
     isolates: ClassVar[bool] = True
     mounts: ClassVar[bool] = False
-    tried: ClassVar[int] = NEVER
+    rank: ClassVar[int] = NEVER
     untrusted: ClassVar[type[Untrusted]] = Untrusted
     trusted: ClassVar[type[Trusted]] = Trusted
 

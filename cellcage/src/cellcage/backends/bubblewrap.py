@@ -93,7 +93,7 @@ class Bubblewrap(Backend):
     """Namespaces. A process cannot reach what is not in them, whatever its name."""
 
     name = "bubblewrap"
-    tried = 1
+    rank = 1
     mounts = True
     untrusted = _UntrustedInNamespaces
     trusted = _TrustedInNamespaces

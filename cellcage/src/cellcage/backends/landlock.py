@@ -119,7 +119,7 @@ class Landlock(Backend):
     """Rules on files, TCP and signals, and a filter of system calls. It needs no rights and no namespaces."""
 
     name = "landlock"
-    tried = 2
+    rank = 2
     untrusted = _UntrustedUnderLandlock
     trusted = _TrustedUnderLandlock
 

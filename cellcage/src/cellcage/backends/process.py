@@ -43,7 +43,7 @@ class Process(Backend):
     """Limits only: untrusted code can read what the user can read, and use the network."""
 
     name = "process"
-    tried = 99
+    rank = 99
     isolates = False
     untrusted = UntrustedInAFolder
 
