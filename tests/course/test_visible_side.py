@@ -10,7 +10,7 @@ import pytest
 
 from autograder.authoring.notebook_promises import not_shown, promises
 from autograder.course import content
-from autograder.reports.heatmap import ROUNDED, Heatmap
+from autograder.reports.heatmap import ROUNDED
 from autograder.student.calls import exercises_below, in_cells
 from autograder.student.check import examine
 from autograder.testing.catalogue import read_catalogue
@@ -116,14 +116,6 @@ def test_flipped_kernel_is_drawn_as_wrong():
     assert drawn("convolution_by_attention", right_one)
     assert drawn("convolution_by_attention", lambda X, kernel: right_one(X, kernel[::-1])) is False
     assert drawn("convolution_by_attention", lambda X, kernel: right_one(X, kernel.swapaxes(1, 2))) is False
-
-
-def test_picture_examples_have_distinct_sizes():
-    Q, K, V = PICTURES["attention_scores"].args + PICTURES["scaled_dot_product_attention"].args[2:]
-    assert len({*Q.shape, *K.shape, V.shape[1]}) == 4
-    X, W_Q, *_ = PICTURES["multi_head_attention"].args
-    assert len({*X.shape, W_Q.shape[1], W_Q.shape[1] // 2, 2}) == 5
-    assert isinstance(examine("causal_mask", right("causal_mask"))._pictures()[0], Heatmap)
 
 
 # ---------------------------------------------------------------- mistakes in exercises that are called

@@ -77,13 +77,11 @@ def test_judge_cannot_reach_other_processes(probe):
         assert probe(what) in {"PermissionError", "OSError", "FileNotFoundError"}, what
 
 
-def test_judge_sees_no_processes(probe):
-    """Neither judges nor notebook processes, although the same zygote forks both."""
+def test_judge_sees_no_processes_writes_nothing_and_has_one_socket(probe):
+    """Neither judges nor notebook processes, although the same zygote forks both. The socket is its own."""
     assert probe("processes") in ([], "PermissionError")
-
-
-def test_judge_cannot_write(probe):
     assert probe("write_everywhere") == []
+    assert probe("sockets") == 1
 
 
 def test_judge_cannot_read_student_data(probe, course):
@@ -108,11 +106,6 @@ def test_judge_runs_as_a_user_without_rights(probe, wall):
     assert probe("rights") == (4 if private and wall is LANDLOCK else 0)
     if os.getuid() == 0:
         assert probe("user") in users.CANDIDATES
-
-
-def test_judge_has_only_its_own_socket(probe):
-    """Neither the fork server's control socket nor that of another submission."""
-    assert probe("sockets") == 1
 
 
 def test_judge_leaves_nothing_for_the_next_one(probe):
