@@ -90,10 +90,13 @@ def test_students_decoder_is_used_once_it_is_written(capsys):
 # ---------------------------------------------------------------- pictures
 
 
-@pytest.mark.parametrize("kind", ["own", "plain"])
-def test_look_returns_weights_and_leaves_the_model_unchanged(kind):
+@pytest.fixture(params=["own", "plain"])
+def model(request):
     torch.manual_seed(0)
-    model = (A6.reference().TransformerDecoder if kind == "own" else PlainDecoder)(**SIZES).eval()
+    return (A6.reference().TransformerDecoder if request.param == "own" else PlainDecoder)(**SIZES).eval()
+
+
+def test_look_returns_weights_and_leaves_the_model_unchanged(model):
     seen = look(model, [4, 9, 7, 5])
     assert seen.shape == (4, 4)  # two layers of two heads, four words
     np.testing.assert_allclose(seen.sum(-1), 1.0, atol=1e-5)
@@ -112,11 +115,8 @@ def test_highlight_as_text_and_picture():
         highlight([0.5, 0.5], ["a", "b", "c"])
 
 
-@pytest.mark.parametrize("kind", ["own", "plain"])
-def test_head_is_ablated_only_in_the_copy(kind):
-    torch.manual_seed(0)
+def test_head_is_ablated_only_in_the_copy(model):
     reference = A6.reference()
-    model = (reference.TransformerDecoder if kind == "own" else PlainDecoder)(**SIZES).eval()
     ids = torch.tensor([[4, 9, 7, 5]])
     before = model(ids)
     without_heads = model

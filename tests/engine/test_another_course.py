@@ -1,4 +1,4 @@
-"""The commands in `docs/your-own-course.md` create a course, in a copy of the kit without the attention course."""
+"""The commands in `docs/your-own-course.md` create a course."""
 
 from __future__ import annotations
 
@@ -14,19 +14,10 @@ from tests.conftest import ROOT
 from tests.helpers.terminal import autograder_here
 
 
-@pytest.fixture
-def kit(tmp_path):
-    """A copy of the engine without its exercises on attention."""
-    folder, left_out = tmp_path / "kit", shutil.ignore_patterns("attention")
-    shutil.copytree(ROOT / "autograder", folder / "autograder", ignore=left_out)
-    return folder
-
-
-def run_with(kit, command, cwd):
-    """Run a command that imports the kit from this copy."""
-    return subprocess.run(
-        command, cwd=cwd, env=os.environ | {"PYTHONPATH": str(kit)}, capture_output=True, text=True, check=False
-    )
+def run(command, cwd):
+    """Run a command that imports this kit."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
@@ -34,22 +25,22 @@ GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
 
 @pytest.mark.catalogue
 @pytest.mark.slow
-def test_guide_commands_create_a_course_that_grades(kit, tmp_path):
+def test_guide_commands_create_a_course_that_grades(tmp_path):
     """All commands of the page run in one shell."""
     lines = [line for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL) for line in block.splitlines()]
     assert sum(line.startswith("autograder grade") for line in lines) == 2
     script = f'set -e\nautograder() {{ {sys.executable} -P -m autograder "$@"; }}\n' + "\n".join(lines)
-    done = run_with(kit, ["bash", "-c", script], tmp_path)
+    done = run(["bash", "-c", script], tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("in order:") == 3
     assert "source, a1_first: 3 / 3" in done.stdout
     assert "assignments, a1_first: 0 / 3" in done.stdout
     assert "a2_chance: in order: 2 exercises, 6 points by tests" in done.stdout
     course = tmp_path / "statistics"
-    done = run_with(kit, [sys.executable, "-P", "-m", "autograder", "dev", "sync"], course)
+    done = run([sys.executable, "-P", "-m", "autograder", "dev", "sync"], course)
     assert "up to date with source/" in done.stdout
     code = "from autograder import check, hint\ndef spread(X): return X\ncheck('spread'); hint('spread')"
-    done = run_with(kit, [sys.executable, "-P", "-c", code], course / "source" / "a2_chance")
+    done = run([sys.executable, "-P", "-c", code], course / "source" / "a2_chance")
     assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
     assert "spread: hint 1 of 3" in done.stdout
     # Course files inside a submission are ignored.
@@ -57,7 +48,7 @@ def test_guide_commands_create_a_course_that_grades(kit, tmp_path):
     shutil.copytree(course / "statistics_course", handed_in / "statistics_course")
     checks = handed_in / "statistics_course" / "a2_chance" / "spread" / "visible_tests.py"
     checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")
-    done = run_with(kit, [sys.executable, "-P", "-c", code], handed_in)
+    done = run([sys.executable, "-P", "-c", code], handed_in)
     assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
 
 

@@ -141,11 +141,6 @@ def scores(course):
         }
 
 
-def comment_on(course, student):
-    with book_of(course) as book:
-        return book.find_comment("written-why", "first", NAME, student).manual_comment
-
-
 def decisions_file(course, **changes):
     """The path of the page's file with a decision for ann, with changes."""
     digest = WrittenAnswer("ann", LONG).digest
@@ -184,7 +179,9 @@ def test_one_click_grades_a_group_and_answers_can_be_separated(six, chromium):
 
     assert said_by(six, "written", NAME, "--apply", "decisions.json").strip() == "entered 5 decisions"
     assert scores(six) == {"ann": 3, "bob": 3, "cy": 3, "dee": 4, "eve": 0, "fay": None}
-    assert comment_on(six, "ann") == "- ✓ says why it is the row's own\n\nWell said."
+    with book_of(six) as book:
+        comment = book.find_comment("written-why", "first", NAME, "ann").manual_comment
+    assert comment == "- ✓ says why it is the row's own\n\nWell said."
     graded(six, feedback=True)
     shown = (six.root / "feedback" / "ann" / NAME / "first.html").read_text()
     assert "✓ says why it is the row" in shown
