@@ -58,6 +58,7 @@ def next_token(model, token_ids):
         ),
         "surest-position": mistake.known(
             {"place": lambda x: x[x.max(-1).values.argmax()]},
+            {"place": lambda x: x.max(0).values},
             hint="The model may be surest about a word that stands there already. Which place is asked for?",
         ),
         "argmax-over-everything": mistake.known(
