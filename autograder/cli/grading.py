@@ -38,13 +38,12 @@ class GradingOptions:
     """How to grade.
 
     jobs: workers; 0 means one for each core if there are many submissions
-    kind: of the sandbox
     scheduler: address of a Dask scheduler, or empty
     quiet: show no progress bar
     """
 
     jobs: int
-    kind: str
+    sandbox: str
     scheduler: str
     quiet: bool
 
@@ -61,7 +60,7 @@ def grade_files(
     progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet)
 
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
-        return grade_many(submissions, course.root, options.jobs, options.kind, options.scheduler, progress.on_wait)
+        return grade_many(submissions, course.root, options.jobs, options.sandbox, options.scheduler, progress.on_wait)
 
     with contextlib.ExitStack() as stack:
         if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):
@@ -112,12 +111,12 @@ def grade_class(
             course,
             assignments,
             settings,
-            options.kind,
-            lambda outcome: progress.graded(bool(outcome.reason)),
-            feedback,
-            notices.append,
-            progress.page_done,
-            progress.on_wait,
+            options.sandbox,
+            feedback=feedback,
+            on_graded=lambda outcome: progress.graded(bool(outcome.reason)),
+            on_notice=notices.append,
+            on_page=progress.page_done,
+            on_wait=progress.on_wait,
         )
     say(console, *(f"warning: {notice}" for notice in notices))
     failed = [outcome for outcome in outcomes if outcome.reason]

@@ -12,7 +12,7 @@ from typing import Annotated
 from rich.console import Console
 from typer import Argument, BadParameter, Exit, Option
 
-from autograder.cli.options import Jobs, Kind, MarksFiles, Note, Roster, StudentId, Write, ids_in, say, warn
+from autograder.cli.options import Jobs, MarksFiles, Note, Roster, SandboxName, StudentId, Write, ids_in, say, warn
 from autograder.course.assignments import find_course
 from autograder.course.withdrawals import FILE, FULL_POINTS, OUT_OF_TOTAL, changed
 from autograder.errors import AutograderError
@@ -26,7 +26,7 @@ def regrade(
     student: Annotated[str, Option(help="Regrade only this student (id).")] = "",
     note: Note = "",
     jobs: Jobs = 0,
-    sandbox: Kind = "auto",
+    sandbox: SandboxName = "auto",
 ) -> None:
     """Show who gains and who loses after a change of suite or points. Only --write changes marks.
 
@@ -119,7 +119,7 @@ def withdraw(
     write: Write = False,
     note: Note = "",
     jobs: Jobs = 0,
-    sandbox: Kind = "auto",
+    sandbox: SandboxName = "auto",
 ) -> None:
     """Withdraw an exercise: everybody who has handed in gets its points, or it counts for nobody.
 

@@ -18,7 +18,7 @@ from autograder import __version__
 from autograder.cli import elsewhere, instructors
 from autograder.cli.dev import dev
 from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
-from autograder.cli.options import CourseFolder, Jobs, Kind, must_be_writable, say, warn
+from autograder.cli.options import CourseFolder, Jobs, SandboxName, must_be_writable, say, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
@@ -68,7 +68,7 @@ def grade(
     ] = False,
     scheduler: Annotated[str, Option(help="A Dask cluster's address, such as tcp://10.0.0.1:8786.")] = "",
     quiet: Annotated[bool, Option("--quiet", help="Print only failures and totals.")] = False,
-    sandbox: Kind = "auto",
+    sandbox: SandboxName = "auto",
     folder: CourseFolder = None,
 ) -> None:
     """Grade notebooks with the hidden tests.

@@ -19,7 +19,7 @@ from autograder.worker.pool import what_is_unsafe
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  # Gradescope's words
 
 Jobs = Annotated[int, Option(min=0, help="Workers; 0: one, or one per core from 60 submissions on.")]
-Kind = Annotated[
+SandboxName = Annotated[
     Literal["auto", "bubblewrap", "landlock", "process"],
     Option(help="Sandbox; auto: bubblewrap, else Landlock, else a warning."),
 ]
@@ -46,12 +46,12 @@ def must_be_writable(path: Path | None) -> None:
         raise AutograderError(f"{path} cannot be written; name a file in an existing folder")
 
 
-def warn(kind: str, course: Course) -> None:
+def warn(sandbox: str, course: Course) -> None:
     """Print a warning if grading is not safe, see `what_is_unsafe`.
 
     Raises `MachineError` if a sandbox was asked for by name and does not work.
     """
-    if reason := what_is_unsafe(kind, course.root):
+    if reason := what_is_unsafe(sandbox, course.root):
         Console(stderr=True, style="yellow").print(Text(f"warning: {reason}"))
 
 

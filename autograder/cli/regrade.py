@@ -29,7 +29,7 @@ def run(
     assignment: Assignment,
     console: Console,
     jobs: int,
-    kind: str,
+    sandbox: str,
     write: bool,
     only: str = "",
     note: str = "",
@@ -45,7 +45,7 @@ def run(
     while_writing: entered before marks are written
     """
     name, nbgrader = assignment.name, api(course.root)
-    compared = regrading.compare(course, assignment, nbgrader, jobs, kind, only, still_marking(print))
+    compared = regrading.compare(course, assignment, nbgrader, jobs, sandbox, only, still_marking(print))
     _show(compared, console)
     if only and compared[0].moves_points:
         raise AutograderError(f"points have changed, which affects everybody; autograder regrade {name} shows it")
@@ -62,7 +62,7 @@ def run(
         RunProgress(console, len(compared), shown=True, quiet=False) as progress,
     ):
         folder, failed = regrading.write(
-            course, nbgrader, assignment, compared, kind, settings, progress.on_wait,
+            course, nbgrader, assignment, compared, sandbox, settings, progress.on_wait,
             lambda outcome: progress.graded(bool(outcome.reason)),
         )  # fmt: skip
     say(

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,12 @@ STAMPS = ".pages.json"  # in the feedback folder: what each page was made of
 
 def grade_into_gradebook(
     course: Course,
-    assignments: Iterable[Assignment],
+    assignments: Sequence[Assignment],
     settings: Mapping[str, Any],
-    kind: str,
-    on_graded: Callable[[SubmissionOutcome], None],
+    sandbox: str,
+    *,
     feedback: bool = False,
+    on_graded: Callable[[SubmissionOutcome], None] = lambda outcome: None,
     on_notice: Callable[[str], None] = lambda notice: None,
     on_page: Callable[[], None] = lambda: None,
     on_wait: OnWait = not_waiting,
@@ -45,23 +46,18 @@ def grade_into_gradebook(
     """Grade what was submitted and has changed. Returns the outcome of each submission that was looked at.
 
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`, `accept_changes`)
-    kind: the sandbox's
-    on_notice: gets a sentence on what an instructor should look into, such as points that differ
+    on_graded: called with each outcome; on_notice: with a sentence on what an instructor should look into
     on_page: called once for each outcome, when its page is made or already up to date
     Raises `CourseError` if no assignment can be graded, for example because none was released, or another run is under
     way.
     """
     nbgrader = api(course.root)
-    nbgrader.config.Mark.sandbox = kind
+    nbgrader.config.Mark.sandbox = sandbox
     # A log of this run's own, since all code in the process shares nbgrader's. Outcomes are returned, not logged.
     nbgrader.log = logging.Logger(__name__)
     nbgrader.log.disabled = True
     outcomes: list[SubmissionOutcome] = []
-    assignments = list(assignments)
-    students = {
-        assignment.name: sorted(path.parent.name for path in (course.root / "submitted").glob(f"*/{assignment.name}"))
-        for assignment in assignments
-    }
+    students = {assignment.name: _students(course, assignment) for assignment in assignments}
     new_converter = functools.partial(Autograde, coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
     errors = list[CourseError]()
     with contextlib.closing(new_converter().open_workers(sum(map(len, students.values())))) as workers:
@@ -75,20 +71,22 @@ def grade_into_gradebook(
                         converter.start()
                 except NbGraderException as error:  # the other assignments are still graded
                     errors.append(CourseError(str(error)))
-                    outcomes += [
-                        SubmissionOutcome(student, assignment.name, one_line(str(error)))
-                        for student in students[assignment.name]
-                    ]
+                    reason = one_line(str(error))
+                    outcomes += [SubmissionOutcome(name, assignment.name, reason) for name in students[assignment.name]]
                     continue
                 for notice in converter.notices:
                     on_notice(notice)
-                found = converter.outcomes
                 with contextlib.suppress(CourseError):  # the plugin fails; the outcomes name the students
                     assign_penalties(nbgrader, assignment)
+                found = converter.outcomes
                 outcomes += with_pages(nbgrader, assignment.name, found, on_page) if feedback else found
     if errors and len(errors) == len(assignments):
         raise errors[0]
     return outcomes
+
+
+def _students(course: Course, assignment: Assignment) -> list[str]:
+    return sorted(path.parent.name for path in (course.root / "submitted").glob(f"*/{assignment.name}"))
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:

@@ -98,7 +98,7 @@ def _sum(marks: CellMarks) -> float:
 
 
 def compare(
-    course: Course, assignment: Assignment, nbgrader: Any, jobs: int, kind: str, only: str, on_wait: OnWait
+    course: Course, assignment: Assignment, nbgrader: Any, jobs: int, sandbox: str, only: str, on_wait: OnWait
 ) -> list[MarksComparison]:
     """The marks of each graded student, or of `only`, in the gradebook and as grading gives them now.
 
@@ -122,7 +122,7 @@ def compare(
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         found = [book.find_submission(assignment.name, student) for student in students]
         late = [(submission.total_seconds_late, penalty_in(submission)) for submission in found]
-    reports = grade_many(submissions, course.root, jobs, kind, on_wait=on_wait, exercises=assignment.exercises)
+    reports = grade_many(submissions, course.root, jobs, sandbox, on_wait=on_wait, exercises=assignment.exercises)
     compared = []
     for student, report, (seconds, penalty) in zip(students, reports, late, strict=True):
         notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
@@ -162,7 +162,7 @@ def write(
     nbgrader: Any,
     assignment: Assignment,
     compared: Sequence[MarksComparison],
-    kind: str,
+    sandbox: str,
     settings: Mapping[str, object],
     on_wait: OnWait,
     on_graded: Callable[[SubmissionOutcome], None] = lambda outcome: None,
@@ -178,7 +178,7 @@ def write(
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
         take_over_points(nbgrader.coursedir, assignment)
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, **settings}
-    outcomes = grade_into_gradebook(course, [assignment], settings, kind, on_graded, on_wait=on_wait)
+    outcomes = grade_into_gradebook(course, [assignment], settings, sandbox, on_graded=on_graded, on_wait=on_wait)
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
         gradebook_backup.restore(nbgrader, assignment.name, student, folder)
@@ -209,10 +209,13 @@ def write_points(coursedir: Any, assignment: Assignment) -> None:
 def withdrawn(assignment: Assignment) -> Iterator[None]:
     """Write an assignment's withdrawn exercises into the file, and take that back if what is done inside fails."""
     path = assignment.root / FILE
-    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    before = path.read_text(encoding="utf-8") if path.is_file() else None
     write_whole(path, text_of({**withdrawn_in(assignment.root), assignment.name: assignment.withdrawn}))
     try:
         yield
     except BaseException:
-        write_whole(path, before)
+        if before is None:
+            path.unlink()
+        else:
+            write_whole(path, before)
         raise

@@ -128,7 +128,7 @@ def graded(course: Course, feedback: bool = False, **settings):
     """Grade into the gradebook; returns outcomes and notices."""
     notices: list[str] = []
     outcomes = grade_into_gradebook(
-        course, [course.assignment(NAME)], {"jobs": 1} | settings, "auto", lambda one: None, feedback, notices.append
+        course, [course.assignment(NAME)], {"jobs": 1} | settings, "auto", feedback=feedback, on_notice=notices.append
     )
     return outcomes, notices
 
