@@ -31,10 +31,12 @@ def model_answers(assignment: Assignment) -> dict[str, str]:
 def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> dict[str, str]:
     """A mistake's code by its exercise, as a student would hand it in.
 
-    Raises `KeyError` if no mistake has that name, and `OSError` or `TypeError` if it is a mutant, which has no text.
+    Raises `KeyError` if no mistake has that name, or it is a mutant, which has no text of its own.
     """
     for entry in read_catalogue(assignment.mistakes):
         if entry.name == name and exercise in (None, entry.exercise):
+            if not is_written_out(entry):
+                raise KeyError(f"{assignment.name}: {name!r} of {entry.exercise} has no text of its own: it is a mutant")
             return {entry.exercise: text_of(entry.code)}
     raise KeyError(f"{assignment.name} has no mistake {name!r}")
 
