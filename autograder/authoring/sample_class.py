@@ -36,7 +36,7 @@ def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> d
     for entry in read_catalogue(assignment.mistakes):
         if entry.name == name and exercise in (None, entry.exercise):
             if not is_written_out(entry):
-                raise KeyError(f"{assignment.name}: {name!r} of {entry.exercise} has no text of its own: it is a mutant")
+                raise KeyError(f"{assignment.name}: {name!r} of {entry.exercise} is a mutant, without a text")
             return {entry.exercise: text_of(entry.code)}
     raise KeyError(f"{assignment.name} has no mistake {name!r}")
 

@@ -204,7 +204,7 @@ def test_only_catalogued_mutants_are_known_mistakes(a1):
     catalogue, softmax = read_catalogue(a1.mistakes), a1.exercises[0]
     for made in (*catalogue.mistakes, *catalogue.variants):
         assert judged_alone(a1, softmax, made.code).diagnosis == made.name
-    with pytest.raises(KeyError, match="'times-two' of softmax has no text of its own: it is a mutant"):
+    with pytest.raises(KeyError, match="'times-two' of softmax is a mutant, without a text"):
         known_mistake(a1, "times-two")
 
 
