@@ -111,7 +111,8 @@ def one_more(folder: Path, each: int) -> list[str]:
     """Measure the cost of one more submission of each kind with two workers, without start-up."""
     lines = section(
         "One more submission",
-        "Two workers, without start-up; the median of three.",
+        "Two workers, without start-up; the median of three. In a wrong answer without a name, a place is",
+        "searched for, which takes 0.8 s of CPU time.",
         "",
         "| | one more | goal |",
         "| --- | --- | --- |",
