@@ -1,4 +1,4 @@
-# Tries an f-string of 300 kB (aimed at the state process).
+# Tries an f-string of 300 kB (aimed at the notebook process).
 # Must fail only that cell.
 # expect: {"answers": "all", "stopped_at_most": 1}
 # %%

@@ -1,4 +1,4 @@
-# Tries a cell of 0.6 MB of short statements (aimed at the state process).
+# Tries a cell of 0.6 MB of short statements (aimed at the notebook process).
 # Must fail only that cell.
 # expect: {"answers": "all", "stopped_at_most": 1}
 # %%

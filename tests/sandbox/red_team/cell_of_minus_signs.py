@@ -1,4 +1,4 @@
-# Tries a default with thousands of minus signs, brackets and nots (aimed at the state process).
+# Tries a default with thousands of minus signs, brackets and nots (aimed at the notebook process).
 # Must fail only those cells.
 # expect: {"answers": "all", "stopped_at_most": 5}
 # %%

@@ -1,4 +1,4 @@
-# Tries to use one process for all exercises instead of a fork for each (aimed at the state process).
+# Tries to use one process for all exercises instead of a fork for each (aimed at the notebook process).
 # Must earn no more than the student's own code does.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.2, "attention_scores": 1, "scaled_dot_product_attention": 1, "torch_scaled_dot_product_attention": 1}, "seconds": 80}
 # %%

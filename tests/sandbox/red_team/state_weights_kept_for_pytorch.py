@@ -1,4 +1,4 @@
-# Tries to keep the reference's answers about weights in NumPy's exercise for PyTorch's exercise (aimed at the state process).
+# Tries to keep the reference's answers about weights in NumPy's exercise for PyTorch's exercise (aimed at the notebook process).
 # Must earn no more than the student's own code does.
 # expect: {"answers": ["attention_scores"], "at_most": {"softmax": 0.1, "scaled_dot_product_attention": 0.1, "torch_scaled_dot_product_attention": 0}, "seconds": 40}
 # %%
