@@ -161,6 +161,31 @@ def test_call_that_ends_its_process_is_not_repeated(sandbox):
             assert notebook.call("right", 3) == 3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BACKENDS)
+def test_signals_end_code_of_a_run_that_ignores_them(sandbox_of, kind):
+    """`nohup` makes a run ignore SIGHUP, and a shell makes its background jobs ignore SIGINT."""
+    sandbox_of(kind)  # skips the test where there is no such sandbox
+    code = """
+        import os, signal
+        def send(number): os.kill(os.getpid(), number); return "ignored"
+    """
+    ignored = signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (*ignored, signal.SIGINT)}
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+    try:
+        with Sandbox(kind) as own, own.open(code) as notebook:
+            for number in (*ignored, signal.SIGUSR2):
+                with pytest.raises(CallFailed, match="gone: the Python process ended during the call"):
+                    notebook.call("send", int(number))
+            with pytest.raises(CallFailed, match="KeyboardInterrupt"):
+                notebook.call("send", int(signal.SIGINT))
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR2])
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_code_cannot_send_sigkill_or_sigterm_to_itself(sandbox):
     with sandbox.open(OWN) as notebook:
         with contextlib.suppress(CallFailed):  # with an older Landlock, code can't send any signal

@@ -30,6 +30,7 @@ from cellcage.protocol.messages import StartServer, ToZygote
 def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
     """Serve the control socket on `descriptor` until its other end closes. backend: "module:class"."""
     control, sandbox = socket.socket(fileno=descriptor), pkgutil.resolve_name(backend)()
+    _heed_signals()
     sandbox.heed_sigterm(control)
     _import(modules)
     system_calls.gather_pages()
@@ -48,6 +49,18 @@ def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
         for pid in servers.values():
             sandbox.end(pid)
         sandbox.leave_nothing()
+
+
+def _heed_signals() -> None:
+    """Handle signals as Python does by default, and block none.
+
+    A run that was started by `nohup`, or in the background, ignores some. Its notebooks would ignore them, too, and the
+    same code could earn another mark.
+    """
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python ignores these two by itself
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def _import(modules: Sequence[str]) -> None:
