@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.testing.mismatch import ArrayDifference, fail_for_kind, number_of, place_of
+from autograder.testing.mismatch import RESULT, ArrayDifference, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
@@ -69,24 +69,24 @@ def numbers(value: Any) -> Any:
     return _numbers(value, NO_ARRAY)
 
 
-def _numbers(value: Any, expectation: str) -> Any:
+def _numbers(value: Any, expectation: str, hint: str = "", what: str = "") -> Any:
     if isinstance(value, np.ndarray | np.generic | bool | int | float):
         return value
     if is_tensor(value):
         return value.detach().numpy()
-    fail_for_kind(value, expectation)
+    fail_for_kind(value, expectation, hint, what)
 
 
-def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:
+def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = RESULT) -> None:
     """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
     if not hasattr(got, "shape"):
-        fail_for_kind(got, NO_ARRAY)
+        fail_for_kind(got, NO_ARRAY, hint, what)
     if tuple(got.shape) != tuple(wanted):
         message = f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}."
         fail(message, hint, got=got, wanted=tuple(wanted), symptom="shape")
 
 
-def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
+def close(got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float | None = None) -> None:
     """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype.
 
     If a list of numbers is wanted, it is compared as an array, whether the answer is a list or an array.
@@ -96,7 +96,7 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
         return
     got, wanted = (
         np.asarray(float_of(value[()])) if value.dtype.kind == "O" and not value.ndim else value
-        for value in _as_arrays(got, wanted)
+        for value in _as_arrays(got, wanted, hint, what)
     )
     shape(got, wanted.shape, what=what)
     if atol is None:
@@ -113,60 +113,61 @@ def _fail_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, 
     raise Mismatch(difference.text(difference.index), hint, got=got, difference=difference)
 
 
-def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+def equal(got: Any, wanted: Any, hint: str = "", what: str = RESULT) -> None:
     """Same shape and exactly the same values. Everything else is compared as it is, such as None, a text or a table."""
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, 0.0)
         return
     if wanted is None or type(wanted) in EXACT:
         if type(got) is not type(wanted):
-            fail_for_kind(got, ", which is not asked for", hint, "" if what == "the result" else what)
+            fail_for_kind(got, ", which is not asked for", hint, what)
         if not same_value(got, wanted):
             fail(f"{what} is not right.", hint, got=got)
         return
-    got, wanted = _as_arrays(got, wanted)
+    got, wanted = _as_arrays(got, wanted, hint, what)
     shape(got, wanted.shape, what=what)
     wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
     if wrong.any():
         _fail_at(got, wanted, wrong, hint, what)
 
 
-def _as_arrays(got: Any, wanted: Any) -> list[np.ndarray]:
+def _as_arrays(got: Any, wanted: Any, hint: str, what: str) -> list[np.ndarray]:
     """Both as arrays of numbers; complex numbers and lists only if they are wanted."""
     if isinstance(wanted, list | tuple):
         wanted = np.asarray(wanted)
-        got = _listed(got) if isinstance(got, list | tuple) else got
+        got = _listed(got, hint, what) if isinstance(got, list | tuple) else got
     kinds = complex if isinstance(wanted, complex) else ()
     expectation = NO_NUMBER if isinstance(wanted, int | float | complex | np.generic) else NO_ARRAY
-    return [np.asarray(value if isinstance(value, kinds) else _numbers(value, expectation)) for value in (got, wanted)]
+    return [
+        np.asarray(value if isinstance(value, kinds) else _numbers(value, expectation, hint, what))
+        for value in (got, wanted)
+    ]
 
 
-def _listed(value: Sequence[Any]) -> np.ndarray:
+def _listed(value: Sequence[Any], hint: str, what: str) -> np.ndarray:
     """A list of numbers, or of lists of equal length, as an array; fails if it is something else."""
     with contextlib.suppress(ValueError):
         if (found := np.asarray(value)).dtype.kind in "biuf":
             return found
-    fail_for_kind(value, ", where a list of numbers belongs")
+    fail_for_kind(value, ", where a list of numbers belongs", hint, what)
 
 
-def same(
-    got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float = WITHIN, tells: bool = False
-) -> None:
+def same(got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float = WITHIN, tells: bool = False) -> None:
     """The same value of a registered type, such as a table; see `testing.values.comparison`.
 
     atol: how far numbers may be off; tells: whether the message gives the expected value, for visible tests
     """
-    comparison, found, right = _same_type(got, wanted, hint)
+    comparison, found, right = _same_type(got, wanted, hint, what)
     _must_not_differ(comparison.difference(found, right, atol, tells), got, hint, what)
 
 
-def _same_type(got: Any, wanted: Any, hint: str) -> tuple[Comparison, Any, Any]:
+def _same_type(got: Any, wanted: Any, hint: str, what: str) -> tuple[Comparison, Any, Any]:
     """The comparison for what is wanted, and both values in portable form; fails if one is of another type."""
     right, found = comparable(wanted), comparable(got)
     if right is None:
         raise TypeError(f"a {type(wanted).__name__} is of no registered type")
     if found is None or found[0] is not right[0]:
-        fail_for_kind(got, f", not {right[0].named(right[1]).partition(' of ')[0]}", hint)
+        fail_for_kind(got, f", not {right[0].named(right[1]).partition(' of ')[0]}", hint, what)
     return right[0], found[1], right[1]
 
 
@@ -180,7 +181,7 @@ def table(
     got: Any,
     wanted: Any,
     hint: str = "",
-    what: str = "the result",
+    what: str = RESULT,
     *,
     row_order: bool = True,
     column_order: bool = False,
@@ -200,24 +201,24 @@ def table(
     atol: how far floating-point numbers may be off, as in `close`; whole numbers must be equal
     tells: whether the message gives the expected value, for visible tests
     """
-    _, found, right = _same_type(got, wanted, hint)
+    _, found, right = _same_type(got, wanted, hint, what)
     how = How(row_order, column_order, dtypes, index, WITHIN if atol is None else atol, tells)
     _must_not_differ(difference_of_tables(found, right, how), got, hint, what)
 
 
-def finite(got: Any, hint: str = "", what: str = "the result") -> None:
+def finite(got: Any, hint: str = "", what: str = RESULT) -> None:
     """No NaN, no infinity."""
-    got = np.asarray(numbers(got))
+    got = np.asarray(_numbers(got, NO_ARRAY, hint, what))
     bad = ~np.isfinite(got)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         fail(f"{what}{place_of(index)} is {number_of(got[index])}.", hint, got=got)
 
 
-def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+def dtype(got: Any, wanted: Any, hint: str = "", what: str = RESULT) -> None:
     """The dtype is `wanted`."""
     if not hasattr(got, "shape"):
-        fail_for_kind(got, NO_ARRAY)
+        fail_for_kind(got, NO_ARRAY, hint, what)
     name, wanted = str(got.dtype).removeprefix("torch."), str(np.dtype(wanted))
     if name != wanted:
         fail(f"{what} has dtype {name}, it should be {wanted}.", hint, got=got, symptom="dtype")
@@ -236,9 +237,9 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
             fail(f"{name} {how} after the call than before.", hint, CHANGED_ARGUMENT)
 
 
-def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
+def differs(one: Any, other: Any, hint: str, what: str = RESULT) -> None:
     """The answers to two different calls are not the same."""
-    one, other = np.asarray(numbers(one)), np.asarray(numbers(other))
+    one, other = (np.asarray(_numbers(value, NO_ARRAY, hint, what)) for value in (one, other))
     if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=1e-6, equal_nan=True):
         fail(f"{what} stays the same.", hint)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+from msgspec import structs
 
 from autograder.report import TestMessage
 from autograder.testing.values.comparisons import described
@@ -15,6 +16,8 @@ from autograder.testing.values.core.comparing import in_four_digits
 from cellcage.values.core.objects import Form, Other, Record
 from cellcage.values.core.scalars_codec import Generated
 
+NONE = "None (is there a `return`?)"
+RESULT = "the result"  # what messages call a whole answer
 NOT_RIGHT = "the returned value is not the expected one."
 # What did not cross the sandbox's boundary, by its form.
 OTHERS = {
@@ -81,16 +84,31 @@ def fail(
 
 
 def fail_for_kind(got: Any, expectation: str, hint: str = "", what: str = "") -> NoReturn:
-    """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind."""
-    text = f"{what} is" if what else "returned"
+    """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind.
+
+    what: the name of a part of the answer; empty, or `RESULT`, for a whole answer
+    """
+    is_part = what not in ("", RESULT)
     reason = re.sub(r"\d+", "", kind_of(got))  # one reason for all sizes
-    fail(f"{text} {kind_of(got)}{expectation}.", hint, reason, got, symptom="kind")
+    fail(f"{f'{what} is' if is_part else 'returned'} {kind_of(got)}{expectation}.", hint, reason, got, symptom="kind")
+
+
+def of_part(error: Mismatch, part: str) -> Mismatch:
+    """An error about a None that is only a part of the answer, so no `return` is missing. It always asks its hint."""
+
+    def words(text: str) -> str:
+        return text.replace(f"returned {NONE}", f"{part} is None", 1).replace(NONE, "None", 1)
+
+    text = f"{words(error.text)} {error.hint}" if error.hint else words(error.text)
+    found = Mismatch(text, "", error.reason, symptom=error.symptom)
+    found.parts = error.parts and structs.replace(error.parts, happened=words(error.parts.happened))
+    return found
 
 
 def kind_of(got: Any) -> str:
     """What a value is, in words."""
     if got is None:
-        return "None (is there a `return`?)"
+        return NONE
     if isinstance(got, Other):
         return OTHERS.get(got.form, str(got.form.value)).format(got.type_name)
     if (found := described(got)) is not None:

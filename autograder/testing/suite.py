@@ -29,11 +29,11 @@ from autograder.report import TestMessage
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.functions import Functions
-from autograder.testing.mismatch import NOT_RIGHT, Mismatch
+from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, of_part
 from autograder.testing.reproduce import Notes
 from autograder.testing.student_errors import Missing, NotStarted, Stopped, StudentError
 from autograder.text import one_line
-from cellcage.protocol.calls import Gives
+from cellcage.protocol.calls import Gives, Reply
 from cellcage.values.core.objects import NoField
 
 # Settings of the environment that are meant for other tests: a suite does not know their options.
@@ -164,6 +164,10 @@ class Suite:
             # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
             # numpy.testing, would tell the expected values.
             error = Mismatch(NOT_RIGHT, str(error) if in_suite else "")
+        if isinstance(error, Mismatch) and NONE in error.text and student.calls:
+            part = "a part of the answer" if student.calls[-1].call.seeds is None else "a gradient"
+            if not any(isinstance(one.answer, Reply) and one.answer.value is None for one in student.calls):
+                error = of_part(error, part)
         if isinstance(error, Mismatch) and reference is not None:
             error = locate_fault(error, student.calls, reference._answer)
         call = student.calls.that_gave(getattr(error, "got", None))

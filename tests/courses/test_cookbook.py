@@ -81,6 +81,31 @@ def test_recipe_is_graded_as_the_page_says(page, recipe, sandbox, tmp_path):
     assert not [one for one in course_check.visible_checks(course.assignment(NAME)) if one.blocks]
 
 
+CUT = """
+class Highway(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.transform, self.gate = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x):
+        x = x.detach()
+        g = torch.sigmoid(self.gate(x))
+        return g * torch.tanh(self.transform(x)) + (1 - g) * x
+"""
+
+
+@pytest.mark.slow
+def test_message_about_a_cut_graph_names_the_gradient_and_keeps_the_hint(sandbox, tmp_path):
+    """With `what` and without it; nothing says that the function returned None, or lacks a `return`."""
+    found = blocks("A PyTorch module")
+    unnamed = [(*kind, text.replace(', "the gradient of x")', ")")) for *kind, text in found]
+    for folder, recipe, what in (("named", found, "the gradient of x"), ("unnamed", unnamed, "a gradient")):
+        course = course_with(recipe, tmp_path / folder)
+        _, message = points_and_messages(graded(sandbox, course, NAME, {"Highway": CUT}))["Highway"]
+        assert f"with x (4, 3): {what} is None, where an array belongs. Is the graph cut somewhere?" in message
+        assert "`return`" not in message
+
+
 def test_smallest_complete_exercise_has_at_most_forty_lines():
     files = [
         text for _, title, text in blocks("The smallest complete exercise", "writing-exercises") if title != "wrong"
