@@ -17,7 +17,7 @@ from autograder.report import Report
 from autograder.reports.table import read_table
 from autograder.text import shown_name
 
-POINTS_POSSIBLE = "Points Possible"  # Canvas's second line
+NOBODY = ("", "Points Possible")  # in Canvas's column `Student`: its second and sometimes third line
 EMAIL = ("email", "e-mail", "email_address")
 NOTHING = "nothing handed in"
 FORM = "a roster is a CSV file whose first line is: id,name,email"
@@ -38,7 +38,7 @@ def read_roster(path: Path) -> list[Person]:
     found: dict[str, Person] = {}
     for number, values in read_table(path, ["id"], FORM):
         person = _person(values)
-        if not person.id and values.get("student") == POINTS_POSSIBLE:
+        if not person.id and values.get("student") in NOBODY:
             continue
         if not person.id:
             raise AutograderError(f"{path}, line {number}: no id; {FORM}")

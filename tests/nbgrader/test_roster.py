@@ -47,6 +47,13 @@ def test_formgrader_has_names_and_a_second_roster_updates_them(course):
         assert (ann.first_name, ann.last_name, ann.email) == ("Ann", "Lee", "new@example.edu")
 
 
+def test_rows_of_canvas_without_a_student_are_left_out(course):
+    """Once marks are posted by hand, a row without a name comes before `Points Possible`."""
+    lines = "Student,ID,Section,Means (77)", ",,,Manual Posting", "    Points Possible,,,20", '"Lee, Ann",ann,S1,'
+    (course.root / "canvas.csv").write_text("\n".join(lines))
+    assert "entered 1 student, 0 of them new" in said_by(course, "roster", "canvas.csv")
+
+
 @pytest.mark.slow
 def test_export_has_a_row_for_everybody_with_the_problem(course):
     words = "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=ours.csv"
@@ -68,6 +75,7 @@ def test_export_has_a_row_for_everybody_with_the_problem(course):
         ("name,email\nAnn,a@b", "no column `id`"),
         ("id,name\nann,Ann\nann,Ann", "line 3: 'ann' appears twice"),
         ("id,name\n,Ann", "line 2: no id"),
+        ("Student,ID\nAnn,", "line 2: no id"),
         ("id,name,email\nann,Lee, Ann,a@b", "line 2: more values than columns"),
         ("id,name\na/n,Ann", "line 2: 'a/n' cannot be an id"),
         ('id,name\n"a""n",Ann', "line 2: 'a\"n' cannot be an id"),
