@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import PrintedText
 from autograder.submission import code_cells, read_notebook
 from autograder.testing import cell_errors
-from autograder.text import printable_lines
+from autograder.text import printable, printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
 from cellcage.notebook_calls import AnswersQuestions, FirstCells, NoQuestions, NotebookCalls
 from cellcage.protocol import frames, messages
@@ -79,12 +80,12 @@ def open_sandbox() -> Iterator[ForkServer]:
 def read(path: Path, course: Course | None = None) -> SavedNotebook:
     """The notebook at `path`. Raises `SubmissionError` if it is no notebook or has no check cell of a known exercise.
 
-    course: what it is checked by; if not given, the course around the current folder or an installed one
+    course: what it is checked by; if not given, an installed one
     """
     notebook = read_notebook(path)
     cells = code_cells(notebook)
     named = [cell.grade_id.removeprefix(CHECK) for cell in notebook.cells if cell.grade_id.startswith(CHECK)]
-    visible = _visible(path, course, named)
+    visible = _visible(course, named)
     known = {name for exercises in visible.assignments().values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
@@ -95,26 +96,25 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     return SavedNotebook([cell.source for cell in cells], owners, exercises, visible, files)
 
 
-def _visible(path: Path, course: Course | None, named: Collection[str]) -> content.Visible:
-    """The visible tests of `course`, or of the course around the current folder; if it has none, of an installed one.
+def _visible(course: Course | None, named: Collection[str]) -> content.Visible:
+    """The visible tests of `course`; if it is not given, of the first installed course that has one of `named`.
 
-    named: exercises; the first installed course that has one of them is taken
-
-    Visible tests run outside the sandbox, and the notebook may be another person's. So the notebook's own folder is not
-    searched, and a course that others can write to is used only if it is given.
+    Visible tests run outside the sandbox, and the notebook may lie in another person's folder, with a course of theirs.
+    So a course around the current folder is used only if it is given.
     """
-    passed_over: list[str] = []
-    for candidate in (course,) if course else courses_around(Path.cwd(), handed_in=[path]):
-        visible = content.Visible(content.course_folder(candidate.root))
-        reason = "" if course else content.why_passed_over(visible.folder)
-        if not reason and visible.assignments():
-            return replace(visible, passed_over=tuple(passed_over))
-        if not reason:
-            break
-        passed_over.append(reason)
-    installed = (content.Visible(folder) for folder in content.installed())
+    if course is not None:
+        return content.Visible(course.folder)
+    installed = [content.Visible(folder) for folder in content.installed()]
     fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments().values()))
-    return replace(next(fitting, content.Visible()), passed_over=tuple(passed_over))
+    return replace(next(fitting, content.Visible()), passed_over=tuple(_passed_over()))
+
+
+def _passed_over() -> Iterator[str]:
+    """A sentence on the course around the current folder, unless it is installed."""
+    around = next(courses_around(Path.cwd()), None)
+    if around and around.folder not in content.installed():
+        option = f"--course {shlex.quote(str(around.root))}"
+        yield printable(f"{around.root} is not used: it may be another person's course. If it is yours, add {option}.")
 
 
 def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:

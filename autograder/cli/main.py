@@ -149,7 +149,7 @@ def check(
         Path | None,
         Option(
             "--course",
-            help="The course's folder; else the one around you, if nobody else can write there.",
+            help="The course's folder; its tests run as you. By default an installed course.",
         ),
     ] = None,
 ) -> None:

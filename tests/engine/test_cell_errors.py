@@ -108,4 +108,4 @@ def test_reports_say_which_cell_error_stopped_an_exercise(tmp_path):
     assert all(BECAUSE in found[student, BUILT]["evidence"] for student in ("unclosed", "library"))
     assert found["installs", EXERCISE]["score"] == 3, "a missing program does not stop a cell"
     assert found["library", EXERCISE]["score"] == 3, "Colab accepts a cell magic below a comment"
-    assert BECAUSE in " ".join(command(course, "check", library.relative_to(course.root))[1].split())
+    assert BECAUSE in " ".join(command(course, "check", library.relative_to(course.root), "--course", ".")[1].split())

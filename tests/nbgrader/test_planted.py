@@ -18,16 +18,18 @@ from autograder.nbgrader import api
 from tests.conftest import ROOT
 from tests.helpers.small_course import NAME as SMALL
 from tests.helpers.small_course import book_of, submit
+from tests.helpers.terminal import autograder_here
 
 NAME = "a1_scaled_dot_product"
 
 
 def plant(folder, marker):
     """A course whose files all leave a marker if they run."""
-    acts = f"open({str(marker)!r}, 'a').write(__file__ + '\\n')\n"
+    acts = f"with open({str(marker)!r}, 'a') as marker:\n    marker.write(__file__ + '\\n')\n"
     shutil.copytree(ROOT / "source" / NAME, folder / "source" / NAME)
-    names = "nbgrader_config.py", f"solutions/{NAME}/scaled_dot_product.py", f"content/{NAME}/softmax/hidden_tests.py"
-    for name in names:
+    own = ("hidden_tests.py", "visible_tests.py", "mistakes.py", "../../relations.py")
+    names = "nbgrader_config.py", f"solutions/{NAME}/scaled_dot_product.py", "autograder.py", "numpy.py", "conftest.py"
+    for name in (*names, *(f"content/{NAME}/softmax/{name}" for name in own)):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(acts)
@@ -41,13 +43,35 @@ def test_planted_course_is_not_used(own_course, tmp_path):
     folder = hand_in(untouched, own_course.root / "submitted", "mallory", assignment).parent
     plant(folder, tmp_path / "acted")
     done = subprocess.run(
-        [sys.executable, "-m", "autograder", "grade", ".", "--json", "-"],
+        [sys.executable, "-P", "-m", "autograder", "grade", ".", "--json", "-"],
         cwd=folder, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)
     assert (report["status"], report["score"]) == ("graded", 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["repository", "repository/submitted/ada"])
+def test_check_runs_nothing_of_the_repository_around_a_notebook(tmp_path, place, shared_sandbox):
+    """A clone of a student's repository belongs to the person who has cloned it, and so does all in it."""
+    repository = tmp_path / "repository"
+    notebook = tmp_path / place / NAME / "scaled_dot_product.ipynb"
+    notebook.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "assignments" / NAME / notebook.name, notebook)
+    plant(repository, tmp_path / "acted")
+    for folder in (repository, notebook.parent):
+        done = autograder_here("check", notebook.relative_to(folder), cwd=folder)
+        assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
+        assert (done.returncode, "0 of 4 exercises of a1" in done.stdout) == (1, True)
+        assert f"is not used: it may be another person's course. If it is yours, add --course {repository}" in " ".join(
+            done.stdout.split()
+        )
+    autograder_here("progress", repository)
+    assert not (tmp_path / "acted").exists()
+    autograder_here("check", notebook, "--course", repository)
+    assert "visible_tests.py" in (tmp_path / "acted").read_text()
 
 
 @pytest.mark.slow
