@@ -113,9 +113,11 @@ def hand_in(course, student, answers, change=lambda cells: None):
         submit(course, name, student, change, **in_it)
 
 
-def graded_twice(root, students):
-    """The course with these students graded by stock nbgrader, and a copy graded by `autograder`."""
-    course = classic_course(root / "course", **NOTEBOOKS)
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The course graded by stock nbgrader, and a copy graded by `autograder`."""
+    students = HONEST | FORGED | {"edited": EDITED}
+    course = classic_course(tmp_path_factory.mktemp("pair") / "course", **NOTEBOOKS)
     shutil.copytree(course.root / "source", course.root / "submitted" / "good")
     for student, answers in students.items():
         hand_in(course, student, answers, edit_locked_cells if student == "edited" else lambda cells: None)
@@ -125,11 +127,6 @@ def graded_twice(root, students):
     outcomes = grade_into_gradebook(ours, list(ours.assignments().values()), {"jobs": 1}, "auto", feedback=True)
     assert {(one.reason, one.no_feedback) for one in outcomes} == {(None, None)}
     return course, ours
-
-
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    return graded_twice(tmp_path_factory.mktemp("pair"), HONEST | FORGED | {"edited": EDITED})
 
 
 def assert_same_marks(graded, students):
@@ -156,13 +153,6 @@ def assert_pages_are_in_order(ours, students):
 
 
 @pytest.mark.slow
-def test_edited_locked_cells_are_put_back_as_by_nbgrader(tmp_path):
-    graded = graded_twice(tmp_path, {"edited": EDITED})
-    assert_same_marks(graded, ["edited"])
-    assert_pages_are_in_order(graded[1], ["edited"])
-
-
-@pytest.mark.catalogue
 def test_honest_work_gets_nbgraders_marks_in_every_cell(graded):
     """The solution, another style, partial credit, warnings, exceptions, an empty notebook, edited locked cells."""
     by_stock = assert_same_marks(graded, [*HONEST, "edited"])
@@ -170,7 +160,7 @@ def test_honest_work_gets_nbgraders_marks_in_every_cell(graded):
     assert_pages_are_in_order(graded[1], ["edited", "empty"])
 
 
-@pytest.mark.catalogue
+@pytest.mark.slow
 def test_crash_costs_its_cells_and_forgery_what_the_page_says(graded):
     by_stock, by_ours = graded
     lost = {"middle-odd": 0, "middle-even": 0, "total": 0}
