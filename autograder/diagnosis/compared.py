@@ -31,7 +31,7 @@ class Compared:
 
     calls: with the student's answers; compared: with the right answers as well
     of_course: relations that the course adds
-    everywhere: the places of all calls; values: of calls that returned a value
+    everywhere: the places of all calls; values: of calls that returned a value; raised: of calls that rightly raised
     wrong: the places where the student's answer is wrong
     """
 
@@ -47,6 +47,7 @@ class Compared:
         self.compared = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
         self.everywhere = range(len(self.calls))
         self.values = [i for i, one in enumerate(self.calls) if isinstance(one.answer, Reply)]
+        self.raised = [i for i, one in enumerate(self.compared) if _raise(one.got, one.wanted)]
         self.wrong = frozenset(
             i
             for i, one in enumerate(self.compared)
@@ -78,7 +79,8 @@ class Compared:
     def fitting(self, calls: Sequence[int], where_finite: bool = False) -> list[Mistake]:
         """Mistakes that give the student's answers to all of `calls`, one a name, a known one if there is one.
 
-        There are none if no answer to `calls` is wrong.
+        There are none if no answer to `calls` is wrong. A mistake that returns a value where the student's code rightly
+        raises was not made, whichever `calls` are looked at.
         """
         wrong = sorted(self.wrong.intersection(calls))
         if not wrong:
@@ -91,7 +93,9 @@ class Compared:
         found: dict[str, Mistake] = {}
         for mistake in sorted(candidates, key=lambda m: (not m.is_known, len(m.also))):
             is_new = mistake.name not in found
-            if is_new and all(match(mistake, i) for i in rest) and self._is_confirmed(mistake, wrong):
+            if not is_new or not all(match(mistake, i) for i in rest) or not self._is_confirmed(mistake, wrong):
+                continue
+            if all(_raise(self._answer(mistake, i)) for i in self.raised):
                 found[mistake.name] = mistake
         return list(found.values())
 
@@ -108,6 +112,10 @@ class Compared:
 
     def _answer(self, mistake: Mistake, i: int) -> Answer:
         return self._hypotheses.answer(mistake, self.calls[i])
+
+
+def _raise(*answers: Answer) -> bool:
+    return all(isinstance(answer, Failure) and answer.kind is not Kind.MEMORY for answer in answers)
 
 
 def _is_ordinary(one: ComparedCall) -> bool:

@@ -35,11 +35,13 @@ class Diagnosis:
     """What is wrong: a cause with its name and a question, and a sentence of evidence.
 
     is_relation: it names a relation between the answers and the right ones, not a mistake
+    is_certain: it has one name, and explains all that is wrong; otherwise tests still ask their own questions
     """
 
     cause: Cause
     evidence: str = ""
     is_relation: bool = False
+    is_certain: bool = True
 
     @classmethod
     def of_relation(cls, related: Relation) -> Diagnosis:
@@ -82,7 +84,7 @@ def _in_some_calls(compared: Compared) -> Diagnosis | None:
     if len(strong) < ENOUGH_ANSWERS or len(fitting) != 1:
         return None
     also = "Your other answers are right. What have these calls in common?"
-    return Diagnosis(_cause(fitting), f"{_evidence(compared, compared.wrong)} {also}")
+    return Diagnosis(_cause(fitting), f"{_evidence(compared, compared.wrong)} {also}", is_certain=False)
 
 
 def _relation(compared: Compared) -> Diagnosis | None:
@@ -133,7 +135,7 @@ def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
     evidence = _evidence(compared, given)
     if also:
         evidence = f"{evidence.removesuffix('.')}, with one thing more: {' '.join(also)}"
-    return Diagnosis(_cause(fitting), evidence)
+    return Diagnosis(_cause(fitting), evidence, is_certain=len(fitting) == 1 and given == compared.wrong)
 
 
 def _cause(mistakes: Sequence[Mistake]) -> Cause:

@@ -33,7 +33,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
     """The result of an exercise, judged by hidden or by visible tests."""
     outcomes = _counted(exercise, best)
     # The hint of a known mistake is the question, and tests ask none of their own.
-    asks = known is None or not known.cause.hint
+    asks = known is None or not known.cause.hint or not known.is_certain
     messages = _of_hidden_tests(outcomes, asks) if is_hidden else _of_visible_tests(outcomes, asks)
     return _result(exercise, best, messages, known)
 

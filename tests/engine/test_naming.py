@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import nbformat
 import numpy as np
 import pytest
 
+from autograder.authoring.generated_files import sync
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import RULES, diagnose
 from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.functions import AnsweredCall
 from autograder.testing.local import answering
 from cellcage.protocol.calls import Call
+from tests.helpers.small_course import EXERCISE, NAME, reports_of, small_course, submit
 
 RANDOM = np.random.default_rng(0)
 TABLE, OTHER, BATCH, MORE = (RANDOM.normal(size=shape) for shape in ((3, 4), (2, 5), (2, 3, 4), (3, 2, 5)))
@@ -138,3 +141,63 @@ def test_mistake_is_named_beside_float64_for_float32():
     """As with `np.sqrt`: students who scale wrongly often lose the dtype, too."""
     inputs = TABLE, OTHER, BATCH, MORE.astype("float32")
     assert name_of(mistakes(first=first), lambda x: first(x).astype(float), inputs) == "first"
+
+
+class NotHere(ValueError):
+    """Students may raise an exception of their own."""
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code", "name"),
+    [
+        (first, raising(first, is_empty), None),
+        (first, raising(first, is_empty, NotHere), None),
+        (first, raising(by(is_large, np.exp2, first), is_empty), None),
+        (first, raising(by(is_wide, first, right), is_empty), None),
+        (raising(first, is_empty), first, None),
+        (raising(first, is_empty), raising(first, is_empty), "first"),
+        (raising(first, is_empty), raising(first, is_empty, NotHere), "first"),
+        (raising(first, is_empty), raising(raising(first, is_empty), is_large), "first"),
+    ],
+)
+def test_right_exception_speaks_against_a_mistake_that_raises_none(mistake, code, name):
+    inputs, reference = (TABLE, OTHER, BATCH, MORE, LARGE, EMPTY), raising(right, is_empty)
+    assert name_of(mistakes(first=mistake), code, inputs, reference) == name
+
+
+REFUSES = "if X.ndim < 2:\n        raise ValueError('no rows')\n    "
+TEST = """
+    @pytest.mark.weight(1)
+    def test_no_rows(self, student):
+        \"\"\"One axis is refused.\"\"\"
+        expect.raises(ValueError, lambda: student.row_centred(self.rows(5, 4)), "Which axis has the rows?")
+"""
+
+
+@pytest.mark.slow
+def test_tests_ask_their_own_questions_unless_a_mistake_explains_all(tmp_path):
+    course = small_course(tmp_path / "course")
+    assignment = course.assignment(NAME)
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace("    return X", f"    {REFUSES}return X")
+    nbformat.write(notebook, assignment.notebook)
+    tests = assignment.content / EXERCISE / "hidden_tests.py"
+    tests.write_text(tests.read_text() + TEST)
+    list(sync(course))
+    made = "return X - X.mean(axis=-2, keepdims=True)"  # a known mistake, which raises another error for one axis
+    one_axis, two_axes = "Over which axis is the mean", "Does your axis count from the end"
+    expected = {
+        "all": (f"{REFUSES}{made}", "mean-of-columns", ()),
+        "some": (f"{REFUSES.replace('<', '!=')}{made}", "mean-of-columns", (one_axis,)),
+        "other": (f"{REFUSES}return X - X.mean()", None, (one_axis, two_axes)),  # this known mistake refuses nothing
+    }
+    for student, (code, *_) in expected.items():
+        submit(course, student, {EXERCISE: f"def {EXERCISE}(X):\n    {code}"})
+    for student, report in reports_of(course).items():
+        found, (_, name, questions) = report["exercises"][0], expected[student]
+        said = " ".join(test["message"] for test in found["tests"])
+        assert found["diagnosis"] == name
+        assert [question in said for question in (one_axis, two_axes)] == [
+            question in questions for question in (one_axis, two_axes)
+        ]
