@@ -41,6 +41,7 @@ class JudgeRequest(Struct, frozen=True):
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
     checks: tuple[tuple[str, int], ...] = ()
+    files: dict[str, bytes] = {}
 
 
 class FromJudge(Struct, frozen=True, omit_defaults=True):

@@ -101,8 +101,8 @@ class _Loaded:
 class _FromTheWorker:
     """Notebook processes that the worker opens; see `cellcage.notebook_calls.Fresh`."""
 
-    def __init__(self, sock: socket.socket, files: Mapping[str, bytes]) -> None:
-        self._sock, self.files = sock, files
+    def __init__(self, sock: socket.socket, files: Mapping[str, bytes], own: Mapping[str, bytes]) -> None:
+        self._sock, self.files, self.own = sock, files, own
 
     def open(self) -> socket.socket:
         """The socket of a fresh process. Raises `MachineError`."""
@@ -237,7 +237,7 @@ class Judge:
         loaded = self._loaded[request.assignment]
         if not request.by_author:
             loaded.require_passing_reference(request.exercises)
-        fresh, ready_made = _FromTheWorker(sock, loaded.files), loaded.material.ready_made
+        fresh, ready_made = _FromTheWorker(sock, loaded.files, request.files), loaded.material.ready_made
         by_asserts = dict[str, ExerciseResult]()
         if loaded.assert_cells:
             by_asserts = judge_assert_cells(loaded.assert_cells, request, fresh, ready_made)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sandboxes import all_backends
 
-from cellcage.notebook import CallFailed
+from cellcage import FreshChildren, Limits
+from cellcage.notebook import CallFailed, Notebook
 from cellcage.notebook_calls import NoQuestions, read
 from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Why
 
@@ -73,3 +74,58 @@ def test_error_of_the_side_that_answers_is_not_the_notebooks(sandbox):
         contextlib.closing(notebook.begin(Broken())) as calls,
     ):
         assert read(next(calls.ask([(Call("ask"), None)]))).value == 6
+
+
+MODULES = [
+    # Two files within one tick of the folder's time, which Python's own finder takes for one.
+    *(f"%%writefile made_{number}.py\nname = {number}\n" for number in range(20)),
+    "import made_0",
+    *(f"open('late_{number}.py', 'w').write('x = {number}')\nimport late_{number}" for number in range(20)),
+    "%%file again.py\nvalue = 1",
+    "import again, importlib\nfirst = again.value\nopen('again.py', 'w').write('value = 2')\nimportlib.reload(again)",
+    "%run again.py",
+    "import os\nos.makedirs('inner')\nopen('inner/deep.py', 'w').write('there = True')\nos.chdir('inner')\nimport deep",
+    "import inner.deep",
+    "os.chdir('..')\nfrom inner import deep\nimport made_3",
+    "def found(): return made_0.name, made_3.name, late_19.x, first, again.value, value, deep.there",
+]
+
+
+@all_backends
+def test_modules_that_cells_write_can_be_imported(sandbox):
+    with sandbox.open(*MODULES) as notebook:
+        errors = [result.error for result in notebook.results]
+        assert [number for number, error in enumerate(errors) if error] == [len(MODULES) - 3], (
+            "not below its own folder"
+        )
+        assert notebook.call("found") == (0, 3, 19, 1, 2, 2, True)
+
+
+def test_autoreload_sees_a_module_that_changed_at_once(sandbox):
+    cells = ["%load_ext autoreload\n%autoreload 2", "%%writefile h.py\ndef f(): return 0", "import h"]
+    for number in range(1, 6):
+        cells += [f"%%writefile h.py\ndef f(): return {number}", f"assert h.f() == {number}"]
+    with sandbox.open(*cells) as notebook:
+        assert [result.error for result in notebook.results] == [""] * len(cells)
+
+
+@all_backends
+def test_own_modules_come_last_and_given_ones_first(sandbox):
+    own = dict.fromkeys(["torch.py", "random.py", "json.py", "colorsys.py", "scipy/__init__.py"], b"mine = True\n")
+    own |= {"helper.py": b"import given\nx = given.who", "lib/inner.py": b"x = 5", "given.py": b"who = 'own'"}
+    own |= {"turtle/__init__.py": b"who = 'own'", "words.txt/x.py": b""}
+    files = {"words.txt": b"words", "given.py": b"who = 'given'", "turtle.py": b"who = 'given'"}
+    cells = [
+        "import random, json, colorsys, numpy, helper, turtle\nfrom lib import inner",
+        "%%writefile helper.py\nx = 'changed'",
+        "before = helper.x\nimport importlib\nimportlib.reload(helper)",
+        "def found():\n"
+        "    theirs = any(hasattr(module, 'mine') for module in (random, json, colorsys, numpy))\n"
+        "    return theirs, before, helper.x, inner.x, turtle.who",
+    ]
+    with (
+        FreshChildren(sandbox.server, Limits(), files, own) as fresh,
+        Notebook(cells, Limits(), fresh) as notebook,
+    ):
+        assert [result.error for result in notebook.results] == [""] * len(cells)
+        assert notebook.call("found") == (False, "given", "changed", 5, "given")

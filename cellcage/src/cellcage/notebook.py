@@ -134,9 +134,10 @@ class Notebook:
             self._sock = self.fresh.open()
             self._spent_before += self.clock.spent
             self.clock = CpuClock(self.fresh.used)
-            if self.fresh.files:
+            if self.fresh.files or self.fresh.own:
+                files = messages.Files(dict(self.fresh.files), dict(self.fresh.own))
                 with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
-                    frames.send(self._sock, messages.Files(dict(self.fresh.files)), time.monotonic() + READY_SECONDS)
+                    frames.send(self._sock, files, time.monotonic() + READY_SECONDS)
             self._wait_until_ready()
             if self._before_cells() and self._run(self._chosen(range(self._place))):
                 return

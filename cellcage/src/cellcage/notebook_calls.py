@@ -110,10 +110,12 @@ class FirstCells:
 class Fresh(Protocol):
     """Opens fresh notebook processes; each has a sandbox of its own, and no untrusted code has run in it.
 
-    files: what each has in its folder
+    files: what each has in its folder, read-only
+    own: the same, of the notebook's own files, which cells may change
     """
 
     files: Mapping[str, bytes]
+    own: Mapping[str, bytes]
 
     def open(self) -> socket.socket:
         """The socket of a fresh process; ends the one before. Raises `MachineError`."""

@@ -34,7 +34,16 @@ from cellcage.calling.ready_made import Watch
 from cellcage.child import silence
 from cellcage.inside.processes import counts_delays, seconds_delayed
 from cellcage.inside.rich_output import Shown, collected
-from cellcage.inside.shell import TEST_CELL, line_of, prepared_shell, run_cell, run_test, stand_in, write_files
+from cellcage.inside.shell import (
+    TEST_CELL,
+    import_from_folder,
+    line_of,
+    prepared_shell,
+    run_cell,
+    run_test,
+    stand_in,
+    write_files,
+)
 from cellcage.limits import Limits
 from cellcage.linux import seccomp, system_calls
 from cellcage.protocol import frames, messages
@@ -89,6 +98,7 @@ class _State:
         sys.stdin = io.StringIO()
         for name, values in self.setting.stand_ins.items():
             sys.modules[name] = stand_in(name, values)
+        import_from_folder()
         frames.send(self.sock, messages.Ready())
         while True:
             message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
@@ -97,7 +107,7 @@ class _State:
     def _do(self, message: messages.ToNotebook, descriptors: list[int]) -> None:
         match message:
             case messages.Files():
-                write_files(message.files)
+                write_files(message.files, message.own)
             case messages.LookUp():
                 frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
             case messages.LookUses():

@@ -13,8 +13,10 @@ import os
 import random
 import re
 import sys
+import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,13 +25,14 @@ from urllib.parse import quote
 import numpy as np
 
 from cellcage.calling.bounded_output import Bounded
-from cellcage.files import put
+from cellcage.files import module_name, put, top
 from cellcage.protocol.messages import Setting
 
 TEST_CELL = "<test cell>"  # file name of its code; its text is not stored, so that no later cell can find it
 AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 # As a command, and as `%pip` writes it. It would try to reach the network for seconds, which a time limit counts.
 _INSTALLS = re.compile(r"\s*(?:sudo )?(?:\S*python\S* -m )?(?:pip3?|conda|mamba|uv|apt|apt-get)\b")
+TICK_SECONDS = 0.01  # between two times of a file's change that the kernel tells apart
 SHOWN = 100  # characters of a test cell's last value; a number takes a few
 
 
@@ -103,8 +106,13 @@ def run_cell(shell: Any, source: str) -> None:
     """Run a cell as a notebook would. Raises its exception.
 
     Plain Python is compiled as a whole, in a third of the time that IPython takes for single statements. IPython
-    runs the rest: magics, `await`, and text that is not Python.
+    runs the rest: magics, `await`, text that is not Python, and all cells after `%load_ext autoreload`, which looks at
+    the times of files before each.
     """
+    if shell.events.callbacks["pre_run_cell"]:
+        time.sleep(TICK_SECONDS)
+        _run_by_ipython(shell, source)
+        return
     name = shell.compile.cache(source, shell.execution_count, source)
     try:
         tree = shell.compile.ast_parse(source, name)
@@ -112,14 +120,18 @@ def run_cell(shell: Any, source: str) -> None:
         parts = [(shell.compile(tree, name, "exec"), tree.body)]
         parts += [(shell.compile(ast.Interactive([shown]), name, "single"), [shown])] if shown else []
     except Exception:
-        result = shell.run_cell(_ABOVE_MAGIC.sub(_blank, source), store_history=False)
-        if error := result.error_before_exec or result.error_in_exec:
-            raise error from None
+        _run_by_ipython(shell, source)
         return
     with shell.builtin_trap, shell.display_trap:
         for code, body in parts:
             if body:
                 exec(code, shell.user_ns)  # noqa: S102
+
+
+def _run_by_ipython(shell: Any, source: str) -> None:
+    result = shell.run_cell(_ABOVE_MAGIC.sub(_blank, source), store_history=False)
+    if error := result.error_before_exec or result.error_in_exec:
+        raise error from None
 
 
 # Colab puts the title of a form there, as a comment, and runs the cell; IPython wants a cell's magic in its first line.
@@ -169,11 +181,54 @@ def line_of(error: BaseException | None) -> int:
     return next((number for frame, number in frames if frame.f_code.co_filename == TEST_CELL), 0)
 
 
-def write_files(files: Mapping[str, bytes]) -> None:
-    """Write files into the current folder, where cells cannot change them. Modules among them can be imported."""
+def import_from_folder() -> None:
+    """Let cells import modules from the current folder, also those that they write there.
+
+    In a kernel the folder comes before installed packages, here after them: a notebook that comes with a `torch.py`
+    must not change what libraries import.
+    """
+    sys.path_hooks.insert(0, functools.partial(_finder, str(Path.cwd())))
+    sys.path.append("")
+
+
+def _finder(folder: str, path: str) -> _FreshFinder:
+    """A finder for modules at `path`, as an entry of `sys.path_hooks`. Only for `folder`, and folders in it."""
+    if not Path(path).is_relative_to(folder):
+        raise ImportError
+    return _FreshFinder(path, (SourceFileLoader, SOURCE_SUFFIXES))
+
+
+class _FreshFinder(FileFinder):
+    """Python's own lists a folder again only if its time has changed: cells may write two files in one tick of it."""
+
+    def find_spec(self, fullname: str, target: ModuleType | None = None) -> ModuleSpec | None:
+        self.invalidate_caches()
+        return super().find_spec(fullname, target)
+
+
+class _FirstOfAll:
+    """Finds these modules in a folder, before those of the same name elsewhere."""
+
+    def __init__(self, names: Collection[str], folder: str) -> None:
+        self._names, self._folder = names, folder
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [self._folder], target) if name in self._names else None
+
+
+def write_files(files: Mapping[str, bytes], own: Mapping[str, bytes]) -> None:
+    """Write files into the current folder. Modules among them can be imported.
+
+    files: cells cannot change them; a module in them comes before all others of its name
+    own: the notebook's own, which cells can change; see `import_from_folder`. One in the place of a file or a module
+        among `files` is left out
+    """
+    names = {module_name(place) for place in files if place.endswith(".py")}
+    own = {place: data for place, data in own.items() if module_name(place) not in names and top(place) not in files}
+    put(own, Path.cwd(), 0o644)
     put(files, Path.cwd())
-    if any(name.endswith(".py") for name in files):
-        sys.path.insert(0, str(Path.cwd()))
+    if names:
+        sys.meta_path.insert(0, _FirstOfAll(names, str(Path.cwd())))
 
 
 def _shows_last(tree: ast.Module, source: str) -> bool:

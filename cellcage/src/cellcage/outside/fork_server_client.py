@@ -249,11 +249,18 @@ class Child(AbstractContextManager["Child"]):
 class FreshChildren(AbstractContextManager["FreshChildren"]):
     """One child of a fork server at a time, each fresh: opening one ends the one before.
 
-    files: what a notebook in it has in its folder
+    files: what a notebook in it has in its folder, read-only; modules among them come before all others
+    own: the notebook's own files, which its cells may change; modules among them come after all others
     """
 
-    def __init__(self, server: ForkServer, limits: Limits, files: Mapping[str, bytes] | None = None) -> None:
-        self._server, self._limits, self.files = server, limits, files or {}
+    def __init__(
+        self,
+        server: ForkServer,
+        limits: Limits,
+        files: Mapping[str, bytes] | None = None,
+        own: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self._server, self._limits, self.files, self.own = server, limits, files or {}, own or {}
         self._child: Child | None = None
 
     def __exit__(self, *exc: object) -> None:

@@ -188,9 +188,13 @@ class Proxy(Message, frozen=True):
 
 
 class Files(Message, frozen=True, tag="files"):
-    """Write files into the notebook's folder before the first cell runs. Has no answer."""
+    """Write files into the notebook's folder before the first cell runs. Has no answer.
+
+    own: what cells may change; `files` are read-only
+    """
 
     files: dict[str, bytes]
+    own: dict[str, bytes] = {}
 
 
 class LookUp(Message, frozen=True, tag="names"):
