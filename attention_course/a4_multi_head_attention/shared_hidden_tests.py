@@ -205,16 +205,13 @@ class MultiHeadTests:
 
     @pytest.mark.weight(0.23)
     def test_mask(self, student):
-        """A word that may not be seen has weight 0 in every head and moves no other's output; no mask is kept."""
+        """A word that may not be seen has weight 0 in every head and moves no other's output; nothing is kept."""
         attention = self.attention(student)
         free, _ = self.looks_like_attention(attention)
         self.hidden_is_zero(self.attend(attention, self.X, self.WEIGHTS, MASK), MASK)
         seen, _ = self.attend(attention, self.X, self.WEIGHTS, np.ones((5, 5), dtype=bool))
         expect.close(seen, free, "A mask that hides nothing should change nothing.", "the output", ATOL)
-        later = self.after_a_mask(attention)
-        if later.shape != free.shape or not np.allclose(later, free, atol=ATOL):
-            hint = "Does it keep something of a call?"
-            expect.fail("called with a mask and then without one, it gives another output than without one.", hint)
+        self.keeps_nothing(attention, free)
         if not self.stands_large_scores(attention):
             return
         # The last feature of word 2 changes its key and its value, but not its query.
@@ -229,9 +226,12 @@ class MultiHeadTests:
         quiet, others = before[0][..., [0, 1, 3, 4], :], after[0][..., [0, 1, 3, 4], :]
         expect.close(others, quiet, hint, "the output of the other words", ATOL)
 
-    def after_a_mask(self, attention):
-        """The output without a mask, right after a call that had one."""
-        return self.attend(attention, self.X, self.WEIGHTS)[0]
+    def keeps_nothing(self, attention, free):
+        """Fails if an earlier call changes a later answer. `free` is the output of a call before the first mask."""
+        later = self.attend(attention, self.X, self.WEIGHTS)[0]
+        if later.shape != free.shape or not np.allclose(later, free, atol=ATOL):
+            hint = "Does it keep something of a call?"
+            expect.fail("called with a mask and then without one, it gives another output than without one.", hint)
 
     def hidden_is_zero(self, answer, mask):
         """Fails unless all weights are 0 where the mask is False."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,16 +125,47 @@ def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> Non
     expect.close(trained, module.value(weights, *args), IN_TRAINING, "in train(), the output", 1e-4)
 
 
-def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.ndarray, hint: str) -> None:
-    """Fails if a call with padding, or one with another text, changes the next answer. A call that raises passes."""
-    alone, other = module.value(weights, x), x[:, ::-1].copy()
-    for before, what in (([x, padding], "with padding and then without"), ([other], "with another text before")):
-        try:
-            later = module.value(weights, x, after=list(map(tensor, before)))
-        except Raised:
+def keeps_nothing(module: Any, weights: Any, x: np.ndarray, mask: np.ndarray, hint: str) -> None:
+    """Fails if an earlier call of the same module changes an answer, or makes the module raise.
+
+    The caller writes into what the earlier call gave. What raises by itself is for other tests.
+
+    module: a `Module`, or anything else whose `value(weights, *args, after=...)` is the output
+    mask: the second argument of `forward`, if x is the first
+    """
+    other, small, one = (np.ascontiguousarray(text) for text in (x[:, ::-1], x[:1, :2], x[:1]))
+    turned = np.ascontiguousarray(mask[..., ::-1])
+    alone = [answer_alone(module, weights, args) for args in ([x], [small], [one], [x, turned])]
+    for before, args, wanted, what in (
+        ([x, mask], [x], alone[0], "with a mask and then without"),
+        ([other, mask], [x, turned], alone[3], "with another mask before"),
+        ([x], [x], alone[0], "twice, with the first result overwritten in between"),
+        ([other], [x], alone[0], "with another text before"),
+        ([small], [x], alone[0], "with a shorter text before"),
+        ([x], [small], alone[1], "with longer texts before"),
+        ([one], [x], alone[0], "with one text before, and then with several"),
+        ([x], [one], alone[2], "with several texts before, and then with one"),
+    ):
+        if wanted is None:
             continue
-        if later.shape != alone.shape or not np.allclose(later, alone, rtol=1e-4, atol=1e-4, equal_nan=True):
+        later = partial(module.value, weights, *args, after=[*map(tensor, before)])
+        try:
+            got = later()
+        except Raised:
+            if answer_alone(module, weights, before) is None:
+                continue
+            got = later()  # raises again, so that the message shows this call
+        if got.shape != wanted.shape or not np.allclose(got, wanted, rtol=1e-4, atol=1e-4, equal_nan=True):
             expect.fail(f"called {what}, it gives another output.", hint)
+
+
+def answer_alone(module: Any, weights: Any, args: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The output of a new module; None if it raises."""
+    try:
+        found: np.ndarray = module.value(weights, *args)
+    except Raised:
+        return None
+    return found
 
 
 def gradients_reach(module: Module, weights: Weights, args: Sequence[np.ndarray], seed: np.ndarray, hint: str) -> None:

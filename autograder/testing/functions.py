@@ -218,7 +218,7 @@ class Function:
     ) -> Gradients:
         """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward).
 
-        after: arguments of an earlier call of the same module
+        after: arguments of an earlier call of the same module, whose result is overwritten
         training: whether the module stays as it was made; if not, its `eval()` is called first
         """
         instance = Instance(construct, options or {}, parameters)

@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import Gradients, Raised, expect
 
 from ...hidden.inputs import normal, tensor
-from ...hidden.modules import IN_TRAINING
+from ...hidden.modules import IN_TRAINING, keeps_nothing
 from ...hidden.modules_as_made import HINT, expect_heads_apart, expect_ordinary
 from ...hidden.parameter_names import expect_names, is_bare, student_names
 from ...hidden.properties import gradients_match
@@ -66,13 +66,17 @@ class Layer:
         return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
     def run(self, x, matrices, mask=None, after=None, training=False, **kwargs):
-        """The result of `Function.run`: construct, fill and call the module. `after` is the mask of an earlier call."""
-        kwargs |= {"after": None if after is None else given(x, after), "training": training}
+        """The result of `Function.run`: construct, fill and call the module. `after`: tensors for an earlier call."""
+        kwargs |= {"after": after, "training": training}
         return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), **kwargs)
 
-    def __call__(self, x, *matrices, mask=None, after=None, training=False):
-        output, weights = expect.pair(self.run(x, matrices, mask, after, training).value)
+    def __call__(self, x, *matrices, **kwargs):
+        output, weights = expect.pair(self.run(x, matrices, **kwargs).value)
         return expect.tensor(output), expect.tensor(weights)
+
+    def value(self, matrices, x, mask=None, after=None):
+        """The output alone."""
+        return in_order(x, self(x, *matrices, mask=mask, after=after))[0]
 
 
 class Differentiable:
@@ -107,9 +111,9 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
     def attention(self, student, d_model=12, num_heads=3, d_head=4):
         return Layer(student, d_model, num_heads, d_head)
 
-    def after_a_mask(self, layer):
+    def keeps_nothing(self, layer, free):
         x, *matrices = (array.astype(self.DTYPE) for array in (self.X, *self.WEIGHTS))
-        return in_order(x, layer(x, *matrices, after=MASK))[0]
+        keeps_nothing(layer, matrices, x, MASK, "What does your layer keep from one call to the next?")
 
     def at_real_sizes(self, layer, X, weights, mask):
         """Compares with `train()` first, so that the message of a dropout shows that call."""
@@ -256,7 +260,3 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
             expect.close(by_position, wanted, "Is memory read in the order of the axes?", name, ATOL)
         hint = "Look for operators like /= or functions like masked_fill_ on an argument."
         expect.unchanged(by_place.after, given, ["x", "mask"], hint)
-        before = [tensor(-x), mask]
-        later = in_order(x, expect.pair(module.run((12, 3), parameters, *given, training=False, after=before).value))
-        hint = "What does your layer keep from one call to the next?"
-        expect.close(later[0], plain[0], hint, "after another text, the output", ATOL)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import linecache
+import math
 import traceback
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -217,7 +218,7 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
         return Reply(None, shapes=shapes)
     _copy_parameters(module, made.parameters)
     for step in call.steps:
-        getattr(module, step.method)(*step.args)
+        _overwrite(getattr(module, step.method)(*step.args))
     if call.seeds is None:
         return Reply(module(*call.args, **call.kwargs), list(call.args), shapes=shapes)
     args = [*map(_leaf, call.args)]
@@ -227,6 +228,16 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
     gradients = _gradients(value, leaves + list(parameters.values()), call.seeds)
     of_parameters = dict(zip(parameters, gradients[len(leaves) :], strict=True))
     return Reply(value, args, gradients[: len(leaves)], of_parameters, shapes)
+
+
+def _overwrite(value: Any) -> None:
+    """Write into the tensors that a call returned, as its caller may. A module that still uses them shows it."""
+    import torch
+
+    for part in value if isinstance(value, tuple | list) else [value]:
+        if is_float_tensor(part):
+            with torch.no_grad(), contextlib.suppress(RuntimeError):  # an expanded tensor cannot be written into
+                part.fill_(math.nan)
 
 
 def _by_name(module: Any) -> Mapping[str, Any]:

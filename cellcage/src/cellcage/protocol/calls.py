@@ -85,7 +85,7 @@ class Call(Struct, frozen=True, dict=True):
     seeds: a seed for each tensor of the output; the reply then has gradients of sum(output * seed), too
     lenient: `.view` falls back to `.reshape` if the numbers are not contiguous, and dropout drops nothing
     steps: for a class, methods that are called in order on its object; the value is what the last one returns. For a
-        module, methods that are called before the module itself
+        module, methods that are called before the module itself, and whose results are then overwritten
     memory: how many bytes may be allocated at once, beside the arguments; None for all that the sandbox has
     gives: what the reply has as its value
     sent: `encode(positional)` if the call came as bytes and no argument was changed since
