@@ -35,6 +35,7 @@ class TestResult(Struct, frozen=True):
 
     stopped: the student's code gave no answer: a loop, an exit, a crash, too much memory
     parts: the parts of a visible test's `message`
+    answer: the call that failed and a digest of its answer, which is the same for equal answers; empty without one
     """
 
     __test__ = False
@@ -47,11 +48,14 @@ class TestResult(Struct, frozen=True):
     message: str
     stopped: bool = False
     parts: TestMessage | None = None
+    answer: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
         found = structs.asdict(self) | {"passed": self.state == "passed"}
         del found["parts"]
+        if not self.answer:
+            del found["answer"]
         return found
 
 

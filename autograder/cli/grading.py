@@ -21,6 +21,7 @@ from autograder.cli.run_progress import RunProgress
 from autograder.course.assignments import Course
 from autograder.report import Report
 from autograder.reports import plain_text
+from autograder.reports.shared_answers import shared_answers
 from autograder.submission import Submission, stamp
 from autograder.text import shown_name
 from autograder.worker.pool import grade_many
@@ -177,6 +178,7 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
     else:
         for assignment in dict.fromkeys(report.assignment for report in reports):
             console.print(_class_table(assignment, [r for r in reports if r.assignment == assignment]))
+    say(console, *(f"warning: {one}" for one in shared_answers(reports)))
 
 
 def _class_table(assignment: str, reports: list[Report]) -> Table:

@@ -15,10 +15,14 @@ from autograder.judge.attempt import Attempt
 from autograder.report import ExerciseResult, State, TestMessage, TestResult
 from autograder.testing.student_errors import BY_HAND, Stopped
 from autograder.testing.suite import VALUE_ORDER, Outcome
+from autograder.testing.values.core.comparing import digest
+from autograder.text import one_line
+from cellcage.protocol.calls import NoAnswer
 
 ABOVE = "For the reason given above."
 NO_MESSAGE = "This test failed."  # where its own message could not be produced
 SAME = "The same as above."  # for a visible test, whose own input is not repeated
+LONGEST_CALL = 150  # characters of a call beside a digest
 NOT_TRIED = "not tried, since you stopped the check."
 OTHER_ORDER = "the values came back in another order.", "In which order does the docstring name them?"
 
@@ -70,7 +74,15 @@ def _as_test_result(outcome: Outcome, points: float, message: str | TestMessage)
     score = points if state == "passed" else round(points * outcome.kept, 4)
     stopped, test = isinstance(outcome.error, Stopped), outcome.test
     parts = message if isinstance(message, TestMessage) else None
-    return TestResult(test.name, test.sentence, state, score, points, str(message), stopped, parts)
+    answer = _answer(outcome) if state == "failed" and message != NO_MESSAGE else ""
+    return TestResult(test.name, test.sentence, state, score, points, str(message), stopped, parts, answer)
+
+
+def _answer(outcome: Outcome) -> str:
+    """The call that failed, and a digest of its answer. Nobody who has many submissions needs to read the answer."""
+    if outcome.answer is None or isinstance(outcome.answer.answer, NoAnswer):
+        return ""
+    return f"{one_line(outcome.call)[:LONGEST_CALL]} {digest(outcome.answer.call.as_bytes, outcome.answer.answer)}"
 
 
 def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import nbformat
 from filelock import FileLock, Timeout
+from msgspec import structs
 from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
@@ -59,6 +60,8 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import as_plain, shorten_code
 from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
+from autograder.report import Report
+from autograder.reports.shared_answers import shared_answers
 from autograder.student_folder import files_in, notice_of_others
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
@@ -136,6 +139,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if unsafe := what_is_unsafe(self._sandbox(), course.root):
             self.log.warning("%s", unsafe)
         self.moved_pictures = dict[str, int]()
+        self.reports = list[Report]()
         self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
@@ -200,6 +204,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if marked.refused:  # the marks and files of an earlier run stay
             self._end(student, marked.report.reason, refused=True)
             return
+        exercises = tuple(structs.replace(exercise, picture=None) for exercise in marked.report.exercises)
+        self.reports.append(structs.replace(marked.report, exercises=exercises))
         target, stored, beside = self._target(student), self._stored(submission), self._beside(student)
         moved = moves(self.marks.get(student, {}), marked.report) if stored else ()
         if moved and not self.accept_changes:
@@ -259,6 +265,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if self.moved_pictures:
             who = ", ".join(f"{shown_name(student)} {count}" for student, count in sorted(self.moved_pictures.items()))
             yield f"{name}: pictures were moved out of the texts of: {who}. They are shown in their places"
+        yield from map(str, shared_answers(self.reports))
         if waiting := answers_waiting(self.coursedir, name):
             yield f"{name}: {waiting} {'answers wait' if waiting > 1 else 'answer waits'} for a person to grade"
 

@@ -167,6 +167,8 @@ def _rows(a: AssignmentRate) -> Iterator[tuple[object, ...]]:
     for alike in a.alike:
         share = _share(alike.count, a.graded)
         yield a.name, "alike", alike.exercise, "", alike.count, a.graded, share, alike.message
+    for one in a.shared:
+        yield a.name, "shared answer", one.exercise, one.test, one.count, one.of, _share(one.count, one.of), str(one)
     for row in a.attention:
         yield a.name, "attention", "", row.student, "", "", "", row.why
 
@@ -180,6 +182,8 @@ def show(assignments: Sequence[AssignmentRate], console: Console) -> None:
     for a in assignments:
         console.print(Text(f"\n{a.name}", style="bold"))
         console.print(Text(_numbers(a)))
+        for one in a.shared:
+            console.print(Text(printable(str(one))), soft_wrap=True)
         if a.graded:
             console.print(_exercise_table(a))
         if a.mistakes:

@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.report import ExerciseResult, Location, Report
 from autograder.reports.roster import NOTHING
+from autograder.reports.shared_answers import SharedAnswer, shared_answers
 
 LOW = 0.5  # of the points: students with less who started every exercise need attention
 FEW = 5  # with fewer students, a correlation says nothing
@@ -100,7 +101,10 @@ class Attention:
 
 @dataclass(frozen=True)
 class AssignmentRate:
-    """One assignment over the class. Marks include only graded submissions."""
+    """One assignment over the class. Marks include only graded submissions.
+
+    shared: answers that most good students give, and the model answer does not
+    """
 
     name: str
     max_score: float
@@ -115,6 +119,7 @@ class AssignmentRate:
     mistakes: tuple[MistakeCount, ...]
     alike: tuple[Alike, ...]
     attention: tuple[Attention, ...]
+    shared: tuple[SharedAnswer, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The assignment in the report's JSON."""
@@ -162,6 +167,7 @@ def _assignment(
         mistakes=tuple(_mistakes(graded, causes)),
         alike=tuple(_alike(graded)),
         attention=tuple(_attention(reports, students, active)),
+        shared=tuple(shared_answers(graded)),
     )
 
 

@@ -28,7 +28,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import as_written
 from autograder.testing.fault_localisation import locate_fault
-from autograder.testing.functions import Functions
+from autograder.testing.functions import AnsweredCall, Functions
 from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, of_part
 from autograder.testing.reproduce import Notes
 from autograder.testing.student_errors import Missing, NotStarted, Stopped, StudentError
@@ -64,6 +64,7 @@ class Outcome:
     kept: the share of its points that a failed test earns all the same
     call: the call that the error is about, in words; reproduce: code that makes its arguments
     where: the suite's line that failed, for authors
+    answer: the call with its answer, for a digest; None if there is none
     """
 
     test: Test
@@ -72,6 +73,7 @@ class Outcome:
     reproduce: str = ""
     where: str = ""
     kept: float = 0.0
+    answer: AnsweredCall | None = None
 
     @property
     def share(self) -> float:
@@ -177,7 +179,8 @@ class Suite:
             error.reason = VALUE_ORDER
         names = student._parameter_names
         inputs = self._notes.line(call, names) if isinstance(error, Mismatch) else ""
-        return Outcome(test, error, as_written(call, names), inputs, where)
+        answer = next((one for one in reversed(student.calls) if one.call is call), None)
+        return Outcome(test, error, as_written(call, names), inputs, where, answer=answer)
 
 
 @dataclass(frozen=True)

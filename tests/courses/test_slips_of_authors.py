@@ -10,14 +10,16 @@ import pytest
 from autograder.authoring import course_check
 from autograder.authoring.findings import once
 from autograder.authoring.generated_files import sync
+from autograder.authoring.sample_class import fill, hand_in
 from autograder.course import time_limit
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
+from autograder.nbgrader import api
 from autograder.submission import grade_id
 from autograder.testing import local
 from tests.courses.own import IMPORTS, course_of, exercise
 from tests.helpers.selection import one_in
-from tests.helpers.small_course import command
+from tests.helpers.small_course import command, said_by
 
 pytestmark = pytest.mark.slow
 NAME, FOLDER = "a1_means", "means_course/a1_means/mean"
@@ -169,6 +171,38 @@ def test_slip_in_course_settings_is_reported_in_one_line(course):
     assert command(course, "dev", "check") == (
         2, "autograder: means_course/course.toml: there is no 'nmes'; it may have names, early, ready_made, words",
     )  # fmt: skip
+
+
+OF_NONE = """\
+    test_one = cases("Of one.", [([5], 5)], "Divided by what?")
+    test_none = cases("Of none.", [([],)], "What is the mean of nothing?")
+"""
+ZERO = "def mean(numbers):\n    return sum(numbers) / len(numbers) if numbers else {}\n"
+ALIKE = (
+    "a1_means, mean, test_none: 3 of 5 students who get everything else right here give one and the same answer to "
+    "`mean(numbers=[])`, and your solution gives another. Look at your solution"
+)
+
+
+def test_wrong_solution_is_noticed_by_what_good_students_answer(course, tmp_path):
+    """`grade` and the report say it, for any three who agree and are more than half of those right in the rest."""
+    slip = SOLUTION.replace("len(numbers)", "len(numbers) if numbers else None")
+    edit(course, "mean", lambda _, cell: cell.update(source=slip))
+    for name in ("hidden_tests.py", "visible_tests.py"):
+        (course.folder / NAME / "mean" / name).write_text(HIDDEN + OF_NONE * (name[0] == "h"))
+    list(sync(course))
+    zeros = {"ada": "0", "ben": "0.0", "cleo": "np.float64(0)"}
+    answers = {name: ZERO.format(zero) for name, zero in zeros.items()}
+    answers |= {"dan": ZERO.format("1"), "eve": ZERO.format("None"), "fay": "def mean(numbers):\n    return 5\n"}
+    for name, answer in answers.items():
+        hand_in(fill(course.root / "assignments" / NAME / f"{NAME}.ipynb", {"mean": answer}),
+                course.root / "submitted", name, course.assignment(NAME))  # fmt: skip
+    assert ALIKE in said_by(course, "grade", "submitted", "--json", "marks.json")
+    assert ALIKE in said_by(course, "report", "marks.json")
+    assert api(course.root).generate_assignment(NAME)["success"]
+    assert ALIKE in said_by(course, "grade", "--gradebook")
+    (course.root / "submitted" / "ada").rename(tmp_path / "ada")
+    assert "your solution" not in said_by(course, "grade", "submitted", "--json", "marks.json")
 
 
 def test_invalid_notebook_is_reported_by_sync_and_check(course, findings):
