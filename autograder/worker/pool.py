@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
 import time
 from collections import deque
@@ -126,15 +127,42 @@ def what_is_unsafe(sandbox: str, root: Path) -> str | None:
 
 @dataclass
 class _Submitted:
-    """A submitted task. losses: how often its worker was lost"""
+    """Tasks that were submitted together. losses: how often their worker was lost"""
 
-    task: Task
-    future: Future[Marked]
+    tasks: Sequence[Task]
+    future: Future[Sequence[Marked | Exception]]
     losses: int = 0
 
 
-def _characters(waiting: Iterable[_Submitted]) -> int:
-    return sum(len(cell) for submitted in waiting for cell in submitted.task.cells)
+class _Waiting:
+    """Submitted tasks whose results were not taken, in order; how many they are, and the characters of their code."""
+
+    def __init__(self) -> None:
+        self.groups = deque[_Submitted]()
+        self.count = self.characters = 0
+
+    def append(self, submitted: _Submitted) -> None:
+        """Add submitted tasks."""
+        self.groups.append(submitted)
+        self._add(submitted, 1)
+
+    def popleft(self) -> _Submitted:
+        """Take the first submitted tasks out."""
+        submitted = self.groups.popleft()
+        self._add(submitted, -1)
+        return submitted
+
+    def _add(self, submitted: _Submitted, sign: int) -> None:
+        self.count += sign * len(submitted.tasks)
+        self.characters += sign * sum(len(cell) for task in submitted.tasks for cell in task.cells)
+
+
+def _as_marked(task: Task, result: Marked | Exception) -> Marked:
+    if isinstance(result, Marked):
+        return result
+    if isinstance(result, CourseError):
+        return Marked(failed(task, str(result)), refused=True)
+    return Marked(failed(task, f"no worker could grade it: {result}"), machine_failed=True)
 
 
 class WorkerPool:
@@ -154,63 +182,64 @@ class WorkerPool:
 
         If an assignment is broken, or its model answer does not get full marks, nobody is graded in it.
         """
-        waiting: deque[_Submitted] = deque()
-        begun = False
-        for task in tasks:
-            if not begun and not task.problem:
+        waiting, left, begun = _Waiting(), iter(tasks), False
+        while group := tuple(itertools.islice(left, self._executor.together)):
+            first = next((task for task in group if not task.problem), None)
+            if first and not begun:
                 begun = True
-                self._executor.get_ready(task.assignment)
-            waiting.append(self._submit(task))
-            while len(waiting) > self._executor.window or (len(waiting) > 1 and _characters(waiting) > MOST_WAITING):
-                yield self._next(waiting)
-        while waiting:
-            yield self._next(waiting)
+                self._executor.get_ready(first.assignment)
+            waiting.append(self._submit(group))
+            while len(waiting.groups) > 1 and (
+                waiting.count > self._executor.window or waiting.characters > MOST_WAITING
+            ):
+                yield from self._next(waiting)
+        while waiting.groups:
+            yield from self._next(waiting)
 
-    def _submit(self, task: Task, losses: int = 0) -> _Submitted:
-        if task.assignment in self._refused and not task.problem:
-            known = Future[Marked]()
-            known.set_result(self._refused_as(task))
-            return _Submitted(task, known)
-        return _Submitted(task, self._executor.submit(task), losses)
+    def _submit(self, tasks: Sequence[Task], losses: int = 0) -> _Submitted:
+        if all(task.assignment in self._refused and not task.problem for task in tasks):
+            known = Future[Sequence[Marked | Exception]]()
+            known.set_result([self._refused_as(task) for task in tasks])
+            return _Submitted(tasks, known)
+        return _Submitted(tasks, self._executor.submit(tasks), losses)
 
-    def _next(self, waiting: deque[_Submitted]) -> tuple[Task, Marked]:
-        while (marked := self._result(waiting[0])) is None:
-            waiting[0].losses += 1
-            if waiting[0].losses >= LOSSES:
-                marked = Marked(failed(waiting[0].task, LOST), machine_failed=True)
-                break
-            for place, submitted in enumerate(waiting):
-                if self._is_lost(submitted.future):
-                    waiting[place] = self._submit(submitted.task, submitted.losses)
-        task = waiting.popleft().task
-        if marked.refused:
-            self._refused.setdefault(task.assignment, marked.report)
-        return task, marked
+    def _next(self, waiting: _Waiting) -> Iterator[tuple[Task, Marked]]:
+        """The results of the first submitted tasks. If their worker is lost, they are submitted again, one by one."""
+        while (found := self._results(waiting.groups[0])) is None:
+            first, *others = [waiting.popleft() for _ in range(len(waiting.groups))]
+            for task in first.tasks:
+                waiting.append(self._submit([task], first.losses + 1))
+            for other in others:
+                is_lost = self._is_lost(other.future)
+                waiting.append(self._submit(other.tasks, other.losses) if is_lost else other)
+        for task, marked in zip(waiting.popleft().tasks, found, strict=True):
+            if marked.refused:
+                self._refused.setdefault(task.assignment, marked.report)
+            yield task, marked
 
     def _refused_as(self, task: Task) -> Marked:
         return Marked(structs.replace(self._refused[task.assignment], student=task.student), refused=True)
 
-    def _result(self, submitted: _Submitted) -> Marked | None:
-        """The result of a task; None if its worker is lost. Raises `MachineError` if all workers are lost."""
-        task = submitted.task
+    def _results(self, submitted: _Submitted) -> Sequence[Marked] | None:
+        """The result of each task; None if their worker is lost. Raises `MachineError` if all workers are lost."""
         begun = checked = time.monotonic()
         while not wait([submitted.future], 1).done:
             now = time.monotonic()
-            self.on_wait(task, now - begun)
+            self.on_wait(submitted.tasks[0], now - begun)
             if now - checked > CHECK_SECONDS:
                 # A cluster whose last worker is lost keeps the task, and would never report anything.
                 self._executor.check()
                 checked = time.monotonic()
         try:
-            return submitted.future.result()
+            return [*map(_as_marked, submitted.tasks, submitted.future.result())]
         except self._executor.losses:
             pass
-        except CourseError as error:
-            return Marked(failed(task, str(error)), refused=True)
         except Exception as error:  # the worker's fault; it may have another version of the kit
-            return Marked(failed(task, f"no worker could grade it: {error}"), machine_failed=True)
+            return [_as_marked(task, error) for task in submitted.tasks]
         self._executor.check()
-        return None
+        if submitted.losses + 1 < LOSSES:
+            return None
+        return [Marked(failed(task, LOST), machine_failed=True) for task in submitted.tasks]
 
-    def _is_lost(self, future: Future[Marked]) -> bool:
+    def _is_lost(self, future: Future[Sequence[Marked | Exception]]) -> bool:
         return future.done() and (future.cancelled() or isinstance(future.exception(), self._executor.losses))

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import Future
 
 import nbformat
 import psutil
@@ -19,9 +20,10 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError
 from autograder.nbgrader import api
 from autograder.nbgrader.autograde import LOCK
+from autograder.report import Report
 from autograder.submission import grade_id
 from autograder.worker import executors, pool
-from autograder.worker.task import Task
+from autograder.worker.task import Marked, Task
 from tests.conftest import ROOT
 from tests.helpers.classes import class_of
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, nbgrader, said_by, submit
@@ -256,3 +258,44 @@ def test_worker_with_another_course_version_refuses(course):
     task = Task("ana", NAME, "another version", ("x = 1",))
     with pytest.raises(CourseError, match="another version of the course"):
         executors.RemoteWorker(str(course.root), "auto")(task)
+
+
+class Losing:
+    """An executor of a cluster: one message holds three tasks. A worker that gets `deadly` is lost."""
+
+    window, together, losses = 6, 3, (BrokenPipeError,)
+
+    def __init__(self, deadly=""):
+        self.deadly, self.messages = deadly, []
+
+    def get_ready(self, assignment):
+        pass
+
+    def check(self):
+        pass
+
+    def submit(self, tasks):
+        done = Future()
+        self.messages.append([task.student for task in tasks])
+        if self.deadly in self.messages[-1]:
+            done.set_exception(BrokenPipeError())
+        else:
+            done.set_result([OSError("no disk") if task.student == "s5" else Marked(as_report(task)) for task in tasks])
+        return done
+
+
+def as_report(task):
+    return Report(task.student, task.assignment)
+
+
+@pytest.mark.parametrize("deadly", ["", "s4", "s5"])
+def test_lost_worker_costs_the_submission_that_ends_it(deadly):
+    executor = Losing(deadly)
+    tasks = [Task(f"s{number}", NAME, "") for number in range(10)]
+    found = [(task, marked.report) for task, marked in pool.WorkerPool(executor).mark(tasks)]
+    assert [task.student for task, _ in found] == [report.student for _, report in found] == [t.student for t in tasks]
+    reasons = {report.student: report.reason for _, report in found if report.reason}
+    expected = {"s5": "no worker could grade it: no disk"} | ({deadly: pool.LOST} if deadly else {})
+    assert reasons == expected
+    assert executor.messages.count([deadly]) == (pool.LOSSES - 1 if deadly else 0)
+    assert max(map(len, executor.messages)) == 3
