@@ -134,7 +134,7 @@ class MultiHeadTests:
     @pytest.mark.weight(0.7)
     def test_real_sizes(self, student, reference):
         """Seventy words, or eight heads on a width of 96: every word and every head has its share."""
-        hint = (
+        hint = expect.IfOthersPass(
             "The tests with a few words and three heads are about the rest. Is there a size in your code as a number?"
         )
         for number, (batch, length, d_model, heads) in enumerate(self.REAL):

@@ -16,8 +16,11 @@ import numpy as np
 from autograder.testing import Gradients, expect
 
 Call = Callable[..., Any]
+FIRST_NAN = "Where is the first NaN? What are 0 times infinity, infinity minus infinity, and 0 / 0?"
 REST = 1e-8  # where scores differ by 20 and more, less than this is left in any dtype
-ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
+ANY_SIZE = expect.IfOthersPass(
+    "Small sizes come out right. Which of your numbers is a size, and which line goes no further than that?"
+)
 
 
 def parts(value: Any) -> list[np.ndarray]:
@@ -42,6 +45,8 @@ def responds(call: Call, args: Sequence[Any], others: Sequence[Any], names: Sequ
     pairs = list(zip(args, [*others, *[None] * (len(args) - len(others))], strict=True))
     changed = [arg if other is None else other for arg, other in pairs]
     if _alike(first, parts(call(*changed)), rtol=1e-5, atol=1e-7):
+        for part in first:
+            expect.finite(part, FIRST_NAN)
         which = [_name(names, index) for index, (_, other) in enumerate(pairs) if other is not None]
         expect.fail(f"the result stays the same with other values in {' and '.join(which)}.", "What is it made from?")
 

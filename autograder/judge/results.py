@@ -90,7 +90,9 @@ def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
     texts = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
     reasons = [outcome.reason or text for outcome, text in zip(outcomes, texts, strict=True)]
     inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
-    return once_each(reasons, [outcome.message(asks) for outcome in outcomes], inputs)
+    is_alone = sum(outcome.finds_wrong_answer for outcome in outcomes) < 2
+    messages = [outcome.message(asks and (is_alone or not outcome.asks_if_others_pass)) for outcome in outcomes]
+    return once_each(reasons, messages, inputs)
 
 
 def once_each(reasons: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:

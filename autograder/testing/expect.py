@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.testing.mismatch import RESULT, ArrayDifference, fail_for_kind, number_of, place_of
+from autograder.testing.mismatch import IfOthersPass as IfOthersPass
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
@@ -241,6 +242,7 @@ def differs(one: Any, other: Any, hint: str, what: str = RESULT) -> None:
     """The answers to two different calls are not the same."""
     one, other = (np.asarray(_numbers(value, NO_ARRAY, hint, what)) for value in (one, other))
     if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=1e-6, equal_nan=True):
+        finite(one, hint, what)  # two NaN may come from different numbers
         fail(f"{what} stays the same.", hint)
 
 

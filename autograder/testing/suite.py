@@ -27,6 +27,7 @@ from autograder.course import content
 from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import as_written
+from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.functions import AnsweredCall, Functions
 from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, of_part
@@ -101,6 +102,19 @@ class Outcome:
 
     def _after_call(self, text: str) -> str:
         return f"{self.call}: {text}" if self.call else text
+
+    @property
+    def finds_wrong_answer(self) -> bool:
+        """Whether a value or a shape was wrong, or none came. Another dtype or a changed argument is something else."""
+        error = self.error
+        if isinstance(error, Mismatch):
+            return error.symptom in ("", "shape") and error.reason != CHANGED_ARGUMENT
+        return isinstance(error, StudentError) and not self.untouched
+
+    @property
+    def asks_if_others_pass(self) -> bool:
+        """Whether its question fits only if no other test finds a wrong answer."""
+        return isinstance(getattr(self.error, "hint", ""), IfOthersPass)
 
     @property
     def untouched(self) -> bool:

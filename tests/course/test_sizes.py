@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.in_process import ASSIGNMENTS, judged_alone, reference_of
 from tests.helpers.sizes import MODES, sizes_of_calls
 
 REAL = 64  # more than a table, a buffer or a slice for the worked example would hold
@@ -34,3 +34,23 @@ def test_sizes_include_large_odd_and_powers_of_two(assignment, exercise):
 def test_modules_are_called_in_both_modes(assignment, exercise):
     modes = sizes_of_calls(assignment)[exercise].get("modes", set())
     assert not modes or modes == set(MODES)
+
+
+@pytest.mark.parametrize(("exercise", "rows"), [("softmax", 64), ("feed_forward", 32), ("rms_norm", 32)])
+def test_question_about_sizes_is_asked_only_if_small_sizes_are_right(exercise, rows):
+    assignment, one = next((a, e) for a in ASSIGNMENTS for e in a.exercises if e.name == exercise)
+    right = reference_of(assignment, one)
+
+    def stops(x, *others, **more):
+        result = right(x, *others, **more)
+        result[..., rows:] *= 2
+        return result
+
+    def wrong(x, *others, **more):
+        return 1.1 * right(x, *others, **more)
+
+    for code, asks in ((stops, True), (wrong, False)):
+        result = judged_alone(assignment, one, code, names_causes=False)
+        said = " ".join(test.message for test in result.tests)
+        assert result.score < result.max_score
+        assert ("a size" in said) == asks

@@ -109,7 +109,9 @@ class TestDecoderBlock:
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
         """Seventy words, or eight heads on a width of 96, also with padding; in `train()` it does as in `eval()`."""
-        hint = "With five words other tests judge this. Is there a size in your code as a number? What keeps a mask?"
+        hint = expect.IfOthersPass(
+            "With five words other tests judge this. Is there a size in your code as a number? What keeps a mask?"
+        )
         for number, (seed, shape, heads, d_ff) in enumerate(self.REAL):
             sizes = (shape[-1], heads, d_ff)
             weights, x = block_weights(seed, *sizes), (WIDE * normal(seed + 15, *shape) + 3).astype(np.float32)

@@ -143,7 +143,9 @@ class TestTransformerDecoder:
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
         """Seventy tokens, or eight heads in four blocks, also with padding; in `train()` it does as in `eval()`."""
-        hint = "With six tokens and three blocks other tests judge this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass(
+            "With six tokens and three blocks other tests judge this. Is there a size in your code as a number?"
+        )
         for number, (seed, sizes, (texts, length)) in enumerate(self.REAL):
             weights = decoder_weights(seed, *sizes[:5])
             ids = np.random.default_rng(seed).integers(0, sizes[0], size=(texts, length))

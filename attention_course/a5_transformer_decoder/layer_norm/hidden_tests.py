@@ -48,7 +48,9 @@ class TestLayerNorm:
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """Seventy words of width 96, sixteen of width 2, one of width 64."""
-        hint = "With five words of width 12 another test judges this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass(
+            "With five words of width 12 another test judges this. Is there a size in your code as a number?"
+        )
         for seed, sizes in ((315, (70, 96)), (318, (16, 2)), (321, (1, 64)), (324, (33, 7))):
             x, gamma, beta = 1e4 * normal(seed, *sizes) - 30, normal(seed + 1, sizes[1]), normal(seed + 2, sizes[1])
             wanted = reference.layer_norm(x, gamma, beta)

@@ -65,7 +65,9 @@ class TestPositionalEncoding:
     @pytest.mark.weight(0.35)
     def test_real_sizes(self, student, reference):
         """Three hundred positions and five thousand, a width of 96, and the smallest table there is."""
-        hint = "With a few positions another test judges this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass(
+            "With a few positions another test judges this. Is there a size in your code as a number?"
+        )
         for length, d_model in ((300, 6), (96, 96), (65, 33), (2, 1), (1, 2)):
             got = self.encode(student, length, d_model)
             expect.close(got, reference.positional_encoding(length, d_model), hint, atol=ATOL)

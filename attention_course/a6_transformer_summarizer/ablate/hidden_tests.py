@@ -75,7 +75,9 @@ class TestAblate:
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """Eight heads of width twelve in four layers, 64 heads of width one, and two heads."""
-        hint = "With three heads and layers another test judges this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass(
+            "With three heads and layers another test judges this. Is there a size in your code as a number?"
+        )
         cases = (
             (110, (96, 5, 4), 8, ((3, 7), (0, 4))),
             (140, (64, 3, 1), 64, ((0, 33),)),

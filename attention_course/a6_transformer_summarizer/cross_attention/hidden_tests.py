@@ -89,7 +89,7 @@ class TestCrossAttention:
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
         """Seventy words ask a memory of 67, eight heads on a width of 96, a text of one word; with padding."""
-        hint = "With five words other tests judge this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass("With five words other tests judge this. Is there a size in your code as a number?")
         for seed, heads, sizes in (
             (751, 3, {"batch": (1,), "length": 70, "width": 24, "places": 67, "memory_width": 24, "d_k": 8, "d_v": 8}),
             (757, 5, {"length": 1, "width": 8, "places": 16, "memory_width": 9, "d_k": 3, "d_v": 3}),

@@ -64,7 +64,7 @@ class TestNextWordProbabilities:
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """A vocabulary of 300 words, of 65, of two and of one."""
-        hint = "With nine words other tests judge this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass("With nine words other tests judge this. Is there a size in your code as a number?")
         for seed, words, case in (
             (685, 300, (1.0, None, None)),
             (686, 300, (0.9, 133, 0.95)),

@@ -54,7 +54,9 @@ class TestSummaryLoss:
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
         """Seventy tokens and a vocabulary of 130; one text of two tokens and two words."""
-        hint = "With eleven tokens another test judges this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass(
+            "With eleven tokens another test judges this. Is there a size in your code as a number?"
+        )
         for seed, (texts, length, words) in ((31, (2, 70, 130)), (33, (1, 2, 2)), (35, (8, 33, 64)), (37, (1, 64, 3))):
             random = np.random.default_rng(seed)
             ids, counted = random.integers(0, words, size=(texts, length)), np.arange(length) >= length // 2

@@ -74,7 +74,7 @@ class TestTrainingExample:
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """An article of seventy words and a summary of thirty-three; one word each."""
-        hint = "With a few words other tests judge this. Is there a size in your code as a number?"
+        hint = expect.IfOthersPass("With a few words other tests judge this. Is there a size in your code as a number?")
         for article, summary in ((70, 33), (129, 64), (1, 1), (2, 16)):
             given = [list(range(100, 100 + article)), list(range(300, 300 + summary)), 3, 5]
             wanted_ids, wanted_mask = reference.training_example(*given)
