@@ -13,6 +13,7 @@ from autograder.testing import Function, Gradients, Raised, expect
 
 from .inputs import normal, tensor
 from .parameter_names import Shapes, expect_names, student_names
+from .properties import FIRST_NAN
 
 UNKNOWN = "the module has no parameter"  # part of the error if there is no parameter of that name
 ANOTHER_SIZE = "it should be"  # part of the error if a parameter has another shape
@@ -122,7 +123,13 @@ def same_each_time(first: np.ndarray, second: np.ndarray) -> None:
 def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> None:
     """Fails unless the output in `train()` equals the output in `eval()`."""
     trained = module.value(weights, *args, training=True)
-    expect.close(trained, module.value(weights, *args), IN_TRAINING, "in train(), the output", 1e-4)
+    same_as_evaluated(trained, module.value(weights, *args), "the output", 1e-4)
+
+
+def same_as_evaluated(trained: np.ndarray, evaluated: np.ndarray, what: str, atol: float) -> None:
+    """Fails unless a part of the answer in `train()` equals the one in `eval()`, which must be finite."""
+    expect.finite(evaluated, FIRST_NAN, what)
+    expect.close(trained, evaluated, IN_TRAINING, f"in train(), {what}", atol)
 
 
 def keeps_nothing(module: Any, weights: Any, x: np.ndarray, mask: np.ndarray, hint: str) -> None:

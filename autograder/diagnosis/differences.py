@@ -106,6 +106,17 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 @of_each_part
+def nan(a: np.ndarray, b: np.ndarray) -> str:
+    """All that is wrong is NaN where a number belongs."""
+    if a.shape != b.shape or a.dtype.kind != "f":
+        return ""
+    bad = np.isnan(a) & ~np.isnan(b)
+    if not bad.any() or not nearly_equal(np.where(bad, b, a), b):
+        return ""
+    return f"What is wrong is NaN: {'every value' if bad.all() else f'{bad.sum()} of {bad.size} values'} of a result."
+
+
+@of_each_part
 def reshaped(a: np.ndarray, b: np.ndarray) -> str:
     """The numbers are the same, in another shape."""
     if a.shape == b.shape or a.size != b.size or not nearly_equal(a.ravel(), b.ravel()):

@@ -11,6 +11,7 @@ or more. Right answers are never diagnosed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -66,6 +67,13 @@ def _in_all(compared: Compared, calls: Sequence[int]) -> Diagnosis | None:
     return _named(compared, [one for one in fitting if one.is_known]) or _named(compared, fitting)
 
 
+def is_only_nan(answers: Sequence[Answer]) -> bool:
+    """True if the answers have NaN in them, and hardly any numbers: too little to tell one mistake from another."""
+    found = {number for answer in answers for number in _numbers_in(answer)}
+    has_nan = any(number != number for number in found)
+    return has_nan and sum(map(math.isfinite, found)) < ENOUGH_NUMBERS
+
+
 def _on_ordinary_input(compared: Compared) -> Diagnosis | None:
     """One mistake that gives the student's answers to ordinary calls, and is rarely wrong where these are right."""
     right = [i for i in compared.everywhere if i not in compared.wrong]
@@ -119,6 +127,8 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
+    if is_only_nan([one.answer for one in compared.calls]):
+        return _relation(compared)
     return next((found for _, find in RULES if (found := find(compared))), None)
 
 
@@ -161,4 +171,8 @@ def _evidence(compared: Compared, given: frozenset[int]) -> str:
 
 def _count_different(answer: Answer) -> int:
     """How many different numbers an answer has; many zeros and ones would be weak evidence."""
-    return len({float(n) for a in arrays(answer.value) for n in a.flat}) if isinstance(answer, Reply) else 0
+    return len(_numbers_in(answer))
+
+
+def _numbers_in(answer: Answer) -> set[float]:
+    return {float(n) for a in arrays(answer.value) for n in a.flat} if isinstance(answer, Reply) else set()

@@ -44,6 +44,8 @@ def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset
         yield Relation(relation.name, clear[0], relation.hint, frozenset(found))
 
 
+NAN = "not-a-number"
+
 # The strongest evidence first: the first relation that explains all wrong answers is reported.
 OF_ANSWERS = (
     OfAnswer("another-kind", forms.kind,
@@ -52,6 +54,8 @@ OF_ANSWERS = (
              "Print the dtype after each line. After which line is it no longer the expected one?"),
     OfAnswer("another-shape", differences.reshaped,
              "Write down the shape after each step: where does it differ from the docstring's?"),
+    OfAnswer(NAN, differences.nan,
+             "Print each step: where is the first NaN? What are 0 times infinity, infinity minus infinity, and 0 / 0?"),
     OfAnswer("inputs-changed", forms.inputs_changed,
              "Print the arguments before and after the call. Which line writes into one?"),
     OfAnswer("gradient-missing", forms.gradients,

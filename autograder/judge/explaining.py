@@ -17,8 +17,8 @@ from typing import TypeVar
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose
-from autograder.diagnosis.relations import of_shown
+from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose, is_only_nan
+from autograder.diagnosis.relations import NAN, of_shown
 from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.attempt import Attempt
 from autograder.judge.material import Material
@@ -144,9 +144,10 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
         return None
     if material.hypotheses is None:
         return None if material.is_hidden else _diagnose_visible(material, exercise, best, wrong)
-    candidates = (best.calls, best.corrected) if best.corrected else (best.calls,)
-    found = (diagnose(material.hypotheses, exercise, calls, material.relations) for calls in candidates)
-    known = next(filter(None, found), None)
+    known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
+    if known is None and best.corrected:
+        known = diagnose(material.hypotheses, exercise, best.corrected, material.relations)
+        known = None if known and known.cause.name == NAN else known  # there NaN stands for what did not come back
     if not best.non_deterministic or (known is not None and not known.is_relation):
         return known
     # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
@@ -164,7 +165,8 @@ def _diagnose_visible(
         return None
     if best.non_deterministic:
         return NON_DETERMINISTIC
-    if known := named(material.visible_names, exercise, [read(one.answer) for one in best.calls]):
+    answers = [read(one.answer) for one in best.calls]
+    if not is_only_nan(answers) and (known := named(material.visible_names, exercise, answers)):
         return known
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None

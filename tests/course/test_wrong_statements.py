@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from autograder.student.check import examine
+from tests.helpers.in_process import exercise_of, judged_alone
 from tests.helpers.slips import BY_NAME, cells, first_line, names_of
+from tests.helpers.wrong_code import wrong_code_of
 
 
 def checked(assignment, exercise, *edits, code=None):
@@ -52,8 +54,6 @@ def test_missing_dict_keys_are_named():
 
 @pytest.mark.parametrize("give", ["", "return x.argmax()"])
 def test_wrong_shape_is_not_diagnosed_as_unused_argument(give):
-    from tests.helpers.in_process import exercise_of, judged_alone
-
     names = {"np": np}
     exec(f"def softmax(x, axis=-1):\n    {give or 'np.exp(x)'}", names)
     assignment = BY_NAME[A1]
@@ -75,3 +75,17 @@ def test_message_about_exception_asks_about_shapes_not_values():
     assert "cannot be multiplied" in first
     assert "What comes next" not in first
     assert "Which shape has each part of that line" in first
+
+
+@pytest.mark.parametrize("assignment", [A2, A4])
+def test_nan_is_called_neither_the_same_nor_another(assignment):
+    """Two NaN may come from different numbers, and are the same in train() and eval()."""
+    assignment = BY_NAME[assignment]
+    for one in wrong_code_of(assignment, "author"):
+        if one.words == "not-a-number":
+            exercise = exercise_of(assignment, one.exercise)
+            result = judged_alone(assignment, exercise, one.made(assignment), names_causes=False)
+            said = " ".join(test.message for test in result.tests)
+            assert "is nan." in said
+            assert "stays the same" not in said
+            assert "another one" not in said

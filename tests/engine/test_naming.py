@@ -165,6 +165,28 @@ def test_right_exception_speaks_against_a_mistake_that_raises_none(mistake, code
     assert name_of(mistakes(first=mistake), code, inputs, reference) == name
 
 
+def nan_everywhere(x):
+    return np.full_like(x, np.nan)
+
+
+def nan_or_zero(x):
+    return np.where(x > 0, np.nan, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code", "name"),
+    [
+        (nan_everywhere, nan_everywhere, "not-a-number"),
+        (nan_or_zero, nan_or_zero, None),
+        (by(is_large, nan_everywhere, right), by(is_large, nan_everywhere, right), "first"),
+        (first, by(is_large, nan_everywhere, first), "first"),
+        (first, by(is_large, nan_everywhere, right), "not-a-number"),
+    ],
+)
+def test_nan_alone_is_no_evidence_for_a_mistake(mistake, code, name):
+    assert name_of(mistakes(first=mistake), code, (TABLE, OTHER, BATCH, LARGE)) == name
+
+
 REFUSES = "if X.ndim < 2:\n        raise ValueError('no rows')\n    "
 TEST = """
     @pytest.mark.weight(1)

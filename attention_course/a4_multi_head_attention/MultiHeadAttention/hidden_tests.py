@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import Gradients, Raised, expect
 
 from ...hidden.inputs import normal, tensor
-from ...hidden.modules import IN_TRAINING, keeps_nothing
+from ...hidden.modules import keeps_nothing, same_as_evaluated
 from ...hidden.modules_as_made import HINT, expect_heads_apart, expect_ordinary
 from ...hidden.parameter_names import expect_names, is_bare, student_names
 from ...hidden.properties import gradients_match
@@ -121,7 +121,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         trained = in_order(X, layer(X.astype(self.DTYPE), *matrices, mask=mask, training=True))
         answer = self.attend(layer, X, weights, mask)
         for name, actual, expected in zip(("output", "weights"), trained, answer, strict=True):
-            expect.close(actual, expected, IN_TRAINING, f"in train(), the {name}", ATOL)
+            same_as_evaluated(actual, expected, f"the {name}", ATOL)
         return answer
 
     test_shape = with_weight(0.25, MultiHeadTests.test_shape)

@@ -191,6 +191,7 @@ class TestModernDecoderBlock:
         cases += [(one, long, weights, self.run(one, long, weights))] if reads_long else []
         for asked, x, given, plain in cases:
             got = self.run(asked, x, given, training=True)
+            expect.finite(plain, "Where is the first NaN?", "the output")
             expect.close(got, plain, hint, "in training, the output", ATOL)
 
     def long(self, student):
