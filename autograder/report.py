@@ -182,13 +182,17 @@ class Verdict(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """One submission of one assignment: graded, or failed with a reason."""
+    """One submission of one assignment: graded, or failed with a reason.
+
+    notices: sentences on what was handed in, such as files with work in them that were not graded
+    """
 
     student: str
     assignment: str
     exercises: tuple[ExerciseResult, ...] = ()
     max_score: float = 0.0
     reason: str | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def status(self) -> Literal["graded", "failed"]:
@@ -210,4 +214,6 @@ class Report(Struct, frozen=True):
             "max_score": self.max_score,
             "exercises": [exercise.to_dict() for exercise in self.exercises],
         }
+        if self.notices:
+            found["notices"] = list(self.notices)
         return found | ({"reason": self.reason} if self.reason else {})

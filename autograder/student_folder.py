@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from autograder.course.assignments import CHECK, Assignment, Course
+from autograder.course.assignments import CHECK, Assignment
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
-from autograder.submission import MAX_BYTES, NotebookCell, Submission, read_notebook
-from autograder.text import printable, shown_name, squeezed
+from autograder.submission import MAX_BYTES, NotebookCell, PythonFiles, Submission, read_notebook
+from autograder.text import printable, squeezed
 
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
@@ -94,6 +94,14 @@ def other_files(submission: Submission, assignment: Assignment) -> dict[str, tup
     }
 
 
+def notices(submission: Submission, assignment: Assignment, python: PythonFiles) -> tuple[str, ...]:
+    """Sentences on what was handed in that a person should look at, without a full stop."""
+    found = [notice_of_others(submission, assignment)]
+    if python.left_out:
+        found.append(f"not all Python files beside the notebook could be used: {'; '.join(python.left_out[:SHOWN])}")
+    return tuple(filter(None, found))
+
+
 def notice_of_others(submission: Submission, assignment: Assignment) -> str:
     """A sentence on further files that may hold work beside the notebook that is graded; empty if there is none."""
     try:
@@ -117,16 +125,6 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
         return f"{start}it has nothing for {', '.join(missing)}, but the folder also has {names}"
     has, it = ("has", "it") if len(notebooks) == 1 else ("have", "them")
     return f"{start}{', '.join(map(printable, notebooks))} beside it {has} no work in {it}" if notebooks else ""
-
-
-def notices_of_others(found: Iterable[Submission], course: Course) -> Iterator[str]:
-    """The same for each submission that lies in a folder of its assignment, with the student's name."""
-    assignments = course.assignments()
-    for submission in found:
-        if submission.problem or submission.assignment not in assignments:
-            continue
-        if notice := notice_of_others(submission, assignments[submission.assignment]):
-            yield f"{shown_name(submission.student)}, {submission.assignment}: {notice}"
 
 
 def _missing(path: Path, assignment: Assignment, released: Collection[str]) -> list[str]:

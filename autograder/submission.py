@@ -6,24 +6,30 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from autograder.course.assignments import CHECK
+from autograder.course.source_notebook import CellKind
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
-from autograder.text import one_line
+from autograder.text import one_line, printable
 
 # Two repeats in a row never match the same character: else a long line would take the square of its length.
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MAX_CELLS = 5_000  # a long notebook has 200
+# Of the Python files beside a notebook, which its cells may import.
+MAX_PYTHON, MAX_PYTHON_BYTES = 50, 2**20  # files, and bytes of all together
+MAX_FOLDERS = 200  # that are searched for them, at most `MAX_BELOW` below the notebook's
+MAX_BELOW = 3
 OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
 
 
@@ -64,7 +70,7 @@ class NotebookCell(Struct, frozen=True):
     attachments: pasted pictures by name: base64 data by media type
     """
 
-    cell_type: Literal["code", "markdown", "raw"]
+    cell_type: CellKind
     source: str
     grade_id: str = ""
     attachments: dict[str, dict[str, str]] = {}
@@ -84,6 +90,91 @@ class NotebookFile(Struct, frozen=True):
         """The notebook in nbformat 4.5."""
         cells = [_as_nbformat(number, cell) for number, cell in enumerate(self.cells)]
         return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+    def with_kinds(self, kinds: Mapping[str, CellKind]) -> NotebookFile:
+        """The notebook with named cells turned back into the kind that the course gave them, as nbgrader does.
+
+        JupyterLab turns a cell into Markdown at one key. If several have a name, the first is turned back, and none if
+        one is still of the right kind.
+
+        kinds: by grade_id
+        """
+        settled, found = {cell.grade_id for cell in self.cells if kinds.get(cell.grade_id) == cell.cell_type}, []
+        for cell in self.cells:
+            kind = kinds.get(cell.grade_id, cell.cell_type)
+            if kind != cell.cell_type and cell.grade_id not in settled:
+                settled.add(cell.grade_id)
+                cell = structs.replace(cell, cell_type=kind, attachments={} if kind == "code" else cell.attachments)
+            found.append(cell)
+        return NotebookFile(tuple(found))
+
+
+@dataclass(frozen=True)
+class PythonFiles:
+    """The Python files that a student's cells may import: contents by place beside the notebook.
+
+    left_out: a part of a sentence for each that was not taken: `helper.py is a link`
+    """
+
+    files: tuple[tuple[str, bytes], ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def python_files(submission: Submission) -> PythonFiles:
+    """The Python files that belong to a submission.
+
+    They are those in its notebook's folder and below. If a notebook was named by itself, only those directly beside it
+    count, and only if no other notebook is there: the folder may be anybody's.
+    """
+    if submission.problem:
+        return PythonFiles()
+    if submission.folder is not None:
+        return python_beside(submission.path)
+    try:
+        names = os.listdir(submission.path.parent)
+    except OSError:
+        return PythonFiles()
+    alone = [name for name in names if name.endswith(".ipynb")] == [submission.path.name]
+    return python_beside(submission.path, 0) if alone else PythonFiles()
+
+
+def python_beside(notebook: Path, below: int = MAX_BELOW) -> PythonFiles:
+    """The Python files beside a notebook, and in folders that code can import from, as far as limits allow.
+
+    below: how many folders deep
+    """
+    found, left_out, left = list[tuple[str, bytes]](), list[str](), MAX_PYTHON_BYTES
+    for number, path in enumerate(_python_below(notebook.parent, below)):
+        place = path.relative_to(notebook.parent).as_posix()
+        if number == MAX_PYTHON:
+            left_out.append(f"there are more than {MAX_PYTHON} Python files, such as {printable(place)}")
+            break
+        try:
+            if not path.is_symlink() and path.lstat().st_size > left:
+                raise SubmissionError(f"{place} makes them more than {MAX_PYTHON_BYTES >> 20} MB")
+            place.encode()
+            found.append((place, read_bytes(path, left, "")))
+        except UnicodeEncodeError:
+            left_out.append(f"the name of {printable(place)} is not UTF-8")
+        except (OSError, SubmissionError) as error:
+            left_out.append(printable(str(error)))
+        else:
+            left -= len(found[-1][1])
+    return PythonFiles(tuple(found), tuple(left_out))
+
+
+def _python_below(folder: Path, below: int) -> Iterator[Path]:
+    """Entries named `*.py`, the outermost first. Follows no link."""
+    folders = [(folder, 0)]
+    for place, depth in folders:
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        yield from (Path(entry.path) for entry in entries if entry.name.endswith(".py") and entry.name[0] != ".")
+        if depth < below:
+            inner = (entry for entry in entries if entry.name.isidentifier() and entry.is_dir(follow_symlinks=False))
+            folders += [(Path(entry.path), depth + 1) for entry in inner][: MAX_FOLDERS - len(folders)]
 
 
 def read_notebook(path: Path) -> NotebookFile:
@@ -139,7 +230,7 @@ def _tidy(cell: Mapping[str, Any]) -> NotebookCell:
     text = _text(cell.get("source", "")).encode("utf-8", "replace").decode("utf-8")
     if cell.get("cell_type") == "code":
         return NotebookCell("code", text, grade_id(cell))
-    kind: Literal["markdown", "raw"] = "markdown" if cell.get("cell_type") == "markdown" else "raw"
+    kind: CellKind = "markdown" if cell.get("cell_type") == "markdown" else "raw"
     return NotebookCell(kind, text, grade_id(cell), _pictures(cell.get("attachments")))
 
 
@@ -171,6 +262,7 @@ def stamp(submission: Submission, *words: str) -> str:
         content.append(b"" if submission.problem else read_bytes(submission.path, MAX_BYTES, ""))
     except SubmissionError as error:
         texts.append(str(error))
+    texts += [f"{place} {hashlib.sha256(data).hexdigest()}" for place, data in python_files(submission).files]
     parts = [text.encode("utf-8", "replace") for text in texts] + content
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from autograder.course import content
 from autograder.course.assignments import CHECK, Course, courses_around
-from autograder.course.source_notebook import MAX_BESIDE
+from autograder.course.source_notebook import MAX_BESIDE, CellKind
 from autograder.errors import MachineError, SubmissionError
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, Report
@@ -31,7 +31,7 @@ from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import PrintedText
-from autograder.submission import code_cells, read_notebook
+from autograder.submission import code_cells, python_beside, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
@@ -54,7 +54,7 @@ class SavedNotebook:
     sources: its code cells without the check cells; owners: the exercise of each, or ""
     exercises: those that it has check cells for, in order
     visible: what the exercises are checked by
-    files: files beside the notebook that its cells name, for them to read
+    files: the Python files beside the notebook, and the files there that its cells name
     """
 
     sources: list[str]
@@ -83,7 +83,6 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     course: what it is checked by; if not given, an installed one
     """
     notebook = read_notebook(path)
-    cells = code_cells(notebook)
     named = [cell.grade_id.removeprefix(CHECK) for cell in notebook.cells if cell.grade_id.startswith(CHECK)]
     visible = _visible(course, named)
     known = {name for exercises in visible.assignments().values() for name in exercises}
@@ -91,8 +90,11 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     if not exercises:
         reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((reason, *visible.passed_over)))
+    kinds: dict[str, CellKind] = dict.fromkeys((name for own in known for name in (own, CHECK + own)), "code")
+    notebook = notebook.with_kinds(kinds)
+    cells = code_cells(notebook)
     owners = [notebook.cells[cell.index].grade_id for cell in cells]
-    files = _files_named(path.parent, [cell.source for cell in notebook.cells])
+    files = dict(python_beside(path).files) | _files_named(path.parent, [cell.source for cell in notebook.cells])
     return SavedNotebook([cell.source for cell in cells], owners, exercises, visible, files)
 
 
@@ -178,7 +180,7 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
     with (
-        FreshChildren(sandbox, Limits(), notebook.files) as fresh,
+        FreshChildren(sandbox, Limits(), own=notebook.files) as fresh,
         _PrintingNotebook(notebook.sources, Limits(), fresh) as running,
     ):
         for name in notebook.exercises:

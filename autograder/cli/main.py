@@ -23,8 +23,7 @@ from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
 from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
-from autograder.student_folder import notices_of_others
-from autograder.text import printable_lines
+from autograder.text import printable_lines, shown_name
 
 # Headings of `autograder --help`.
 GRADE, TERM, STUDENTS, ELSEWHERE = "Grade", "During the term", "For students", "From and to other systems"
@@ -91,8 +90,10 @@ def grade(
     found = find_submissions(paths, course, assignment)
     warn(sandbox, course)
     must_be_writable(json_file)
-    say(console, *(f"warning: {notice}" for notice in notices_of_others(found, course)))
     reports = grade_files(found, course, options, console, json_file)
+    for report in reports:
+        who = f"{shown_name(report.student)}, {report.assignment}"
+        say(console, *(f"warning: {who}: {notice}" for notice in report.notices))
     show(reports, console, quiet)
     raise Exit(1 if any(report.status == "failed" for report in reports) else 0)
 

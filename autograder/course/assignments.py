@@ -15,6 +15,7 @@ from types import ModuleType
 from autograder.course import assert_cells, content
 from autograder.course.assert_cells import AssertCell
 from autograder.course.source_notebook import (
+    CellKind,
     SourceCell,
     data_folder,
     files_beside,
@@ -117,6 +118,11 @@ class Assignment:
         tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
         given = {c.grade_id: c.text for c in self._cells if c.cell_type == "code" and c.nbgrader.read_only}
         return {name: assert_cells.released(text) for name, text in (tests | given).items()}
+
+    @property
+    def kinds(self) -> dict[str, CellKind]:
+        """The kind of each cell that has a name, by grade_id."""
+        return {cell.grade_id: cell.cell_type for cell in self._cells if cell.grade_id}
 
     @property
     def prerequisites(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 import msgspec
 
@@ -58,10 +59,13 @@ class _OfCell(msgspec.Struct, frozen=True):
     tags: list[str] = []
 
 
+CellKind = Literal["code", "markdown", "raw"]
+
+
 class SourceCell(msgspec.Struct, frozen=True):
     """A cell of a source notebook. `source` is a string or, as nbformat saves it, a list of lines."""
 
-    cell_type: str
+    cell_type: CellKind
     source: str | list[str]
     metadata: _OfCell
 

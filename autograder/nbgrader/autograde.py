@@ -62,7 +62,7 @@ from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
-from autograder.student_folder import files_in, notice_of_others
+from autograder.student_folder import files_in
 from autograder.submission import Submission, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
@@ -214,9 +214,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
         is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
-        self.about_others = notice_of_others(submission, self.course_assignment)
-        if self.about_others:
-            self.notices.append(f"{shown_name(student)}, {assignment}: {self.about_others}")
+        self.notices += [f"{shown_name(student)}, {assignment}: {notice}" for notice in marked.report.notices]
         self.context = GradingContext(
             assignment=self.course_assignment,
             submission=submission,
@@ -296,7 +294,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         resources = self.init_single_notebook_resources(notebook_filename)
         target = self._target(self.context.submission.student)
         resources["metadata"] = {"name": resources["unique_key"], "path": str(target)}
-        notebook = nbformat.from_dict(read_notebook(self.context.submission.path).as_nbformat())
+        file = read_notebook(self.context.submission.path).with_kinds(self.course_assignment.kinds)
+        notebook = nbformat.from_dict(file.as_nbformat())
         notebook = self._preprocessed(nbformat.validator.normalize(notebook)[1], resources)
         self._sanitizing = False
         try:
@@ -305,8 +304,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         finally:
             self._sanitizing = True
         shorten_code(notebook.cells)
-        if self.about_others:
-            notebook.cells.insert(0, nbformat.v4.new_markdown_cell(f"*{as_plain(self.about_others)}.*"))
+        notices = self.context.marked.report.notices
+        notebook.cells[:0] = [nbformat.v4.new_markdown_cell(f"*{as_plain(notice)}.*") for notice in notices]
         target.mkdir(parents=True, exist_ok=True)
         (target / Path(notebook_filename).name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 

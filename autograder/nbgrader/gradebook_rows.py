@@ -170,7 +170,7 @@ def task_with_points(submission: Submission, assignment: Assignment, points: Map
         replace(exercise, points=points.get(check_cell(exercise.name, points), exercise.points))
         for exercise in assignment.exercises
     )
-    task = as_task(submission, assignment.version(), assignment.locked_cells)
+    task = as_task(submission, assignment, assignment.version())
     return replace(task, exercises=tuple(exercises))
 
 

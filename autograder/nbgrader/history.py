@@ -26,8 +26,9 @@ from autograder.nbgrader.gradebook_rows import marks_now, penalty_in, total
 from autograder.nbgrader.outcomes import SetAside, set_aside_in, stored_with_marks
 from autograder.reading import read_bytes
 from autograder.report import Report
-from autograder.submission import MAX_BYTES, Submission
+from autograder.submission import MAX_BYTES, Submission, python_files
 from autograder.text import shown_name
+from cellcage.files import put
 
 FOLDER = "history"
 BY_HAND = "manual grade"  # the reason of an entry after a person has graded
@@ -184,10 +185,11 @@ def _user() -> str:
 
 
 def store(root: Path, submission: Submission, digests: Mapping[str, str], report: Report) -> None:
-    """Store a submission as it was handed in, and the report on it."""
+    """Store a submission as it was handed in, and the report on it. Its Python files go to a folder of its name."""
     notebook, json_file = stored_files(root, submission.student, submission.assignment, **digests)
     notebook.parent.mkdir(parents=True, exist_ok=True)
     notebook.write_bytes(read_bytes(submission.path, MAX_BYTES, ""))
+    put(dict(python_files(submission).files), notebook.with_suffix(""), 0o644)
     json_file.write_bytes(msgspec.json.encode(report.to_dict()))
 
 

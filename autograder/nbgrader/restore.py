@@ -24,7 +24,6 @@ from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_che
 from autograder.text import one_line, printable, shown_name, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
-CONVERTED = "*This answer's cell was turned into one of another kind. Its text is:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no text by the student.*"
 ELSEWHERE = "*This cell is as it was released. The answer may be elsewhere; a person looks at it:*"
 GOES_ON_IN = "*The answer may go on in another cell:*"
@@ -63,7 +62,6 @@ class RestoreCells(NbGraderPreprocessor):
                 f"{printable(str(context.submission.path))}; its cells say where"
             )
         named = [(grade_id(cell), number, cell) for number, cell in enumerate(nb.cells, 1) if grade_id(cell)]
-        submitted = {name: cell for name, _, cell in named}
         restored: set[str] = set()
         nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored)]
         texts = [
@@ -85,12 +83,8 @@ class RestoreCells(NbGraderPreprocessor):
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
             if cell.is_answer:
-                found = texts
-                words, why = (LOST, "had lost nbgrader's name for its cell") if found else (NO_WORDS, "has no cell")
-                if name in submitted:
-                    found, words = [(0, submitted[name])], CONVERTED
-                    why = f"is in a cell of another kind ({submitted[name].cell_type})"
-                nb.cells.append(_answer(cell, words, found))
+                words, why = (LOST, "had lost nbgrader's name for its cell") if texts else (NO_WORDS, "has no cell")
+                nb.cells.append(_answer(cell, words, texts))
                 context.notices.append(
                     f"{shown_name(student)}, {context.assignment.name}: "
                     f"the answer to '{name}' {why}; it waits for a person"

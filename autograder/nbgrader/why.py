@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from autograder.nbgrader.totals import assign_penalties
 from autograder.report import Report
 from autograder.reports.marks_file import report_of
 from autograder.reports.plain_text import points
-from autograder.submission import Submission
+from autograder.submission import Submission, python_beside
 from autograder.text import shown_name
 from autograder.worker.pool import open_pool
 
@@ -108,6 +109,7 @@ def _report(
     notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
     if notebook.is_file() and now.suite == suite_digest(assignment, maximum):
         task = task_with_points(Submission(student, assignment.name, notebook), assignment, maximum)
+        task = replace(task, files=python_beside(notebook.with_suffix("") / notebook.name).files)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
             ((_, marked),) = workers.mark([task])
         if marked.report.reason:

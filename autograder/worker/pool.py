@@ -21,7 +21,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from autograder.course.assignments import Course, Exercise
+from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission
@@ -31,7 +31,7 @@ from autograder.worker.task import Marked, Task, as_task, failed
 from cellcage.machine import choose_backend, shown_with
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
-MOST_WAITING = 100_000_000  # characters of code that wait for a worker; a thousand notebooks have half as many
+MOST_WAITING = 100_000_000  # characters and bytes that wait for a worker; a thousand notebooks have half as many
 LOSSES = 3  # a task is tried this often if its worker is lost
 CHECK_SECONDS = 5  # between two looks at the workers while a result is awaited
 LONG = 10.0  # seconds without a finished submission, after which a log says for whom the run waits
@@ -83,12 +83,12 @@ def grade_many(
     course = Course(root)
 
     @functools.cache
-    def known(name: str) -> tuple[str, dict[str, str]]:
+    def known(name: str) -> tuple[Assignment | None, str]:
         try:
             assignment = course.assignment(name)
-            return assignment.version(), assignment.locked_cells
+            return assignment, assignment.version()
         except CourseError:  # it is reported when the submission is marked
-            return "", {}
+            return None, ""
 
     tasks = (
         replace(as_task(submission, *known(submission.assignment)), exercises=exercises) for submission in submissions
@@ -135,11 +135,11 @@ class _Submitted:
 
 
 class _Waiting:
-    """Submitted tasks whose results were not taken, in order; how many they are, and the characters of their code."""
+    """Submitted tasks whose results were not taken, in order; how many they are, and their size."""
 
     def __init__(self) -> None:
         self.groups = deque[_Submitted]()
-        self.count = self.characters = 0
+        self.count = self.size = 0
 
     def append(self, submitted: _Submitted) -> None:
         """Add submitted tasks."""
@@ -154,7 +154,11 @@ class _Waiting:
 
     def _add(self, submitted: _Submitted, sign: int) -> None:
         self.count += sign * len(submitted.tasks)
-        self.characters += sign * sum(len(cell) for task in submitted.tasks for cell in task.cells)
+        self.size += sign * sum(map(_size, submitted.tasks))
+
+
+def _size(task: Task) -> int:
+    return sum(map(len, task.cells)) + sum(len(data) for _, data in task.files)
 
 
 def _as_marked(task: Task, result: Marked | Exception) -> Marked:
@@ -189,9 +193,7 @@ class WorkerPool:
                 begun = True
                 self._executor.get_ready(first.assignment)
             waiting.append(self._submit(group))
-            while len(waiting.groups) > 1 and (
-                waiting.count > self._executor.window or waiting.characters > MOST_WAITING
-            ):
+            while len(waiting.groups) > 1 and (waiting.count > self._executor.window or waiting.size > MOST_WAITING):
                 yield from self._next(waiting)
         while waiting.groups:
             yield from self._next(waiting)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from autograder.course.assignments import CHECK, Exercise
+from autograder.course.assignments import CHECK, Assignment, Exercise
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, Report
-from autograder.submission import Cell, Submission, code_cells, read_notebook
+from autograder.student_folder import notices
+from autograder.submission import Cell, Submission, code_cells, python_files, read_notebook
 from autograder.text import one_line
 
 
@@ -23,6 +24,8 @@ class Task:
     by_author: true for the course's own notebooks, which are judged even if the suite fails its own solution
     locked: the cells that no student writes in: their places in `cells`, and their grade_ids
     checks: exercises whose check comes before a cell: the exercise, and the first such cell's place in `cells`
+    files: the student's own Python files, by place beside the notebook
+    notices: sentences on what was handed in, for the report
     """
 
     student: str
@@ -35,6 +38,8 @@ class Task:
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
     checks: tuple[tuple[str, int], ...] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
+    notices: tuple[str, ...] = ()
 
     def of(self, cells: Iterable[Cell]) -> Task:
         """The same task with these cells."""
@@ -62,19 +67,20 @@ class Marked:
     refused: bool = False
 
 
-def as_task(submission: Submission, version: str, locked: Mapping[str, str]) -> Task:
+def as_task(submission: Submission, assignment: Assignment | None, version: str) -> Task:
     """The task for a submission. If it cannot be read, the task has a problem.
 
-    locked: the assignment's cells that no student writes in; see `Assignment.locked_cells`
+    assignment: None if the course is broken, which is reported when the submission is marked
     """
     task = Task(submission.student, submission.assignment, version, problem=submission.problem)
-    if task.problem:
+    if task.problem or assignment is None:
         return task
     try:
-        cells = code_cells(read_notebook(submission.path), locked)
+        cells = code_cells(read_notebook(submission.path).with_kinds(assignment.kinds), assignment.locked_cells)
     except SubmissionError as error:
         return replace(task, problem=str(error))
-    return task.of(cells)
+    files = python_files(submission)
+    return replace(task, files=files.files, notices=notices(submission, assignment, files)).of(cells)
 
 
 def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:

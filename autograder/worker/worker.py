@@ -113,7 +113,7 @@ class Worker:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
-        report = Report(task.student, task.assignment, verdict.exercises, points)
+        report = Report(task.student, task.assignment, verdict.exercises, points, notices=task.notices)
         self.judges.learn(report)
         _log_for_a_person(report)
         results = tuple(map(_scored, report.exercises, exercises))
@@ -136,7 +136,7 @@ class Worker:
     ) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
         ends_at = time.monotonic() + limits.total_clock_seconds * runs + GRACE_SECONDS
-        options = task.for_page, task.by_author, task.locked, task.checks
+        options = task.for_page, task.by_author, task.locked, task.checks, dict(task.files)
         marks, missing = None, ""
         request = JudgeRequest(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)

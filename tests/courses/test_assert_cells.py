@@ -47,7 +47,7 @@ def marking(course, sandbox):
     def marked(student, change=lambda cells: None, **answers):
         path = submit(course, NAME, student, change, **RIGHT | answers)
         (one,) = find_submissions([path], course)
-        task = as_task(one, assignment.version(), assignment.locked_cells)
+        task = as_task(one, assignment, assignment.version())
         found = worker.mark(replace(task, for_page=student.startswith("page")))
         assert not found.report.reason
         results = {e.name: (e.score, e.tests[0].message) for e in found.report.exercises}

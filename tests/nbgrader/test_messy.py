@@ -63,8 +63,22 @@ def solution_in_a_cell_of_its_own(notebook):
     notebook.cells[at].source = f"def {EXERCISE}(X):\n    raise NotImplementedError()"
 
 
-def stub_turned_into_markdown(notebook):
-    next(c for c in notebook.cells if grade_id(c) == EXERCISE).cell_type = "markdown"
+def turned_into(kind, *names):
+    """Cells of another kind, which takes one key in JupyterLab. nbgrader gives them their own back."""
+
+    def change(notebook):
+        for cell in notebook.cells:
+            cell.cell_type = kind if grade_id(cell) in names else cell.cell_type
+
+    change.__name__ = f"{names[0]} turned into {kind}"
+    return change
+
+
+def markdown_copy(notebook):
+    """A note with the name of the cell that it was copied from: it stays a note."""
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == EXERCISE)
+    note = nbformat.v4.new_markdown_cell("My first try:", metadata=notebook.cells[at].metadata)
+    notebook.cells.insert(at, note)
 
 
 def syntax_error(notebook):
@@ -87,9 +101,10 @@ def magics_and_questions(notebook):
 
 GRADED = [
     deleted, wrong, duplicated, metadata_removed, metadata_odd, points_changed, solution_in_a_cell_of_its_own,
-    stub_turned_into_markdown, syntax_error, magics_and_questions,
+    turned_into("markdown", EXERCISE), turned_into("raw", BUILT, EXERCISE), turned_into("raw", CHECK + EXERCISE),
+    markdown_copy, syntax_error, magics_and_questions,
 ]  # fmt: skip
-LOSE_THE_FIRST = [deleted, wrong, stub_turned_into_markdown]
+LOSE_THE_FIRST = [deleted, wrong]
 
 
 # ---------------------------------------------------------------- odd file formats that can be read

@@ -1,0 +1,144 @@
+"""What a notebook's cells find beside it when it is graded, and what a report says of other files and cells."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from autograder.submission import MAX_PYTHON, MAX_PYTHON_BYTES
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    book_of,
+    graded,
+    reports_of,
+    said_by,
+    small_course,
+    submit,
+)
+
+pytestmark = pytest.mark.slow
+IMPORTED = f"from helper import centred\n\ndef {EXERCISE}(X):\n    return centred(X)"
+HELPER = "def centred(X):\n    return X - X.mean(axis=-1, keepdims=True)\n"
+WRONG_HELPER = "def centred(X):\n    return X - X.mean()\n"
+
+
+def plain(path):
+    (path.parent / "helper.py").write_text(HELPER)
+
+
+def package(path):
+    """A helper in a folder, which itself imports from there; and names that others have, too."""
+    (path.parent / "lib").mkdir()
+    (path.parent / "lib" / "means.py").write_text(HELPER)
+    (path.parent / "helper.py").write_text("from lib.means import centred\n")
+    for name in ("torch", "numpy", "random", "autograder", "json", "scipy"):
+        (path.parent / f"{name}.py").write_text("1 / 0\n")
+
+
+def link(path):
+    outside = path.parents[2] / "elsewhere.py"
+    outside.write_text(HELPER)
+    (path.parent / "helper.py").symlink_to(outside)
+
+
+def large(path):
+    (path.parent / "helper.py").write_text(HELPER + "#" * MAX_PYTHON_BYTES)
+
+
+def many(path):
+    for number in range(MAX_PYTHON):
+        (path.parent / f"a{number}.py").write_text("x = 1\n")
+    plain(path)
+
+
+def odd_names(path):
+    plain(path)
+    (path.parent / "a b\n.py").write_text("x = 1\n")
+    (path.parent / os.fsdecode(b"\xff.py")).write_text("x = 1\n")
+    (path.parent / "folder.py").mkdir()
+    os.mkfifo(path.parent / "pipe.py")
+
+
+WORKS = {
+    plain: "",
+    package: "",
+    odd_names: "folder.py is not a file; pipe.py is not a file; the name of \N{REPLACEMENT CHARACTER}.py is not UTF-8",
+}
+LEFT_OUT = {
+    link: "helper.py cannot be read: it is a link",
+    large: "helper.py makes them more than 1 MB",
+    many: f"there are more than {MAX_PYTHON} Python files, such as helper.py",
+}
+CASES = {**WORKS, **LEFT_OUT}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = small_course(tmp_path_factory.mktemp("beside") / "course")
+    for case in CASES:
+        case(submit(course, case.__name__, {EXERCISE: IMPORTED}))
+    return course
+
+
+@pytest.fixture(scope="module")
+def marked(course):
+    """Outcomes and notices of a run into the gradebook, and the reports of `grade`."""
+    return graded(course, feedback=True), reports_of(course)
+
+
+def by_tests(course, student):
+    with book_of(course) as book:
+        return book.find_grade(f"test-{EXERCISE}", "first", NAME, student).auto_score
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_python_files_beside_the_notebook_are_imported_or_named(course, marked, case):
+    ((_, notices), reports), student = marked, case.__name__
+    points = 3 if case in WORKS else 0
+    assert reports[student]["score"] == by_tests(course, student) == points
+    words = CASES[case]
+    said = " ".join(reports[student].get("notices", ()))
+    assert words in said
+    assert bool(said) == bool(words)
+    assert any(f"{student}, {NAME}" in notice and words in notice for notice in notices) == bool(words)
+    page = (course.root / "feedback" / student / NAME / "first.html").read_text()
+    assert ("not all Python files beside the notebook" in page) == bool(words)
+
+
+def test_changed_helper_is_another_submission(course, marked):
+    path = course.root / "submitted" / "plain" / NAME / "helper.py"
+    path.write_text(WRONG_HELPER)
+    outcomes, _ = graded(course)
+    assert [one.student for one in outcomes if not one.unchanged] == ["plain"]
+    assert 0 < by_tests(course, "plain") < 3
+    assert "the same points" in said_by(course, "why", "plain", NAME)
+    path.write_text(HELPER)
+    graded(course)
+    assert by_tests(course, "plain") == 3
+    path.write_text("1 / 0\n")  # `why` judges what was graded, not what lies there now
+    assert "the same points" in said_by(course, "why", "plain", NAME)
+    path.write_text(HELPER)
+    assert "0 gain, 0 lose" in said_by(course, "regrade", NAME)
+
+
+def test_notebook_named_by_itself_finds_files_beside_it_unless_others_are_there(course, tmp_path):
+    path = tmp_path / "own" / NOTEBOOK
+    path.parent.mkdir()
+    path.write_bytes((course.root / "submitted" / "plain" / NAME / NOTEBOOK).read_bytes())
+    plain(path)
+
+    def score():
+        said_by(course, "grade", path, "--json", tmp_path / "marks.json")
+        return json.loads((tmp_path / "marks.json").read_text())[0]["score"]
+
+    assert score() == 3
+    (path.parent / "lib").mkdir()
+    (path.parent / "helper.py").rename(path.parent / "lib" / "helper.py")
+    assert score() == 0, "the folder may be anybody's"
+    plain(path)
+    (path.parent / "another.ipynb").write_bytes(path.read_bytes())
+    assert score() == 0
