@@ -4,7 +4,7 @@ from __future__ import annotations
 
 HINTS = {
     "no-scaling": "What are the dot products divided by before the softmax?",
-    "scale-by-d_k": "Look at the formula again: what exactly stands below the fraction bar?",
+    "scale-by-d_k": "By what is a score divided in all, and how often? Compare it with the formula.",
     "scale-by-d_v": "Whose width is below the square root: that of the keys or that of the values?",
     "scale-by-length": "Which axis is d_k? Print the number you divide by.",
     "squared-in-place-of-root": "As d_k grows, does what you divide by grow faster than d_k, or more slowly?",

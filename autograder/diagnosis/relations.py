@@ -19,6 +19,7 @@ import numpy as np
 from autograder.diagnosis import differences, forms
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.testing.relation import OfAnswer
+from autograder.testing.shape_errors import reworded
 from autograder.testing.values.core.comparing import arrays, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, Why
 from cellcage.protocol.calls import Kind as FailureKind
@@ -45,6 +46,11 @@ def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset
 
 
 NAN = "not-a-number"
+ONE_LAYOUT = "For how many axes is your code written? Could its axis numbers count from the end?"
+DO_NOT_BROADCAST = (
+    "Print the shapes of the two that do not broadcast. Counted from the end, which axis meets which? "
+    "Is an axis lost, or does one stand elsewhere than you thought?"
+)
 
 # The strongest evidence first: the first relation that explains all wrong answers is reported.
 OF_ANSWERS = (
@@ -116,11 +122,17 @@ def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iter
     missed = frozenset(i for i in wrong if axes[i] not in good)
     if len(good) == 1 and 0 not in good and missed:
         (only,) = good
-        how = "raises" if all(isinstance(compared[i].got, Failure) for i in missed) else "is wrong"
+        answers = [compared[i].got for i in missed]
+        how = "raises" if all(isinstance(answer, Failure) for answer in answers) else "is wrong"
         axes_of = "1 axis" if only == 1 else f"{only} axes"
+        is_about_shapes = any(map(_does_not_broadcast, answers))
         yield Relation(
-            "one-batch-layout",
+            "shapes-do-not-broadcast" if is_about_shapes else "one-batch-layout",
             f"With a first array of {axes_of} everything is right; with more or fewer axes your code {how}.",
-            "For how many axes is your code written? Could its axis numbers count from the end?",
+            DO_NOT_BROADCAST if is_about_shapes else ONE_LAYOUT,
             missed,
         )
+
+
+def _does_not_broadcast(answer: Answer) -> bool:
+    return isinstance(answer, Failure) and "do not broadcast" in reworded(answer.text)

@@ -53,6 +53,19 @@ def test_relation_has_a_name_and_evidence(wrong, right, name, words):
     assert found.hint.endswith("?")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        (lambda x: x - x.mean(-1), "shapes-do-not-broadcast"),
+        (lambda x: x - x.mean(1, keepdims=True), "one-batch-layout"),
+    ],
+)
+def test_axis_that_is_lost_is_no_axis_counted_from_the_front(wrong, name):
+    found = related(wrong, lambda x: x - x.mean(-1, keepdims=True), X, X[0], X[0, 0])
+    assert found.name == name
+    assert ("do not broadcast" in found.hint) == (name == "shapes-do-not-broadcast")
+
+
 def test_floor_under_the_weights_explains_the_output():
     def softmax(x):
         exps = np.exp(x - x.max(-1, keepdims=True))

@@ -20,7 +20,7 @@ def attention_scores(Q, K):
 
 
 # Written out as code, because tests submit it.
-@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
+@mistake("scale-by-d_k", hint="By what is a score divided in all, and how often? Compare it with the formula.")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1) / Q.shape[-1]
 

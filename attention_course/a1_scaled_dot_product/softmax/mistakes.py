@@ -23,6 +23,12 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis)
 
 
+@mistake("maximum-without-its-axis", hint="Print the shape of your maximum. Does it line up with its rows?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max(axis=axis))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
 @mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
 def softmax(x, axis=-1):
     exps = np.exp(x - x.max())

@@ -28,9 +28,12 @@ class TestSingleHead:
         return (other, one) if swapped else (one, other)
 
     def looks_like_a_head(self, student):
-        """Fails unless five words give two matrices, and other weight matrices give other ones."""
+        """Fails unless five words give two matrices, and other weight matrices give other ones.
+
+        How wide the output is, is for the tests of shape and output.
+        """
         output, weights = self.attend(student, self.X, self.WEIGHTS, 1)
-        expect.shape(output, (5, 4), what="the output")
+        expect.shape(output, (5, *output.shape[1:2]), what="the output")
         expect.shape(weights, (5, 5), what="the weights")
         call = lambda *given: student.single_head(*given, 1, 3)  # noqa: E731
         responds(call, [self.X, *self.WEIGHTS], [None, *weights_for(806)[:3]])
@@ -39,8 +42,11 @@ class TestSingleHead:
     def test_shape(self, student):
         """Head 1 of three, five words of width 12: output (5, 4), weights (5, 5), as a tuple."""
         output, weights = expect.pair(student.single_head(self.X, *self.WEIGHTS, 1, 3))
-        expect.shape(expect.array(output), (5, 4), "In which order does the docstring name the two?", "output")
-        expect.shape(expect.array(weights), (5, 5), "In which order does the docstring name the two?", "weights")
+        output, weights = expect.array(output), expect.array(weights)
+        is_swapped = (output.shape, weights.shape) == ((5, 5), (5, 4))
+        order = "In which order does the docstring name the two?"
+        expect.shape(output, (5, 4), order if is_swapped else "Which columns of W_V does a head own?", "output")
+        expect.shape(weights, (5, 5), "What does a score compare with what?", "weights")
 
     @pytest.mark.weight(0.6)
     def test_weights(self, student, reference):

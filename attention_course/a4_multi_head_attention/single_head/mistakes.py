@@ -38,6 +38,12 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
     return _attend(Q, K, V, math.sqrt(d_k))
 
 
+@mistake("columns-to-the-end", hint="Where do the columns of one head begin, and where do they end?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    d_k, d_v = W_Q.shape[-1] // num_heads, W_V.shape[-1] // num_heads
+    return _attend(X @ W_Q[:, head * d_k :], X @ W_K[:, head * d_k :], X @ W_V[:, head * d_v :], math.sqrt(d_k))
+
+
 @mistake(
     "axes-counted-from-the-front", hint="With a batch, which axes does a .T turn? How could you count from the end?"
 )
