@@ -249,11 +249,11 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
     arguments += ["--disable-plugin-autoload", "--capture=no"]
     # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
     arguments += ["-p", "no:unraisableexception"]
-    collector = _Collector()
+    collector = _Collector(folder)
     content.forget(folder)
     with _without_settings(), warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
-        pytest.main([*arguments, *map(str, paths)], plugins=[collector])
+        pytest.main([*arguments, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
     for path, error in collector.not_loaded.items():
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
             raise MachineError(_how_to_get(error.name or str(error)))
@@ -268,12 +268,20 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
 
 
 class _Collector:
-    """A plugin of pytest's that keeps the collected tests, and what stopped their collection."""
+    """A plugin of pytest's that keeps the collected tests, and what stopped their collection.
 
-    def __init__(self) -> None:
+    folder: what the files are named from, since pytest takes `[1]` in a file's path for a test's parameters
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.items: list[pytest.Function] = []
         self.not_loaded: dict[Path, Exception] = {}
         self.problem = ""
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        args = config.invocation_params.args
+        config.invocation_params = pytest.Config.InvocationParams(args=args, plugins=None, dir=self.folder)
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
         """A file of the course. Several are called hidden_tests.py, and they share files; see `content.load`."""
