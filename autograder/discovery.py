@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course.assignments import Assignment, Course
 from autograder.errors import SubmissionError
-from autograder.student_folder import notebook_in, unreadable
+from autograder.student_folder import names_in, notebook_in, unreadable
 from autograder.submission import Submission
 from autograder.text import shown_name
 
@@ -64,7 +64,7 @@ def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
     handed_in = dict[str, Assignment]()
     for student in (child for child in children if child.name not in closed):
         for child in sorted(student.iterdir()):
-            if child.name in names and child.is_dir():
+            if child.name in names:
                 handed_in[child.name] = names[child.name]
                 yield submission_in(student.name, child, names[child.name])
             elif child.name in broken and child.is_dir():
@@ -110,6 +110,6 @@ def closed_folders(submitted: Path) -> Iterator[tuple[str, str]]:
     for student in sorted(submitted.iterdir()) if submitted.is_dir() else ():
         try:
             if student.is_dir():
-                os.listdir(student)
+                names_in(student)
         except OSError as error:
             yield student.name, unreadable(student, error)

@@ -30,6 +30,10 @@ REMEDIES = {
     errno.EAGAIN: "raise the limit on processes (ulimit -u 500), or use fewer --jobs",
     errno.ENOMEM: "give the machine more memory, or use fewer --jobs",
     errno.ENAMETOOLONG: "move it to a folder with a shorter path",
+    errno.ELOOP: "remove the link, or put the file or folder itself there",
+    errno.ENOTDIR: "put a folder there",
+    errno.EEXIST: "move it away",
+    errno.EISDIR: "move the folder away",
     errno.EIO: "the disk is faulty or gone; look at the machine's log",
 }
 

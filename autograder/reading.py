@@ -42,7 +42,7 @@ def read_bytes(path: Path, most: int, question: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | _CAREFULLY)
     except OSError as error:
-        reason = "it is a link" if path.is_symlink() else error.strerror
+        reason = "it is a link" if os.path.islink(path) else error.strerror
         raise SubmissionError(f"{path.name} cannot be read: {reason}") from None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):

@@ -31,7 +31,7 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
     """
     path = folder / assignment.notebook.name
     try:
-        entries = sorted(p.name for p in folder.iterdir())
+        entries = names_in(folder)
     except OSError as error:
         return path, unreadable(folder, error)
     found = [other for other in _notebooks(files_in(folder)) if other != path and _has_cells_of(other, assignment)]
@@ -63,7 +63,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def _is_plain(path: Path) -> bool:
-    return not path.is_symlink() and path.is_file()
+    return not os.path.islink(path) and os.path.isfile(path)
 
 
 def _notebooks(files: Iterable[Path]) -> list[Path]:
@@ -196,6 +196,11 @@ def _has_cells_of(path: Path, assignment: Assignment) -> bool:
     if any(cell.grade_id for cell in cells):
         return any(cell.grade_id.removeprefix(CHECK) in names for cell in cells)
     return any(name in names for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source))
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder, sorted. Raises `OSError` if it cannot be listed, or what is in it cannot be reached."""
+    return sorted(os.listdir(os.path.join(folder, ".")))
 
 
 def unreadable(folder: Path, error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
@@ -39,6 +40,14 @@ def shown_name(name: str) -> str:
     before, _, after = name.partition(inner) if inner else (name, "", "")
     spaces = ["\\x20" * len(part) for part in (before, after)]
     return "".join([spaces[0], *map(_written, inner), spaces[1]])
+
+
+def in_shell(name: str) -> str:
+    """A name as one word to paste into a shell, with nothing invisible in it."""
+    if name.isprintable():
+        return shlex.quote(name)
+    shown = (one if one.isprintable() and one not in "\\'" else f"\\U{ord(one):08x}" for one in name)
+    return f"$'{''.join(shown)}'"
 
 
 def alike(names: Iterable[str]) -> list[tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import glob
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +31,7 @@ from autograder.worker.run_log import RunLog, write_whole
 if TYPE_CHECKING:  # it imports nbgrader
     from autograder.nbgrader.outcomes import SubmissionOutcome
 
-NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
+NO_PAGE = "graded, but it has no feedback page: "
 FEW = 3  # submissions that are shown test by test, without a progress bar
 
 
@@ -124,11 +125,13 @@ def grade_class(
     for line in _failures(failed):
         console.print(line)
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
-    say(console, *(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}" for outcome in pageless))
+    say(console, *(f"{shown_name(one.student)}, {one.assignment}: {NO_PAGE}: {one.no_feedback}" for one in pageless))
     held = [outcome for outcome in outcomes if outcome.held]
     say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moves]))
     folder = course.root / "submitted"
-    broken = [why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{name}"))]
+    broken = [
+        why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{glob.escape(name)}"))
+    ]
     say(console, *broken)
     graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
     same = total - len(graded) - len(failed) - len(held)

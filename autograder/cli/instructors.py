@@ -16,7 +16,7 @@ from autograder.cli.options import Jobs, MarksFiles, Note, Roster, SandboxName, 
 from autograder.course.assignments import find_course
 from autograder.course.withdrawals import FILE, FULL_POINTS, OUT_OF_TOTAL, changed
 from autograder.errors import AutograderError
-from autograder.text import printable, shown_name
+from autograder.text import in_shell, printable, shown_name
 
 
 def regrade(
@@ -198,7 +198,7 @@ def forget(student: StudentId) -> None:
     for name in folders:
         print(f"still there: {name}/{shown}")
     if is_known:
-        print(f"the gradebook's rows: nbgrader db student remove {shown} --force")
+        print(f"the gradebook's rows: nbgrader db student remove {in_shell(student)} --force")
     if (course.root / "downloaded").is_dir():
         print("downloaded/ has what the class handed in; remove the student's files there, and the zips with them")
     print("files that you wrote with grade --json, report, export, written or return may name the student")

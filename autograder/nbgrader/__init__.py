@@ -18,11 +18,14 @@ from typing import Any
 import nbgrader.api
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
+import nbgrader.apps.generatefeedbackapp
+import nbgrader.apps.zipcollectapp
+import nbgrader.converters.base
 import nbgrader.utils
 from nbgrader.apps.dbapp import DbAssignmentAddApp
 from nbgrader.apps.exportapp import ExportApp
 from nbgrader.apps.zipcollectapp import ZipCollectApp
-from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import GetGrades, SaveCells
 from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
@@ -33,10 +36,11 @@ from autograder.course.assignments import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
-from autograder.nbgrader.files import copy_for_release
+from autograder.nbgrader.feedback import GenerateFeedback
+from autograder.nbgrader.files import init_notebooks, remove_tree
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
-from autograder.nbgrader.zip_collect import process_extracted_files
+from autograder.nbgrader.zip_collect import process_extracted_files, transfer_files
 
 __all__ = ["Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
@@ -50,13 +54,15 @@ def _patch_nbgrader() -> None:
         nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)
     nbgrader.api.get_alembic_version = _newest_tables
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
+    nbgrader.apps.api.GenerateFeedback = nbgrader.apps.generatefeedbackapp.GenerateFeedback = GenerateFeedback
+    nbgrader.converters.base.BaseConverter.init_notebooks = init_notebooks
+    nbgrader.converters.base.rmtree = nbgrader.apps.zipcollectapp.rmtree = remove_tree
     BaseHandler.render = formgrader.render
     BaseHandler.exporter = property(formgrader.exporter)
     FormgraderHandler.get = formgrader.open_course
     GradeHandler.put = formgrader.record_manual_grade
     ZipCollectApp.process_extracted_files = process_extracted_files
-    GenerateFeedback.init_assignment = copy_for_release
-    GenerateFeedback.init_single_notebook_resources = totals.resources_of_page
+    ZipCollectApp._transfer_files = transfer_files
     GenerateAssignment.init_single_notebook_resources = totals.resources_of_release
     ExportApp.start = totals.export_after_penalties
     CourseDirectory.get_existing_timestamp = timestamps.existing_timestamp

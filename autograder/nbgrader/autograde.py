@@ -7,9 +7,7 @@ traceback. No setting changes that, so this class replaces it. `files` copies wh
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +26,7 @@ from autograder.course.assignments import course_at
 from autograder.discovery import closed_folders, submission_in
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.files import PlainFiles, remove_tree
+from autograder.nbgrader.files import PlainFiles, folders_of, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
     course_cells,
@@ -50,6 +48,7 @@ from autograder.nbgrader.outcomes import (
     answers_in,
     cell_digests,
     moves,
+    reason_of,
     report_failures,
     set_aside_in,
     stored_with_marks,
@@ -142,43 +141,58 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.reports = list[Report]()
         self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, self.points)
-        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
-        for folder in sorted(glob.glob(pattern, include_hidden=True)):
-            if not self.only or Path(folder).parent.name in self.only:
-                self._read(root / folder)
-        if self.coursedir.student_id == "*":  # glob omits folders that it cannot read
-            for student, reason in closed_folders(root / self.coursedir.submitted_directory):
+        wanted, submitted = self.coursedir.student_id, self.coursedir.submitted_directory
+        for folder in map(Path, folders_of(self.coursedir, submitted, wanted, self.course_assignment.name, True)):
+            if not self.only or folder.parent.name in self.only:
+                with self._costs_only(folder.parent.name):
+                    self._read(root / folder)
+        for student, reason in closed_folders(root / submitted):  # in which nothing is found
+            if wanted in ("*", student):
                 self._end(student, reason)
         if not self.submissions and not self.outcomes:
             super().init_notebooks()  # raises an error that says what it looked for, and what there is
 
     def _read(self, folder: Path) -> None:
-        """Read one submission: it is either graded, or reported as failed."""
+        """Read one submission. Raises `SubmissionError` if it cannot be graded."""
         student = folder.parent.name
         submission = submission_in(student, folder, self.course_assignment)
+        if submission.problem:
+            raise SubmissionError(submission.problem)
+        read_notebook(submission.path)
+        handed_in_at(folder)
+        self.submissions[student] = submission
+
+    @contextlib.contextmanager
+    def _costs_only(self, student: str) -> Iterator[None]:
+        """An error inside costs this student's mark and no other's.
+
+        A broken course ends the run: the next submission would fail as well.
+        """
         try:
-            if submission.problem:
-                raise SubmissionError(submission.problem)
-            read_notebook(submission.path)
-            handed_in_at(folder)
-        except SubmissionError as error:
-            self._end(student, str(error))
-        else:
-            self.submissions[student] = submission
+            yield
+        except CourseError:
+            raise
+        except Exception as error:
+            self._end(student, reason_of(error, self.log))
 
     def convert_notebooks(self) -> None:
         """Grade one student after another. Raises `NotAll` at the end if some could not be graded."""
         name = self.course_assignment.name
         self.late = students_late(self.coursedir, name)
         self.marks = marks_now(self.coursedir, name)
-        todo = [submission for submission in self.submissions.values() if not self._is_done(submission)]
+        todo = []
+        for submission in self.submissions.values():
+            with self._costs_only(submission.student):
+                if not self._is_done(submission):
+                    todo.append(submission)
         workers = self.workers or self.open_workers(len(todo))
         try:
             results = workers.mark(map(self._as_task, todo))
-            graded = [] if self.saved or not self.accept_changes else [s.student for s in todo if self._stored(s)]
+            graded = [] if self.saved or not self.accept_changes else [s.student for s in todo if self._is_stored(s)]
             with gradebook_backup.undoable(self, graded, lambda: any(outcome.moves for outcome in self.outcomes)):
                 for submission, (task, marked) in zip(todo, results, strict=True):
-                    self._grade(submission, task, marked)
+                    with self._costs_only(submission.student):
+                        self._grade(submission, task, marked)
         finally:
             if self.workers is None:
                 workers.close()
@@ -199,7 +213,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return str(self.config.Mark.get("sandbox", "auto"))
 
     def _grade(self, submission: Submission, task: Task, marked: Marked) -> None:
-        """nbgrader's steps for one student. An error costs this student's mark and no other's."""
+        """nbgrader's steps for one student."""
         student, assignment = submission.student, submission.assignment
         if marked.refused:  # the marks and files of an earlier run stay
             self._end(student, marked.report.reason, refused=True)
@@ -235,6 +249,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         again = stored_with_marks(beside).get(SUBMISSION) == metadata[SUBMISSION]
         try:
             remove_tree(target)
+            target.mkdir(parents=True)  # before the gradebook gets marks
             self.run_pre_convert_hook()
             self.init_assignment(assignment, student)
             for notebook in self.notebooks:
@@ -243,14 +258,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.run_post_convert_hook()
             reason = self.reason or (COURSE_CHANGED if stored else ENTERED_AGAIN if again else NEW_SUBMISSION)
             history.record(self.coursedir, assignment, student, reason, digests, self.note, set_aside_in(beside))
-        except BaseException as error:
-            remove_tree(target)
-            # A broken course ends the run: the next submission would fail as well.
-            if not isinstance(error, Exception) or isinstance(error, CourseError):
-                raise
-            self._end(student, self._reason(error))
-        else:
-            self._end(student, moved=moved)
+        except BaseException:
+            with contextlib.suppress(OSError):  # the first error says why
+                remove_tree(target)
+            raise
+        self._end(student, moved=moved)
 
     def _set_aside(self, student: str) -> Mapping[str, SetAside]:
         """What cells of withdrawn exercises had before, if the student has marks."""
@@ -266,15 +278,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
         yield from map(str, shared_answers(self.reports))
         if waiting := answers_waiting(self.coursedir, name):
             yield f"{name}: {waiting} {'answers wait' if waiting > 1 else 'answer waits'} for a person to grade"
-
-    def _reason(self, error: Exception) -> str:
-        """Why a submission could not be graded."""
-        if isinstance(error, (*EXPECTED, NbGraderException)):
-            return str(error)
-        reason = in_words(error)
-        if reason is None:
-            self.log.error(traceback.format_exc())
-        return reason or f"nbgrader failed ({type(error).__name__}: {error})"
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """nbgrader's own. It gives 0 for a notebook that has another name than the course's; this is undone here."""
@@ -379,6 +382,13 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if not stored and student in self.marks:
             stored = {SUBMISSION: history.submission_of(self.coursedir, self.course_assignment.name, student)}
         return stored if stored.get(SUBMISSION) == stamp(submission) else {}
+
+    def _is_stored(self, submission: Submission) -> bool:
+        """Whether this very submission has marks. False if what is stored cannot be read; grading says so then."""
+        try:
+            return bool(self._stored(submission))
+        except OSError:
+            return False
 
     def _target(self, student: str) -> Path:
         """The student's folder in `autograded/`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
@@ -17,12 +18,14 @@ from typing import Any
 
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
+from nbgrader.utils import temp_attrs
 
 from autograder.course.assignments import course_at
-from autograder.errors import CourseError
-from autograder.nbgrader.files import SECRET, TIMESTAMP, copy_plain_files, is_plain
+from autograder.errors import CourseError, in_words
+from autograder.nbgrader.files import SECRET, TIMESTAMP, copy_plain_files, folders_of, is_plain
 from autograder.text import printable
 
+_BRACKET = re.compile(r"[\[?]")
 NEVER = datetime.min  # earlier than any hand-in, so that any other of this student's counts
 KILOBYTE = 1000  # as nbgrader counts in `max_file_size` and `max_dir_size`
 
@@ -68,16 +71,26 @@ class Collect(ExchangeCollect):
             name = Path(path).name
             return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
 
+    def init_src(self) -> None:
+        """nbgrader's own, but only `*` in a student's id is a pattern."""
+        with temp_attrs(self.coursedir, student_id=_BRACKET.sub(r"[\g<0>]", self.coursedir.student_id)):
+            super().init_src()
+
     def copy_files(self) -> None:
         """Collect from all students. Raises `ExchangeError` at the end if somebody's work was not collected."""
-        self.not_collected, records, self.src_records = [], self.src_records, []
+        self.not_collected, records = [], self.src_records
         for record in records:
             reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
             if reason:  # before nbgrader removes what the student has handed in earlier
                 self._not_collected(printable(record["filename"]), reason)
-            else:
-                self.src_records.append(record)
-        super().copy_files()
+                continue
+            self.src_records = [record]
+            try:
+                super().copy_files()
+            except OSError as error:  # of this student's folder in submitted/
+                self._not_collected(printable(record["filename"]), in_words(error) or str(error))
+        if not records:
+            super().copy_files()  # says so
         if self.not_collected:
             raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
 
@@ -106,15 +119,16 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
 
     def copy_files(self) -> None:
         """Release all pages. Raises `ExchangeError` at the end if one was not released."""
-        failed = []
-        for folder in sorted(map(Path, glob.glob(self.src_path))):
-            reason = next(_why_not_released(folder, self.coursedir), "")
-            if not reason:
-                self.src_path = glob.escape(str(folder))
-                try:
+        failed, rules = [], self.coursedir
+        student = rules.student_id or "*"
+        for folder in map(Path, folders_of(rules, rules.feedback_directory, student, rules.assignment_id)):
+            try:
+                reason = next(_why_not_released(folder, rules), "")
+                if not reason:
+                    self.src_path = glob.escape(str(folder))
                     super().copy_files()
-                except (OSError, ValueError, AssertionError) as error:  # such as a secret that is missing, or empty
-                    reason = str(error) or "its submission_secret.txt is empty"
+            except (OSError, ValueError, AssertionError) as error:  # such as a secret that is missing, or empty
+                reason = str(error) or "its submission_secret.txt is empty"
             if reason:
                 failed.append(f"{printable(str(folder))}: {printable(reason)}")
                 self.log.error("Not released: %s", failed[-1])

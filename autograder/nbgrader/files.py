@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import errno
 import fnmatch
+import glob
 import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from nbgrader.converters.base import BaseConverter
 
-from autograder.errors import SubmissionError
-from autograder.reading import read_bytes
 from autograder.text import printable, shown_name
 
+_init_notebooks = BaseConverter.init_notebooks
 BLOCK = 2**20  # bytes that are copied at a time
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader's own, beside a submission
@@ -28,7 +28,7 @@ MAX_TIMESTAMP = 2**12  # bytes; a time has 30, a secret 128
 
 def is_plain(path: Path) -> bool:
     """True for a plain file; False for a link, a pipe or a folder."""
-    return not path.is_symlink() and path.is_file()
+    return not os.path.islink(path) and os.path.isfile(path)
 
 
 def copy_plain_files(
@@ -116,22 +116,41 @@ class PlainFiles(BaseConverter):
             )
 
 
-def copy_for_release(self: BaseConverter, assignment_id: str, student_id: str) -> None:
-    """Copy to the feedback folder what nbgrader needs to release a page: its own two files.
-
-    nbgrader copies all files beside the notebook, also a student's HTML and a student's `nbgrader_config.py`.
-    """
-    source, target = (Path(place(assignment_id, student_id)) for place in (self._format_source, self._format_dest))
-    for name in (TIMESTAMP, SECRET):
-        try:
-            data = read_bytes(source / name, MAX_TIMESTAMP, "")
-        except SubmissionError:
-            continue  # not there, or not a plain file
-        target.mkdir(parents=True, exist_ok=True)
-        (target / name).write_bytes(data)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with read-only files in it, if it is there."""
-    if folder.exists():
+def remove_tree(folder: Path | str) -> None:
+    """Remove a folder with read-only files in it, if it is there. Raises `OSError`, also if it is a link."""
+    if os.path.islink(folder):
+        raise OSError(errno.ELOOP, "it is a link", str(folder))
+    if os.path.lexists(folder):
         shutil.rmtree(folder)
+
+
+def folders_of(coursedir: Any, step: str, student: str, assignment: str, include_hidden: bool = False) -> list[str]:
+    """The folders of an assignment in one of nbgrader's directories, such as `submitted`.
+
+    nbgrader takes all parts of their path for patterns, and a student may be called `Jane Doe [ext]`.
+
+    student: an id; if there is no such folder, a pattern of ids, such as `*` for all
+    assignment: a name, or `*` for all
+    """
+    exact = coursedir.format_path(step, student, assignment)
+    if "*" not in (student, assignment) and os.path.lexists(exact):
+        return [exact]
+    name = assignment if assignment == "*" else glob.escape(assignment)
+    names = {"nbgrader_step": glob.escape(step), "student_id": student, "assignment_id": name}
+    pattern = os.path.join(glob.escape(coursedir.root), coursedir.directory_structure.format(**names))
+    return sorted(glob.glob(pattern, include_hidden=include_hidden))
+
+
+def notebooks_in(folder: str, name: str = "*") -> list[str]:
+    """The notebooks in a folder. name: without the suffix, a pattern"""
+    return sorted(glob.glob(os.path.join(glob.escape(folder), f"{name}.ipynb")))
+
+
+def init_notebooks(self: BaseConverter) -> None:
+    """nbgrader's own, but neither the id of a student who is there nor the course's path is a pattern."""
+    self.notebooks, coursedir = [], self.coursedir
+    folders = folders_of(coursedir, self._input_directory, coursedir.student_id, coursedir.assignment_id)
+    found = {folder: notebooks_in(folder, coursedir.notebook_id) for folder in folders}
+    self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
+    if not self.assignments:
+        _init_notebooks(self)  # raises an error that says what it looked for, and what there is

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import glob
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import temp_attrs
 
@@ -21,6 +22,7 @@ from autograder.discovery import closed_folders
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.nbgrader.autograde import Autograde
+from autograder.nbgrader.feedback import GenerateFeedback
 from autograder.nbgrader.gradebook_rows import autograded_folder, page_stamps
 from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
 from autograder.nbgrader.totals import assign_penalties
@@ -86,7 +88,7 @@ def grade_into_gradebook(
 
 
 def _students(course: Course, assignment: Assignment) -> list[str]:
-    return sorted(path.parent.name for path in (course.root / "submitted").glob(f"*/{assignment.name}"))
+    return sorted(path.parent.name for path in (course.root / "submitted").glob(f"*/{glob.escape(assignment.name)}"))
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
@@ -95,7 +97,7 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     closed = len(list(closed_folders(folder)))  # unknown contents, so each counts in every assignment
     found = []
     for name, assignment in course.assignments().items():
-        count = len(list(folder.glob(f"*/{name}")))
+        count = len(list(folder.glob(f"*/{glob.escape(name)}")))
         if count and only in (None, name):
             found.append((assignment, count + closed))
     if not found:
@@ -124,21 +126,18 @@ def with_pages(
         del stamps[key]  # the student has left the gradebook
     for student, stamp in sorted(now.items()):
         page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
-        is_made = stamps.get(f"{assignment}/{student}") == stamp and any(page.glob("*.html"))
-        if autograded_folder(coursedir, student, assignment).is_dir() and not is_made:
+        is_made = stamps.get(f"{assignment}/{student}") == stamp and os.path.isdir(page) and any(page.glob("*.html"))
+        if os.path.lexists(autograded_folder(coursedir, student, assignment)) and not is_made:
             todo[student] = stamp
     for _ in seen - todo.keys():
         on_page()
-    for student, stamp in todo.items():
-        with temp_attrs(coursedir, student_id=student):
-            try:
-                GenerateFeedback(coursedir=coursedir, parent=nbgrader, force=True).start()
-            except (NbGraderException, OSError) as error:
-                failed[student] = one_line(str(error))
-            else:
-                stamps[f"{assignment}/{student}"] = stamp
-        if student in seen:
-            on_page()
+    if todo:
+        converter = GenerateFeedback(coursedir=coursedir, parent=nbgrader, force=True, only=list(todo))
+        converter.on_page = lambda student: on_page() if student in seen else None
+        with temp_attrs(coursedir, assignment_id=assignment), contextlib.suppress(NbGraderException):
+            converter.start()
+        failed = converter.failed
+        stamps |= {f"{assignment}/{student}": stamp for student, stamp in todo.items() if student not in failed}
     if path.parent.is_dir():
         with contextlib.suppress(OSError):  # then the next run makes all pages again
             write_whole(path, json.dumps(stamps, indent=0, sort_keys=True) + "\n")

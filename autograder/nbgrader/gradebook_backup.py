@@ -25,9 +25,10 @@ from nbgrader.api import (
     TaskCell,
 )
 
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, in_words
 from autograder.nbgrader.files import remove_tree
 from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.text import shown_name
 from autograder.worker.run_log import write_whole
 
 FOLDER = ".regrades"  # beside the gradebook
@@ -51,7 +52,10 @@ class Saved(msgspec.Struct):
 
 
 def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
-    """Save `students` of one assignment. Returns the folder."""
+    """Save `students` of one assignment. Returns the folder.
+
+    If an autograded folder cannot be read, only the marks are saved, and grading makes the folder again.
+    """
     now = datetime.now(UTC)  # the last folder by name is the last one saved, also where summer time ends
     place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{now:%Y-%m-%dT%H-%M-%S.%fZ}"
     place.mkdir(parents=True)
@@ -62,7 +66,8 @@ def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
         )
     _write(place, saved)
     for student in students:
-        _copy(autograded_folder(nbgrader.coursedir, student, assignment), place / "autograded" / student)
+        with contextlib.suppress(OSError):
+            _copy(autograded_folder(nbgrader.coursedir, student, assignment), place / "autograded" / student)
     return place
 
 
@@ -80,7 +85,7 @@ def undoable(nbgrader: Any, students: Sequence[str], is_needed: Callable[[], boo
 def undo(nbgrader: Any, assignment: str) -> list[str]:
     """Restore what the last regrade of `assignment` changed. Returns its students, without those who have left since.
 
-    Raises `AutograderError` if there is nothing to undo.
+    Raises `AutograderError` if there is nothing to undo, or not all of it can be.
     """
     saved = sorted((Path(nbgrader.coursedir.root) / FOLDER / assignment).glob("*/gradebook.json"))
     if not saved:
@@ -91,8 +96,16 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
         _restore(_cells(book, assignment), rows.cells)
         present = [student for student in rows.students if _restored(book, assignment, student, rows)]
         book.db.commit()
+    problems = []
     for student in present:
-        _restore_folder(nbgrader, assignment, student, place)
+        try:
+            _restore_folder(nbgrader, assignment, student, place)
+        except OSError as error:
+            problems.append(f"{shown_name(student)} ({in_words(error) or error})")
+    if problems:
+        raise AutograderError(
+            f"the marks are restored, but not the folders in autograded/ of {', '.join(problems)}. Then run this again"
+        )
     remove_tree(place)
     return present
 

@@ -26,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.discovery import name_problem
+from autograder.nbgrader.files import notebooks_in
 from autograder.reports.plain_text import points as points_shown
 from autograder.reports.roster import Person
 from autograder.submission import Submission
@@ -322,8 +323,9 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
 
 def _stamp(coursedir: Any, assignment: str, student: str, rows: list[str]) -> str:
     digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace"))
-    for path in sorted(autograded_folder(coursedir, student, assignment).glob("*.ipynb")):
-        digest.update(path.read_bytes())
+    for path in notebooks_in(str(autograded_folder(coursedir, student, assignment))):
+        with contextlib.suppress(OSError):  # the page cannot be made, and says so
+            digest.update(Path(path).read_bytes())
     return digest.hexdigest()
 
 

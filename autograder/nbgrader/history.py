@@ -82,10 +82,13 @@ def folder_of(root: Path, student: str) -> Path:
 
 
 def entries(root: Path, student: str, assignment: str) -> list[Entry]:
-    """All entries on a student's assignment, oldest first. A line that was cut off is skipped."""
-    path = folder_of(root, student) / f"{assignment}.jsonl"
-    found = []
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
+    """All entries on a student's assignment, oldest first. A line that was cut off is skipped. Raises `OSError`."""
+    path, found = folder_of(root, student) / f"{assignment}.jsonl", []
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        lines = []
+    for line in lines:
         with contextlib.suppress(msgspec.DecodeError, ValueError):
             found.append(msgspec.json.decode(line, type=Entry))
     return found
@@ -134,8 +137,10 @@ def record(
         return False
     path = folder_of(root, student) / f"{assignment}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        file.write(msgspec.json.encode(entry) + b"\n")
+    with path.open("ab+") as file:
+        file.seek(max(0, file.tell() - 1))
+        cut_off = file.read(1) not in (b"", b"\n")  # as when a disk was full
+        file.write(b"\n" * cut_off + msgspec.json.encode(entry) + b"\n")
     return True
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import traceback
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,12 @@ import msgspec
 from nbgrader.converters.base import NbGraderException
 
 from autograder.course.assignments import Assignment, check_cell
-from autograder.errors import SubmissionError
+from autograder.errors import EXPECTED, SubmissionError, in_words
 from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks
 from autograder.report import Report
 from autograder.reports.plain_text import by_reason, points
 from autograder.submission import grade_id, read_notebook
-from autograder.text import shown_name
+from autograder.text import one_line, shown_name
 
 # Keys of what is stored with the marks: three digests, the automatic scores, and what withdrawn exercises had before.
 GRADED, SUBMISSION, CELLS, SCORES, SET_ASIDE = "graded", "submission", "cells", "scores", "set_aside"
@@ -85,6 +86,16 @@ def taken_back(assignment: str, count: int) -> str:
         f"{assignment}: the course has changed, and {subject} other marks for the same work now. "
         f"`autograder regrade {assignment} --undo` undoes that"
     )
+
+
+def reason_of(error: Exception, log: Any) -> str:
+    """Why something could not be done for one student. The traceback of an unexpected error is logged."""
+    if isinstance(error, (*EXPECTED, NbGraderException)):
+        return str(error)
+    reason = in_words(error)
+    if reason is None:
+        log.error(traceback.format_exc())
+    return one_line(reason or f"nbgrader failed ({type(error).__name__}: {error})")
 
 
 class NotAll(NbGraderException):

@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course.assignments import CHECK, Assignment, Course, check_cell
 from autograder.course.withdrawals import FILE, text_of, withdrawn_in
 from autograder.discovery import submission_in
-from autograder.errors import AutograderError, CourseError
+from autograder.errors import AutograderError, CourseError, in_words
 from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import (
@@ -126,8 +126,11 @@ def compare(
     compared = []
     for student, report, (seconds, penalty) in zip(students, reports, late, strict=True):
         notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
-        set_aside = history.set_aside(Path(coursedir.root), student, assignment.name, notebook)
-        one = _comparison(student, before[student], report, assignment, set_aside)
+        try:
+            set_aside = history.set_aside(Path(coursedir.root), student, assignment.name, notebook)
+            one = _comparison(student, before[student], report, assignment, set_aside)
+        except OSError as error:  # of this student's history
+            one = MarksComparison(student, before[student], before[student], in_words(error) or str(error))
         now, after = penalty, penalty
         with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
             now, after = (penalty_of(nbgrader, student, _sum(each), seconds) for each in (one.before, one.after))
@@ -181,7 +184,8 @@ def write(
     outcomes = grade_into_gradebook(course, [assignment], settings, sandbox, on_graded=on_graded, on_wait=on_wait)
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
-        gradebook_backup.restore(nbgrader, assignment.name, student, folder)
+        with contextlib.suppress(OSError):  # of the folder in autograded/; that may be why grading failed
+            gradebook_backup.restore(nbgrader, assignment.name, student, folder)
     return folder, failed
 
 
@@ -189,7 +193,8 @@ def undo(nbgrader: Any, assignment: Assignment) -> list[str]:
     """Restore what the last regrade changed. Returns the students."""
     students = gradebook_backup.undo(nbgrader, assignment.name)
     for student in students:
-        history.record(nbgrader.coursedir, assignment.name, student, "regrade undone", {})
+        with contextlib.suppress(OSError):  # the marks are restored; a later entry will contain them
+            history.record(nbgrader.coursedir, assignment.name, student, "regrade undone", {})
     return students
 
 

@@ -18,7 +18,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.apps.exportapp import ExportApp
-from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import AssignLatePenalties, GetGrades, SaveCells
 
 from autograder.course.assignments import CHECK, Assignment, course_at
@@ -27,7 +27,6 @@ from autograder.nbgrader.gradebook_rows import has_scores, total
 
 POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
 _resources_of = GenerateAssignment.init_single_notebook_resources
-_page_resources = GenerateFeedback.init_single_notebook_resources
 _export = ExportApp.start
 
 
@@ -112,16 +111,6 @@ class ShownGrades(GetGrades):
         shown = resources["nbgrader"]
         shown["score"] = total(shown["score"] + shown["late_penalty"], shown["late_penalty"])
         return nb, resources
-
-
-def resources_of_page(self: Any, notebook_filename: str) -> dict[str, Any]:
-    """nbgrader's own for a feedback page, after the penalty for late work was computed again."""
-    resources: dict[str, Any] = _page_resources(self, notebook_filename)
-    names = resources["nbgrader"]
-    if names["student"] in students_late(self.coursedir, names["assignment"]):
-        assignment = course_at(Path(self.coursedir.root)).assignment(names["assignment"])
-        assign_penalty(self, names["student"], assignment)
-    return resources
 
 
 def export_after_penalties(self: Any) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, in_words
+from autograder.text import shown_name
 
-_process = ZipCollectApp.process_extracted_files
+_process, _transfer = ZipCollectApp.process_extracted_files, ZipCollectApp._transfer_files
 
 
 def process_extracted_files(self: Any) -> None:
@@ -18,6 +19,7 @@ def process_extracted_files(self: Any) -> None:
     Logs what the extractor and the collector have left. The exit code is then 1.
     """
     collector = self.collector_plugin_inst
+    self.closed = []
     try:
         if hasattr(collector, "finish") and self.log_level > logging.DEBUG:
             # Five lines of nbgrader's for each file; our collectors say what matters.
@@ -28,6 +30,16 @@ def process_extracted_files(self: Any) -> None:
     except AutograderError as error:
         self.fail(f"Nothing is collected. {error}")
     left = [line for plugin in (self.extractor_plugin_inst, collector) for line in getattr(plugin, "left", ())]
+    left += self.closed
     if left:
         self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {line}" for line in left))
         self.exit(1)
+
+
+def transfer_files(self: Any, collected_data: dict[str, Any]) -> None:
+    """nbgrader's own, for one student after another: a folder that cannot be written stops no other student's."""
+    for student, found in collected_data.items():
+        try:
+            _transfer(self, {student: found})
+        except OSError as error:
+            self.closed.append(f"{shown_name(student)}: {in_words(error) or error}")

@@ -95,7 +95,7 @@ def _pages(reports: Sequence[Report], feedback: Path, place: Path) -> Iterator[t
     for report in reports:
         folder = feedback / report.student / report.assignment
         path = folder.resolve() / f"{notebooks.get(report.assignment, '')}.html"
-        if _is_below(folder, feedback) and path.is_file() and not path.is_symlink():
+        if _is_below(folder, feedback) and os.path.isfile(path) and not os.path.islink(path):
             yield (report.assignment, report.student), quote(os.path.relpath(path, place))
 
 
@@ -118,7 +118,7 @@ def _samples(reports: Sequence[Report], submitted: Path) -> Iterator[tuple[tuple
 
 def _is_below(folder: Path, root: Path) -> bool:
     """True if `folder` is a folder below `root`. A student's id in a marks file may be anything, such as `..`."""
-    return folder.resolve().is_relative_to(root.resolve()) and folder.is_dir()
+    return folder.resolve().is_relative_to(root.resolve()) and os.path.isdir(folder)
 
 
 def _sample(source: str) -> str:

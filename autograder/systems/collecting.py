@@ -20,12 +20,12 @@ from traitlets import Unicode, default
 
 from autograder.course.assignments import Assignment, course_at
 from autograder.discovery import name_problem
-from autograder.errors import AutograderError, SubmissionError
-from autograder.nbgrader.files import is_plain, remove_tree
+from autograder.errors import AutograderError, SubmissionError, in_words
+from autograder.nbgrader.files import folders_of, is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
 from autograder.student_folder import notebook_in, untouched
-from autograder.text import composed, printable, shown_name, squeezed
+from autograder.text import composed, in_shell, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
 NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.ipynb")
@@ -36,8 +36,8 @@ GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line 
 _GROUPS_FORM = "its first line should be: group,student"
 SHOWN = 3  # names of files in a sentence
 _WAS_GROUP = (
-    "removed {folder}, which an earlier collect had made: {group} is now a group in {file}. If it was graded, remove "
-    "it from the gradebook: nbgrader db student remove '{group}' --force"
+    f"removed {{folder}}, which an earlier collect had made: {{group}} is now a group in {GROUPS}. If it was graded, "
+    "remove it from the gradebook: {command}"
 )
 _NOT_IN_DOWNLOAD = (
     "submitted/ also has work by these students, who are not in this download; remove what should not be graded"
@@ -254,17 +254,22 @@ class Collector(FileNameCollectorPlugin):
         for sentence in self.sorted_out.older:
             self.log.warning("%s", sentence)
         owners = set(self.sorted_out.taken.values())
-        for owner in owners:
-            if owner.group:
-                self._copy_to_members(owner)
+        for owner in (owner for owner in owners if owner.group):
+            self._copy_to_members(owner)
         everybody = {student for owner in owners for student in owner.students}
         for group in sorted({owner.group for owner in owners} - everybody - {""}):
             folder = self._submitted(group)
             if folder.is_dir():  # such as of a collect without the list of members; it would be graded as a student
-                remove_tree(folder)
-                self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), file=GROUPS))
-        root = Path(self.parent.coursedir.root)
-        folders = {path.parent.name for path in root.glob(str(self._submitted("*").relative_to(root)))}
+                try:
+                    remove_tree(folder)
+                except OSError as error:
+                    self.left.append(f"{shown_name(group)} is a group and would be graded: {in_words(error) or error}")
+                    continue
+                command = f"nbgrader db student remove {in_shell(group)} --force"
+                self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), command=command))
+        rules = self.parent.coursedir
+        places = map(Path, folders_of(rules, rules.submitted_directory, "*", rules.assignment_id))
+        folders = {place.parent.name for place in places}
         found = {_group_key(self.group_of(owner.group)) for owner in owners}
         self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
@@ -287,8 +292,11 @@ class Collector(FileNameCollectorPlugin):
     def _copy_to_members(self, owner: Owner) -> None:
         """Copy what was collected for the first member of a group to the folders of the others."""
         for other in owner.others:
-            remove_tree(self._submitted(other))
-            shutil.copytree(self._submitted(owner.student), self._submitted(other))
+            try:
+                remove_tree(self._submitted(other))
+                shutil.copytree(self._submitted(owner.student), self._submitted(other))
+            except OSError as error:
+                self.left.append(f"{shown_name(other)}: {in_words(error) or error}")
 
 
 def _group_key(name: str) -> str:

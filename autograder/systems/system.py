@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.assignments import Assignment
+from autograder.errors import SubmissionError
+from autograder.nbgrader.files import MAX_EXTRA
+from autograder.reading import read_bytes
 from autograder.systems.collecting import Collector, Handed
 
 
@@ -74,8 +77,8 @@ class System(Collector):
             for student, owner in sorted(found.handed.items()):
                 folder = Path(coursedir.format_path(coursedir.feedback_directory, student, found.assignment.name))
                 page = folder / f"{found.assignment.notebook.stem}.html"
-                if page.is_file():
-                    archive.write(page, f"{owner.stem}{page.name}")
-                else:
+                try:
+                    archive.writestr(f"{owner.stem}{page.name}", read_bytes(page, MAX_EXTRA, ""))
+                except SubmissionError:  # it is not there, or cannot be read
                     missing.append(student)
         return missing

@@ -8,7 +8,19 @@ import shutil
 import pytest
 
 from autograder.nbgrader.files import copy_plain_files
-from tests.helpers.small_course import EXERCISE, NAME, book_of, graded, nbgrader, released, said_by, submit
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    WRONG,
+    book_of,
+    command,
+    graded,
+    nbgrader,
+    released,
+    reweigh,
+    said_by,
+    submit,
+)
 
 COURSE = "links"
 
@@ -155,3 +167,77 @@ def test_too_large_file_is_reported_and_not_copied(tmp_path):
     (tmp_path / "in" / "small").write_text("x")
     assert copy_plain_files(tmp_path / "in", tmp_path / "out", 2**20) == ["big has 1.0 MB; the limit is 1"]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["small"]
+
+
+LINK, FILE = "it is a link", "Not a directory"
+# By student: what cannot be removed, read or written, and what a person is told.
+OBSTACLES = {
+    "autograded link": (f"autograded/{{}}/{NAME}", "link", LINK),
+    "autograded file above": ("autograded/{}", "file", FILE),
+    "feedback link": (f"feedback/{{}}/{NAME}", "link", LINK),
+    "history file": ("history/{}", "file", FILE),
+    "history folder": (f"history/{{}}/{NAME}.jsonl", "folder", "Is a directory"),
+    "submitted file": (f"submitted/{{}}/{NAME}", "file", FILE),
+}
+
+
+def put_in_the_way(path, kind):
+    """Replace a path by a link, a file or a folder."""
+    place = path.parent / "elsewhere"
+    if path.is_dir():
+        shutil.move(path, place)
+    else:
+        path.unlink()
+    if kind == "link":
+        path.symlink_to(place if place.exists() else path.parent)
+    elif kind == "file":
+        path.touch()
+    else:
+        path.mkdir()
+
+
+@pytest.mark.slow
+def test_folder_that_cannot_be_used_costs_one_student(course):
+    """All others are graded, and their pages are made, whatever command meets it."""
+    for student in ("ada", *OBSTACLES, "zoe"):
+        submit(course, student)
+    said_by(course, "grade", "--gradebook", "--feedback", "--quiet")
+    for student, (place, kind, _) in OBSTACLES.items():
+        put_in_the_way(course.root / place.format(student), kind)
+    for student in ("ada", "zoe", *(name for name in OBSTACLES if "submitted" not in name)):
+        submit(course, student, {EXERCISE: WRONG})
+    output = said_by(course, "grade", "--gradebook", "--feedback", code=1)
+    assert "Traceback" not in output
+    lines = output.splitlines()
+    for student, (_, _, reason) in OBSTACLES.items():
+        assert [line for line in lines if f"{student}, {NAME}: " in line and reason in line], (student, output)
+    assert_graded(course, "ada", "zoe")
+    with book_of(course) as book:  # nothing is entered for those who are reported as not graded
+        old = {one.student.id for one in book.assignment_submissions(NAME) if one.score == 3}
+    assert old == OBSTACLES.keys() - {"feedback link"}
+    for page in course.root.glob("feedback/*/*/*.html"):
+        page.unlink()
+    log = nbgrader(course, "autograde", NAME, "--force", code=1)
+    log += nbgrader(course, "generate_feedback", NAME, code=1)
+    assert "Traceback" not in log
+    for student, (_, _, reason) in OBSTACLES.items():
+        assert [line for line in log.splitlines() if student in line and reason in line], (student, log)
+    assert_graded(course, "ada", "zoe")
+    reweigh(course)
+    output = said_by(course, "regrade", NAME, "--write")
+    assert "history file keeps the old marks: " in output
+    assert "nbgrader could not grade autograded link; the old marks stay." in output
+    output = said_by(course, "regrade", NAME, "--undo", code=2)
+    assert "the marks are restored, but not the folders in autograded/ of autograded link (" in output
+    (course.root / "autograded" / "autograded link" / NAME).unlink()
+    said_by(course, "regrade", NAME, "--undo")
+    with pytest.raises(NotADirectoryError):  # which `main` puts into words
+        command(course, "why", "history file", NAME)
+
+
+def assert_graded(course, *students):
+    with book_of(course) as book:
+        marks = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
+    for student in students:
+        assert marks[student] < 3
+        assert (course.root / "feedback" / student / NAME / "first.html").is_file()

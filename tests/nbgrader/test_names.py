@@ -11,10 +11,10 @@ from autograder.errors import AutograderError
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
-from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, said_by, small_course, submit
+from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, nbgrader, said_by, small_course, submit
 
 # Pairs that look the same: a no-break space, a joiner, a bidirectional mark, two encodings of an accent, a trailing
-# space, a capital letter.
+# space, a capital letter. Or the second, as a pattern of files' names, matches the first.
 PAIRS = (
     ("A B", "A\u00a0B"),
     ("CD", "C\u200dD"),
@@ -22,7 +22,11 @@ PAIRS = (
     ("Zo\u00eb", "Zoe\u0308"),
     ("G", "G "),
     ("h", "H"),
+    ("a", "[ab]"),
+    ("Jane", "*"),
+    ("Jane Doe [ext]", "Jane [D]o?"),
 )
+NAMES = [name for pair in PAIRS for name in pair]
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +46,16 @@ def marks(course):
 
 
 def assert_own_marks(marks):
-    assert marks.keys() == {name for pair in PAIRS for name in pair}
+    assert marks.keys() == set(NAMES)
     assert {marks[right] for right, _ in PAIRS} == {3}
     assert max(marks[wrong] for _, wrong in PAIRS) < 3
+
+
+def assert_own_pages(course):
+    """Each page has its own student's points: they tell the two of a pair apart."""
+    for right, wrong in PAIRS:
+        pages = [(course.root / "feedback" / name / NAME / "first.html").read_text() for name in (right, wrong)]
+        assert ["Score: 3.0 / 3.0" in page for page in pages] == [True, False], (right, wrong)
 
 
 @pytest.mark.slow
@@ -66,9 +77,16 @@ def test_gradebook_and_pages_have_each_student(course, marks, monkeypatch):
     monkeypatch.setattr(Mark, "_marked_now", lambda self, task, assignment: again.append(task.student))
     outcomes, _ = graded(course, feedback=True)
     assert again == []
-    assert {one.student: one.reason for one in outcomes} == {name: None for pair in PAIRS for name in pair}
+    assert {one.student: one.reason or one.no_feedback for one in outcomes} == dict.fromkeys(NAMES)
+    assert_own_pages(course)
     with book_of(course) as book:
         assert_own_marks({one.student.id: one.score for one in book.assignment_submissions(NAME)})
+    nbgrader(course, "generate_feedback", NAME)
+    assert_own_pages(course)
+    (course.root / "feedback" / "a" / NAME / "first.html").unlink()
+    nbgrader(course, "generate_feedback", NAME, "--student", "[ab]")
+    assert not (course.root / "feedback" / "a" / NAME / "first.html").exists()
+    graded(course, feedback=True)
     said_by(course, "report", marks, "--html", "class.html", "--feedback", "feedback")
     page = (course.root / "class.html").read_text()
     assert '<a href="feedback/A%20B/a1_first/first.html">' in page
