@@ -369,7 +369,8 @@ def _with_text(suite: Suite, reference: Mapping[str, Any], findings: Iterator[Fi
         elif isinstance(outcome.error, Mismatch | StudentError):
             yield replace(finding, what=f"{finding.what[:-1]}; {outcome.where})") if outcome.where else finding
         else:
-            yield replace(finding, what=f"{finding.what.partition(' (')[0]} ({_in_words(outcome)})")
+            what = f"{finding.what.partition(' (')[0]} ({_in_words(outcome)})"
+            yield replace(finding, what=what, remedy="Fix the test.")  # it judged nothing
 
 
 def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:

@@ -46,7 +46,13 @@ def cases(
     wanted: a value, or a type of exceptions
     visible: whether students get the table, too; `autograder dev sync` then writes it into `visible_tests.py`
     about_time: whether students whose code is too slow read `hint`
+    Raises `TypeError` if a row is anything else.
     """
+
+    for row in table:
+        if not isinstance(row, tuple) or len(row) not in (1, 2):
+            form = "it should be (arguments, wanted) or (arguments,), and several arguments are a tuple of their own"
+            raise TypeError(f"the case {row!r:.80} of {sentence!r}: {form}. Is a comma or a parenthesis missing?")
 
     def test(self: Any, student: Functions, reference: Functions | None) -> None:
         (exercise,) = next(mark.args for mark in type(self).pytestmark if mark.name == "exercise")

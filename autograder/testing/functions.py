@@ -26,6 +26,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.testing.call_text import ParameterNames
+from autograder.testing.refused_arguments import refuse
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import (
     HeldTooMuch,
@@ -154,7 +155,7 @@ class Functions:
         return self._reply(Call(name, gives=Gives.NAME)).value
 
     def _reply(self, call: Call) -> Reply:
-        _refuse_trainable(call)
+        refuse(call)
         call = call.with_given(portable)
         self.calls.last = call
         answer = self._answer(call)
@@ -165,17 +166,6 @@ class Functions:
         if isinstance(answer, Failure) and answer.kind is Kind.MISSING and call.gives is Gives.NAME:
             raise Missing(NO_VALUE.format(name=call.name))
         raise as_exception(call.name, answer)
-
-
-def _refuse_trainable(call: Call) -> None:
-    """Raises `TypeError` for a module that could be trained: only its outputs would cross to the student's code."""
-    for value in call.given():
-        if hasattr(value, "named_parameters") and any(weight.requires_grad for weight in value.parameters()):
-            raise TypeError(
-                f"{call.name} gets a {type(value).__name__} with trainable weights, and training does not cross to the "
-                "student's code; pass its state_dict() and let the notebook make the module, or, if it is only "
-                "called, pass it after requires_grad_(False)"
-            )
 
 
 class Function:

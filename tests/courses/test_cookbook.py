@@ -23,6 +23,7 @@ RECIPES = (
     ("cookbook", "Classes with state"),
     ("cookbook", "Tables"),
     ("cookbook", "A PyTorch module"),
+    ("cookbook", "Chance"),
     ("writing-exercises", "The smallest complete exercise"),
 )
 # By what a recipe mentions. Each run of its notebook takes a second to import PyTorch.

@@ -67,6 +67,15 @@ RAISES = '''
         """A mistake in the test itself."""
         expect.close(student.mean([1, 3])["mean"], 2)
 '''
+PASSES = '''
+    def test_passes(self, student):
+        """It passes a generator."""
+        import random
+
+        import numpy as np
+
+        expect.close(student.mean(np.random.default_rng(1)), 2)
+'''
 RIGHT = '\n\n@mistake("right", hint="?")\ndef mean(numbers):\n    return sum(numbers) / max(len(numbers), 1)\n'
 ENDLESS = "while True:\n    pass\n"
 FILES = {"mean/hidden_tests.py": HIDDEN, "mean/visible_tests.py": HIDDEN, "mean/mistakes.py": MISTAKES}
@@ -105,6 +114,11 @@ BEFORE = "    test_two"
          "hidden_tests.py", "take `student` and `reference`; this one asks for `tmp_path`"),
         ("hidden_tests.py", BEFORE, f"    @pytest.mark.weight('3')\n{RAISES[1:]}\n{BEFORE}",
          "hidden_tests.py", "its weight is '3'; it should be a number"),
+        ("hidden_tests.py", "([1, 3], 2)", '("INFO")', "hidden_tests.py",
+         "the case 'INFO' of 'Of two.': it should be (arguments, wanted) or (arguments,)"),
+        ("hidden_tests.py", "([1, 3], 2)", "([1], 3, 2)", "hidden_tests.py", "Is a comma or a parenthesis missing?"),
+        ("hidden_tests.py", BEFORE, f"{PASSES}\n{BEFORE}", "hidden_tests.py: 'mean, test_passes'",
+         "mean gets a Generator, which cannot be passed to the student's code; pass a seed"),
         ("mistakes.py", "import Catalogue", "import Catalog", "mistakes.py",
          "it cannot be loaded (ImportError: cannot import name 'Catalog'"),
         ("mistakes.py", "\n\n@mistake(\"halved", "\n\n@mistak(\"halved", "mistakes.py",

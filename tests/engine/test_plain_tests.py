@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
+import random
+import re
+from dataclasses import dataclass
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import torch
 
 from autograder.course.assignments import Exercise
 from autograder.course.content import Visible
@@ -154,3 +161,50 @@ def test_parametrized_tests_load_silently_and_run(tmp_path, capfd):
         "test_zero": (1.0, ""),
         "test_by_itself": (1.0, ""),
     }
+
+
+@dataclass
+class Point:
+    x: float
+
+    def doubled(self):
+        return 2 * self.x
+
+
+class Tank:
+    def __init__(self):
+        self.level = 3
+
+    def fill(self):
+        self.level += 1
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        (np.random.default_rng(1), "a Generator, which cannot be passed to the student's code; pass a seed"),
+        (random.Random(1), "a Random, which cannot be passed to the student's code; pass a seed"),
+        ([1, torch.Generator()], "a Generator, which cannot be passed to the student's code; pass a seed"),
+        (io.StringIO("a"), "a StringIO, which cannot be passed to the student's code; pass the text in it"),
+        ({"tank": Tank()}, "a Tank, which cannot be passed to the student's code; pass the numbers and texts"),
+        ([len], "a builtin_function_or_method, which cannot be passed to the student's code; pass each function as an"),
+        ((n for n in range(3)), "a generator, which cannot be passed to the student's code; pass a list"),
+        (np.array(["2027-01-01"], dtype="datetime64[D]"), "an array of datetime64[D], which cannot be passed"),
+    ],
+)  # fmt: skip
+def test_argument_that_does_not_cross_is_refused_by_name(argument, words):
+    student = Functions(answering({"f": lambda *_, **__: 1}), lambda name: [])
+    calls = (
+        lambda: student.f(argument),
+        lambda: student.f(1, given=argument),
+        lambda: student.f.use([("g", argument)]),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match=re.escape(f"f gets {words}")):
+            call()
+    assert not student.calls
+
+
+def test_data_and_functions_cross():
+    student = Functions(answering({"f": lambda value: value(2) if callable(value) else value.x}), lambda name: [])
+    assert student.f(Point(3)) == student.f(SimpleNamespace(x=3)) == student.f(lambda x: x + 1) == 3
