@@ -18,7 +18,8 @@ from autograder.course.withdrawals import FILE as WITHDRAWN
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
-OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions"), (CONFIG, WITHDRAWN)
+# The release tells which of two notebooks nobody has worked on.
+OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions", "assignments"), (CONFIG, WITHDRAWN)
 # The platform installs the kit from what is bundled: its repository, or only the package if it came as a wheel.
 PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}

@@ -214,7 +214,8 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
     messages: include the tests' messages. Without a sandbox, student code could put what it has read into them.
     """
-    summary = [report.reason] if report.reason else list(map(_summary, report.exercises))
+    summary = [f"{notice}." for notice in report.notices]
+    summary += [report.reason] if report.reason else map(_summary, report.exercises)
     output = "\n\n".join(text for text in summary if text)
     return results(report.score, output, list(_tests(report, messages)), visibility, "text")
 

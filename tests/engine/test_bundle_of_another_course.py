@@ -83,12 +83,14 @@ def unpacked(path, root):
     return root
 
 
-def run_on_gradescope(root, notebook=None):
-    """Grade a submission as Gradescope does; returns the contents of results.json."""
+def run_on_gradescope(root, notebook=None, **others):
+    """Grade a submission as Gradescope does; returns the contents of results.json. others: notebooks beside it"""
     shutil.rmtree(root / "submission", ignore_errors=True)
     (root / "submission").mkdir()
     if notebook is not None:
         nbformat.write(notebook, root / "submission" / "my copy (1).ipynb")
+    for name, other in others.items():
+        nbformat.write(other, root / "submission" / f"{name}.ipynb")
     installed = f"{root}/source:{root}/source/cellcage/src"  # as setup.sh does by an editable install
     run("bash", "run_autograder", cwd=root, PYTHONPATH=installed)
     assert not (root / "results").stat().st_mode & 0o077
@@ -104,10 +106,14 @@ def test_gradescope_bundle_of_an_installed_kit_grades(course, tmp_path):
     results = run_on_gradescope(root, fill(released(course), {EXERCISE: WRONG}))
     assert results["score"] == 0.3
     assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
+    untouched = nbformat.read(released(course), 4)
+    results = run_on_gradescope(root, fill(released(course), {EXERCISE: RIGHT}), first=untouched)
+    assert results["score"] == 3
+    assert results["output"].startswith("my copy (1).ipynb was graded; first.ipynb beside it has no work in it.")
     names = zipfile.ZipFile(path).namelist()
     assert len(names) == len(set(names))
     assert "statistics_course/a1_first/row_centred/hidden_tests.py" in names
-    assert not [name for name in names if name.startswith(("attention_course", "assignments", "gradebook", "tests"))]
+    assert not [name for name in names if name.startswith(("attention_course", "gradebook", "tests"))]
     source = root / "source"
     setup = (source / "setup.sh").read_text()
     assert "--editable '.[course]' --editable cellcage --editable statistics_course" in setup
@@ -115,6 +121,7 @@ def test_gradescope_bundle_of_an_installed_kit_grades(course, tmp_path):
     assert normalised(made["dependencies"]) == normalised(ours["dependencies"])
 
 
+RIGHT = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
 SPY = f"""
 def {EXERCISE}(X):
     import pathlib
