@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from autograder.text import composed, in_shell, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
 NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.ipynb")
+MODULE = re.compile(r"(?P<module>[^\W\d]\w*)(?:-\d+| ?\(\d+\))?\.py")  # no other name can be imported
 
 ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
 METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody
@@ -146,7 +147,7 @@ class Collector(FileNameCollectorPlugin):
         owner = self.sorted_out.taken.get(Path(submitted_file))
         if owner is None:
             return None
-        found = {"student_id": owner.student, "file_id": _file_id(owner)}
+        found = {"student_id": owner.student, "file_id": _file_id(owner) or owner.rest.removesuffix(".py")}
         return found | ({"timestamp": owner.when} if owner.when else {})
 
     @property
@@ -179,7 +180,7 @@ class Collector(FileNameCollectorPlugin):
                 found.left.append(str(error))
             else:
                 found.taken |= {Path(self.extracted, path): owner for path, owner in taken.items()}
-                found.beside += [str(path) for path, owner in files if not _file_id(owner)]
+                found.beside += [str(path) for path, owner in files if not (_file_id(owner) or path in taken)]
                 self._warn_of_group(files[0][1])
         return found
 
@@ -216,9 +217,9 @@ class Collector(FileNameCollectorPlugin):
             if _file_id(each):
                 by_name[collected_as(each)].append((path, each))
         taken = dict(self._newest(same, name, older) for name, same in by_name.items())
-        if not any(path.suffix == ".ipynb" for path in taken):
+        if not taken:
             raise SubmissionError(_no_notebook(student, [each.rest for _, each in files]))
-        return taken
+        return taken | _modules_beside(taken.values(), files)
 
     def _newest(self, same: OwnedFiles, name: str, older: list[str]) -> tuple[Path, Owner]:
         """Of a student's files that would have one name, the newest among the outermost of those with work in them.
@@ -333,6 +334,20 @@ def _no_notebook(student: str, names: Sequence[str]) -> str:
 def _file_id(owner: Owner) -> str:
     found = NOTEBOOK.fullmatch(Path(owner.rest).name)
     return found["file_id"] if found else ""
+
+
+def _modules_beside(notebooks: Iterable[Owner], files: OwnedFiles) -> dict[Path, Owner]:
+    """The Python files that a collected notebook can import, in their places beside it; of equal ones the newest."""
+    folders, found = {Path(owner.rest).parent for owner in notebooks}, dict[str, Path]()
+    owners = dict[Path, Owner]()
+    for path, owner in sorted(files, key=lambda one: one[1].attempt):
+        rest = Path(owner.rest)
+        module = MODULE.fullmatch(rest.name)
+        folder = next((folder for folder in rest.parents if folder in folders), None)
+        if module and folder is not None and all(part.isidentifier() for part in rest.relative_to(folder).parts[:-1]):
+            place = rest.relative_to(folder).with_name(f"{module['module']}.py").as_posix()
+            found[place], owners[path] = path, replace(owner, rest=place)
+    return {path: owners[path] for path in found.values()}
 
 
 def collected_as(owner: Owner) -> str:

@@ -7,6 +7,7 @@ Names are as in `lib/content_zipper.rb` of https://github.com/instructure/canvas
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import stat
@@ -15,10 +16,11 @@ import zipfile
 
 import pytest
 
+from autograder.authoring.sample_class import fill
 from autograder.systems import unpack
 from autograder.systems.moodle import Moodle
 from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, said_by, submit
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, reports_of, said_by, submit
 
 JANE, ADA = "Jane Doe_123_assignsubmission_file", "Ada L_124_assignsubmission_file"
 
@@ -26,6 +28,24 @@ JANE, ADA = "Jane Doe_123_assignsubmission_file", "Ada L_124_assignsubmission_fi
 def lines_with(left, name):
     """The lines that name a student or a file."""
     return [line for line in left if name in line]
+
+
+def test_python_files_that_a_notebook_imports_come_along(course):
+    work = json.dumps(fill(released(course), {EXERCISE: f"from helper import {EXERCISE}"}))
+    helper, newer = f"from lib.means import {EXERCISE}", f"from means import {EXERCISE}"
+    means = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
+    inside = {NOTEBOOK: work, "helper.py": helper, "lib/means.py": means, "notes.pdf": "x", "a b.py": "x"}
+    download(course, {f"{JANE}/work/{name}": text for name, text in inside.items()} | {f"{JANE}/helper.py": "1 / 0"})
+    log, _ = collect(course, "Moodle")
+    assert files_collected(course) == {"Jane Doe": [NOTEBOOK, "helper.py", "lib"]}
+    assert "notes.pdf" in log.partition("handed in beside a notebook and not collected")[2]
+    assert reports_of(course)["Jane Doe"]["score"] == 3
+    shutil.rmtree(course.root / "downloaded")
+    files = [(NOTEBOOK, work), ("helper.py", helper), ("helper-1.py", newer), ("means.py", means)]
+    download(course, {f"doejane_4321_{9 + number}_{name}": text for number, (name, text) in enumerate(files)})
+    collect(course, "Canvas")
+    assert files_collected(course)["doejane_4321"] == [NOTEBOOK, "helper.py", "means.py"]
+    assert reports_of(course)["doejane_4321"]["score"] == 3
 
 
 # ---------------------------------------------------------------- file names
