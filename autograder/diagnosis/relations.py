@@ -65,7 +65,7 @@ OF_ANSWERS = (
     OfAnswer("inputs-changed", forms.inputs_changed,
              "Print the arguments before and after the call. Which line writes into one?"),
     OfAnswer("gradient-missing", forms.gradients,
-             "Which step gives a tensor that autograd does not track?"),
+             "For which numbers does no gradient come back? Which step, or which option of a layer, lets go of it?"),
 )  # fmt: skip
 
 

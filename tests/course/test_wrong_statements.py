@@ -89,3 +89,15 @@ def test_nan_is_called_neither_the_same_nor_another(assignment):
             assert "is nan." in said
             assert "stays the same" not in said
             assert "another one" not in said
+
+
+def test_second_mistake_keeps_its_question_beside_a_known_one():
+    assignment = BY_NAME[A4]
+    names, source = names_of(assignment), cells(A4)["MultiHeadAttention"]
+    for old, new in ((" / math.sqrt(self.d_head)", ""), ("if d_head is None:", "if True:")):
+        assert old in source
+        source = source.replace(old, new)
+    exec(source, names)
+    result = judged_alone(assignment, exercise_of(assignment, "MultiHeadAttention"), names["MultiHeadAttention"])
+    assert result.diagnosis == "no-scaling"
+    assert "d_model is 12, h is 3, d_head is 5. How many rows" in " ".join(test.message for test in result.tests)

@@ -207,6 +207,13 @@ class TransformerDecoder(RightDecoder):
         return super().embed(token_ids).detach()
 
 
+@mistake("padding-index-set", hint="Which word's row of the embedding has a gradient of 0? Is that word padding here?")
+class TransformerDecoder(RightDecoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
+
+
 @mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 class TransformerDecoder(RightDecoder):
     def logits(self, x):
