@@ -54,7 +54,7 @@ class Collect(ExchangeCollect):
                 _share(target)
         except OSError as error:
             shutil.rmtree(dest, ignore_errors=True)
-            self._not_collected(name, error.strerror or str(error))
+            self._not_collected(name, in_words(error) or str(error))
             return
         for sentence in skipped:
             self.log.warning("%s: %s, so it was not collected", name, printable(sentence))

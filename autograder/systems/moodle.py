@@ -47,21 +47,25 @@ class Moodle(System):
 
     def owner(self, path: Path) -> Owner | None:
         """The owner of a file, from the outermost folder or file that Moodle has named."""
-        for depth, part in enumerate(path.parts):
-            if found := self._name.fullmatch(part):
-                inside = path.parts[depth + 1 :]
-                folder = part if inside else part.removesuffix(f"_{found['rest'] or ''}")
-                rest = "/".join(inside) if inside else found["rest"] or ""
-                hidden, number = found["name"] in self.names_for_all, found["user"] or ""
-                student = f"{found['name']}_{number}" if hidden else found["name"]
-                return Owner(student, number, folder, f"{folder}/", rest)
-        return None
+        found = self._outermost(path)
+        if found is None:
+            return None
+        part, inside = found.string, path.parts[path.parts.index(found.string) + 1 :]
+        folder = part if inside else part.removesuffix(f"_{found['rest'] or ''}")
+        rest = "/".join(inside) if inside else found["rest"] or ""
+        hidden, number = found["name"] in self.names_for_all, found["user"] or ""
+        student = f"{found['name']}_{number}" if hidden else found["name"]
+        return Owner(student, number, folder, f"{folder}/", rest)
+
+    def _outermost(self, path: Path) -> re.Match[str] | None:
+        """The outermost name on a path that Moodle has given; those below it were chosen by a student."""
+        return next((found for part in path.parts if (found := self._name.fullmatch(part))), None)
 
     @functools.cached_property
     def names_for_all(self) -> set[str]:
         """The students' name where Moodle hides names: `Participant`, or the one name they share."""
-        below = [path for folder in Path(self.extracted).glob("*") for path in (folder, *folder.glob("*"))]
-        found = [match for path in below if (match := self._name.fullmatch(path.name))]
+        root = Path(self.extracted)
+        found = [match for path in root.rglob("*") if (match := self._outermost(path.relative_to(root)))]
         names, numbers = {match["name"] for match in found}, {match["user"] for match in found}
         return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 

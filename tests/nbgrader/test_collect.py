@@ -153,6 +153,40 @@ def test_moodle_submission_with_another_students_name_is_not_mixed_up(course):
         assert pages.read(f"{JANE}/first.html") == (course.root / f"feedback/Jane Doe/{NAME}/first.html").read_bytes()
 
 
+def test_moodle_file_name_does_not_show_hidden_names(course):
+    """Where names are hidden, `Participante` is nobody's name, whatever one of the students calls a file."""
+    folders = [f"Participante_{number}_assignsubmission_file" for number in range(101, 105)]
+    work = dict.fromkeys([f"{folder}/{NOTEBOOK}" for folder in folders], released(course).read_text())
+    forged = [f"{folders[2]}/{name}" for name in ("Zed_1_assignsubmission_file_notes.txt", f"{JANE}/deep/{ADA}/x.txt")]
+    download(course, work | dict.fromkeys(forged, "notes"))
+    collect(course, "Moodle")
+    assert files_collected(course).keys() == {f"Participante_{number}" for number in range(101, 105)}
+
+
+@pytest.mark.slow
+def test_folder_in_submitted_that_cannot_be_written_costs_one_student(course):
+    """A name with brackets is a name: its page goes back, too."""
+    names = {"Ann Lee [PRO]": 1, "Bob [a-z]": 2, "b": 3, "Cy": 4, "Dan": 5, "Zoe": 6}
+    folders = {name: f"{name}_{number}_assignsubmission_file" for name, number in names.items()}
+    download(course, {f"{folder}/{NOTEBOOK}": released(course).read_text() for folder in folders.values()})
+    (course.root / "submitted").mkdir()
+    (course.root / "submitted" / "Cy").touch()
+    (course.root / "submitted" / "Dan").symlink_to("nowhere")
+    _, left = collect(course, "Moodle", code=1)
+    assert names.keys() & {line.strip().partition(":")[0] for line in left} == {"Cy", "Dan"}
+    assert files_collected(course).keys() == names.keys() - {"Cy", "Dan"}
+    for name in ("Cy", "Dan"):
+        (course.root / "submitted" / name).unlink()
+        del folders[name]
+    said_by(course, "grade", "--gradebook", "--feedback")
+    words = ("return", NAME, "--to", "moodle", "--feedback", "p.zip")
+    (course.root / "feedback" / "Zoe" / NAME / "first.html").unlink()
+    (course.root / "feedback" / "Zoe" / NAME / "first.html").symlink_to(course.root / "gradebook.db")
+    assert "Zoe has no feedback page" in said_by(course, *words, code=1)
+    with zipfile.ZipFile(course.root / "p.zip") as pages:
+        assert sorted(pages.namelist()) == sorted(f"{folders[name]}/first.html" for name in folders.keys() - {"Zoe"})
+
+
 def test_canvas_submission_belongs_to_the_student_in_canvas_own_name(course):
     work = released(course).read_text()
     forged = {f"doejane_4321_98766_{name}": data for name, data in files_of("bob_99_5").items() if "/" not in name}

@@ -89,14 +89,20 @@ def test_links_in_a_submission_return_nothing(course):
     inbound(course, "gus").with_name(f"gus+{NAME}+tomorrow").mkdir()
     inbound(course, "ada").with_name(f"ada+{NAME}+").mkdir()
     kept = submit(course, "eve")  # from an earlier collect
+    for student in ("amy", "zoe"):
+        hand_in(course, student)
+    (course.root / "submitted" / "amy").touch()
     output = nbgrader(course, "collect", NAME, "--update", code=1)
     for sentence in LEFT:
         assert f"{sentence}, so it was not collected" in output
     assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in output
+    assert f"{inbound(course, 'amy').name} cannot be collected: {course.root}/submitted/amy" in output
     assert f"{inbound(course, 'frank').name} cannot be collected: it is not a folder" in output
     assert f"gus+{NAME}+tomorrow cannot be collected: its name is not STUDENT+ASSIGNMENT+TIME" in output
     root = course.root
-    assert {path.name for path in (root / "submitted").iterdir() if any(path.iterdir())} == {"ada", "eve", "mallory"}
+    (root / "submitted" / "amy").unlink()
+    collected = {"ada", "eve", "mallory", "zoe"}
+    assert {path.name for path in (root / "submitted").iterdir() if any(path.iterdir())} == collected
     assert kept.is_file()
     nbgrader(course, "autograde", NAME)
     nbgrader(course, "generate_feedback", NAME)
@@ -104,9 +110,9 @@ def test_links_in_a_submission_return_nothing(course):
     assert f"feedback/eve/{NAME}: no submission_secret.txt, which the exchange adds" in output
     contents(root / "submitted", root / "autograded", root / "feedback", root.parent / "exchange" / COURSE / "feedback")
     assert (root / "autograded" / "mallory" / NAME / "data.csv").read_text() == "1,2"
-    assert len(list((root.parent / "exchange" / COURSE / "feedback").iterdir())) == 2
+    assert len(list((root.parent / "exchange" / COURSE / "feedback").iterdir())) == 3
     with book_of(course) as book:
-        assert {one.student.id for one in book.assignment_submissions(NAME)} == {"ada", "eve", "mallory"}
+        assert {one.student.id for one in book.assignment_submissions(NAME)} == collected
 
 
 @pytest.mark.slow
