@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.course.assignments import CHECK, Assignment
+from autograder.course.releases import digests_of, text_digest
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
-from autograder.submission import MAX_BYTES, NotebookCell, PythonFiles, Submission, read_notebook
-from autograder.text import printable, squeezed
+from autograder.submission import MAX_BYTES, NotebookCell, PythonFiles, Submission, read_notebook, stamp
+from autograder.text import printable
 
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
@@ -35,7 +37,7 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
     except OSError as error:
         return path, unreadable(folder, error)
     found = [other for other in _notebooks(files_in(folder)) if other != path and _has_cells_of(other, assignment)]
-    released = _released_texts(assignment) if found else set()
+    released = assignment.released_digests if found else frozenset()
     if path.name in entries:
         found.insert(0, path)
     worked = [notebook for notebook in found if released and _has_work(notebook, released)]
@@ -68,6 +70,22 @@ def _is_plain(path: Path) -> bool:
 
 def _notebooks(files: Iterable[Path]) -> list[Path]:
     return [path for path in files if path.suffix == ".ipynb"][:MAX_NOTEBOOKS]
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """The notebooks among `files_in`, of any name."""
+    return _notebooks(files_in(folder))
+
+
+def files_stamp(submission: Submission) -> str:
+    """A digest of all files in a submission's folder: names, contents of notebooks, and sizes of the others."""
+    folder = submission.folder
+    if folder is None:
+        return stamp(submission)
+    files = files_in(folder)
+    stamps = {path: stamp(replace(submission, path=path)) for path in _notebooks(files)}
+    words = (f"{path.relative_to(folder)} {stamps.get(path, path.lstat().st_size)}" for path in files)
+    return stamp(replace(submission, problem="\n".join(words)))
 
 
 def _shown_place(path: Path, folder: Path) -> str:
@@ -110,7 +128,7 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
         return ""
     if submission.folder is None or not others:
         return ""
-    folder, released = submission.folder, _released_texts(assignment)
+    folder, released = submission.folder, assignment.released_digests
     notebooks = [name for name, cells in others.items() if cells]
     worked = [name for name in notebooks if _has_work(folder / name, released)]
     missing = _missing(submission.path, assignment, released)
@@ -129,7 +147,9 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
 
 def _missing(path: Path, assignment: Assignment, released: Collection[str]) -> list[str]:
     """The exercises that a notebook has nothing for: all cells that could hold them are as released."""
-    worked = [cell for cell in read_notebook(path).cells if squeezed(cell.source) not in released]
+    cells = read_notebook(path).cells
+    known = {*released, *as_handed_out(cells)}
+    worked = [cell for cell in cells if text_digest(cell.source) not in known]
     names = {name for cell in worked for name in (cell.grade_id, *_DEFINED.findall(cell.source))}
     return [exercise.name for exercise in assignment.exercises if exercise.name not in names]
 
@@ -145,28 +165,27 @@ def _may_hold(path: Path, missing: Collection[str], assignment: Assignment) -> b
     return not set(missing).isdisjoint(_DEFINED.findall(code.decode(errors="replace")))
 
 
-def _released_texts(assignment: Assignment) -> set[str]:
-    """The texts of the cells as students got them; empty if the release is missing."""
-    try:
-        return {"", *(squeezed(cell.source) for cell in read_notebook(assignment.released).cells)}
-    except SubmissionError:
-        return set()
+def as_handed_out(cells: Iterable[NotebookCell]) -> set[str]:
+    """Digests of the cells that are as this student got them, by nbgrader's checksums. The course may have changed."""
+    return digests_of((cell.cell_type, cell.grade_id, cell.source) for cell in cells if cell.untouched)
 
 
 def _has_work(path: Path, released: Collection[str]) -> bool:
-    """True if a cell is not as released. Cells above all that are released or named may install the course."""
+    """True if a cell is as in no release. Cells above all that are released or named may install the course."""
     try:
         cells = read_notebook(path).cells
     except SubmissionError:
         return False
-    known = [bool(cell.grade_id) or squeezed(cell.source) in released for cell in cells]
-    start = known.index(True) if True in known else 0
-    return any(squeezed(cell.source) not in released for cell in cells[start:])
+    known = {*released, *as_handed_out(cells)}
+    is_released = [text_digest(cell.source) in known for cell in cells]
+    course = [bool(cell.grade_id) or same for cell, same in zip(cells, is_released, strict=True)]
+    start = course.index(True) if True in course else 0
+    return not all(is_released[start:])
 
 
 def untouched(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
     """Those that are as students got them, beside one with work in it; empty if there is none."""
-    released = _released_texts(assignment)
+    released = assignment.released_digests
     readable = [path for path in notebooks if _is_readable(path)]
     worked = [path for path in readable if released and _has_work(path, released)]
     return [path for path in readable if path not in worked] if worked else []

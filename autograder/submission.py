@@ -30,6 +30,7 @@ MAX_CELLS = 5_000  # a long notebook has 200
 MAX_PYTHON, MAX_PYTHON_BYTES = 50, 2**20  # files, and bytes of all together
 MAX_FOLDERS = 200  # that are searched for them, at most `MAX_BELOW` below the notebook's
 MAX_BELOW = 3
+UNTOUCHED = "untouched"  # the key of a cell's nbgrader metadata for `NotebookCell.untouched`; no student can set it
 OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
 
 
@@ -68,12 +69,14 @@ class NotebookCell(Struct, frozen=True):
     """The relevant parts of a notebook's cell; `grade_id` is nbgrader's name for it.
 
     attachments: pasted pictures by name: base64 data by media type
+    untouched: true if nbgrader's checksum shows that the text is that of the release which the student got
     """
 
     cell_type: CellKind
     source: str
     grade_id: str = ""
     attachments: dict[str, dict[str, str]] = {}
+    untouched: bool = False
 
 
 class NotebookFile(Struct, frozen=True):
@@ -228,14 +231,31 @@ def _text(source: Any) -> str:
 def _tidy(cell: Mapping[str, Any]) -> NotebookCell:
     # A lone surrogate cannot be written to a file, and is not valid Python either.
     text = _text(cell.get("source", "")).encode("utf-8", "replace").decode("utf-8")
+    untouched = _is_untouched(cell, text)
     if cell.get("cell_type") == "code":
-        return NotebookCell("code", text, grade_id(cell))
+        return NotebookCell("code", text, grade_id(cell), untouched=untouched)
     kind: CellKind = "markdown" if cell.get("cell_type") == "markdown" else "raw"
-    return NotebookCell(kind, text, grade_id(cell), _pictures(cell.get("attachments")))
+    return NotebookCell(kind, text, grade_id(cell), _pictures(cell.get("attachments")), untouched)
+
+
+def _is_untouched(cell: Mapping[str, Any], text: str) -> bool:
+    """True if nbgrader's checksum fits, as in `nbgrader.utils.compute_checksum`; the course may have changed since."""
+    if not grade_id(cell):
+        return False
+    data = cell["metadata"]["nbgrader"]
+    grade, solution, locked = (bool(data.get(key, False)) for key in ("grade", "solution", "locked"))
+    parts = [text, str(cell.get("cell_type")), str(grade), str(solution), str(not solution and (grade or locked))]
+    parts.append(grade_id(cell))
+    try:
+        parts += [str(float(data["points"]))] if grade else []
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return False
+    found = hashlib.md5("".join(parts).encode("utf-8", "replace"), usedforsecurity=False)
+    return bool(data.get("checksum") == found.hexdigest())
 
 
 def _as_nbformat(number: int, cell: NotebookCell) -> dict[str, object]:
-    metadata = {"nbgrader": {"grade_id": cell.grade_id}} if cell.grade_id else {}
+    metadata = {"nbgrader": {"grade_id": cell.grade_id, UNTOUCHED: cell.untouched}} if cell.grade_id else {}
     found: dict[str, object] = {"id": f"cell-{number}", "cell_type": cell.cell_type}
     found |= {"metadata": metadata, "source": cell.source}
     if cell.cell_type == "code":

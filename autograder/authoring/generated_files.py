@@ -18,6 +18,7 @@ import nbformat
 
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
+from autograder.course.releases import remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id
@@ -39,7 +40,8 @@ def sync(course: Course) -> Iterator[Path]:
     for path, data in itertools.chain(texts, copies(course.assignments().values())):
         if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            with remembered(course.root, [path] if path.suffix == ".ipynb" else []):
+                path.write_bytes(data)
             yield path
 
 

@@ -127,7 +127,7 @@ def grade_class(
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     say(console, *(f"{shown_name(one.student)}, {one.assignment}: {NO_PAGE}: {one.no_feedback}" for one in pageless))
     held = [outcome for outcome in outcomes if outcome.held]
-    say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moves]))
+    say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moved]))
     folder = course.root / "submitted"
     broken = [
         why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{glob.escape(name)}"))

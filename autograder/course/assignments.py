@@ -14,6 +14,7 @@ from types import ModuleType
 
 from autograder.course import assert_cells, content
 from autograder.course.assert_cells import AssertCell
+from autograder.course.releases import line_digest, released_digests, text_digest
 from autograder.course.source_notebook import (
     CellKind,
     SourceCell,
@@ -220,13 +221,20 @@ class Assignment:
         withdrawn = repr(sorted(self.withdrawn.items()))
         return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",), withdrawn)
 
-    def lines(self) -> frozenset[str]:
-        """All lines of the notebook, without white space around them."""
-        return frozenset(line.strip() for cell in self._cells for line in cell.text.splitlines())
-
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells."""
         return frozenset(cell.text for cell in self._cells if cell.cell_type == "markdown")
+
+    @property
+    def released_digests(self) -> frozenset[str]:
+        """What students got, in each release (see `releases.digests_of`); empty if there was none."""
+        return released_digests(self.root, self.released)
+
+    @property
+    def own_digests(self) -> frozenset[str]:
+        """The same, and what is in the source notebook: the lines of its code, and its texts."""
+        lines = {line_digest(line) for cell in self._cells for line in cell.text.splitlines()}
+        return self.released_digests | lines | set(map(text_digest, self.markdown()))
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""

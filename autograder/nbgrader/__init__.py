@@ -33,6 +33,7 @@ from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course.assignments import CONFIG
+from autograder.course.releases import remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
@@ -41,6 +42,8 @@ from autograder.nbgrader.files import init_notebooks, remove_tree
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.zip_collect import process_extracted_files, transfer_files
+
+_start = GenerateAssignment.start
 
 __all__ = ["Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
@@ -64,11 +67,20 @@ def _patch_nbgrader() -> None:
     ZipCollectApp.process_extracted_files = process_extracted_files
     ZipCollectApp._transfer_files = transfer_files
     GenerateAssignment.init_single_notebook_resources = totals.resources_of_release
+    GenerateAssignment.start = _generate
     ExportApp.start = totals.export_after_penalties
     CourseDirectory.get_existing_timestamp = timestamps.existing_timestamp
     nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
     nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
     DbAssignmentAddApp.start = due.add_assignment
+
+
+def _generate(self: Any) -> None:
+    """nbgrader's own, and the texts that it replaces are remembered: students keep the notebook they have."""
+    coursedir = self.coursedir
+    folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
+    with remembered(Path(coursedir.root), sorted(folder.glob("*.ipynb"))):
+        _start(self)
 
 
 def _is_no_rollback(record: Any) -> bool:

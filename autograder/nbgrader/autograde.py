@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from autograder.nbgrader.gradebook_rows import (
 )
 from autograder.nbgrader.outcomes import (
     CELLS,
+    FILES,
     GRADED,
     SUBMISSION,
     Move,
@@ -61,15 +62,19 @@ from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
-from autograder.student_folder import files_in
+from autograder.student_folder import files_in, files_stamp, notebooks_in
 from autograder.submission import Submission, read_notebook, stamp
-from autograder.text import one_line, shown_name
+from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
 from autograder.worker.task import Marked, Task
 
 # Reasons in the history.
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"
 ENTERED_AGAIN = "the gradebook did not have these marks"
+OTHER_FILE = (
+    "{} was graded last time, and {} would be now, though no file has changed. Remove the one that should not count "
+    "from {}, and grade again"
+)
 LOCK = ".autograder.lock"
 
 
@@ -183,7 +188,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         todo = []
         for submission in self.submissions.values():
             with self._costs_only(submission.student):
-                if not self._is_done(submission):
+                if not self._is_done(submission) and not self._is_another_file(submission):
                     todo.append(submission)
         workers = self.workers or self.open_workers(len(todo))
         try:
@@ -227,6 +232,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             return
         metadata = self._metadata(submission)
         digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
+        unchanged = unchanged_cells(stored.get(CELLS), self.graded_by)
         is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
         self.notices += [f"{shown_name(student)}, {assignment}: {notice}" for notice in marked.report.notices]
         self.context = GradingContext(
@@ -237,7 +243,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
             marked=marked,
             metadata=metadata,
             digests=digests,
-            unchanged=unchanged_cells(stored.get(CELLS), self.graded_by),
+            unchanged=unchanged,
+            left_empty=self._left_empty(student, unchanged) if stored.get(FILES) == metadata[FILES] else (),
             set_aside=self._set_aside(student) if is_entered or not stored_with_marks(beside) else {},
             earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
             notices=self.notices,
@@ -330,10 +337,13 @@ class Autograde(NbGraderAutograde, PlainFiles):
         moved: tuple[Move, ...] = (),
         held: bool = False,
         refused: bool = False,
+        other_file: str = "",
     ) -> None:
         """Report a submission's outcome. refused: nobody is graded, so the log gives the reason once at the end"""
         name = self.course_assignment.name
-        outcome = SubmissionOutcome(student, name, reason and one_line(reason), moves=moved, held=held)
+        outcome = SubmissionOutcome(
+            student, name, reason and one_line(reason), moves=moved, held=held, other_file=other_file
+        )
         self.outcomes.append(outcome)
         if outcome.reason:
             if not refused:
@@ -362,26 +372,57 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.on_graded(SubmissionOutcome(student, name, unchanged=True))
         return done
 
+    def _is_another_file(self, submission: Submission) -> bool:
+        """True, and reported, if another file would be graded than last time although the student changed none.
+
+        The course decides by its releases in which file there is work, so a change of the course can move that.
+        """
+        stored, folder = self._last(submission), submission.folder
+        last, files = stored.get(SUBMISSION, ""), stored.get(FILES)
+        if self.accept_changes or folder is None or last in ("", stamp(submission)):
+            return False
+        if files not in (None, self._metadata(submission)[FILES]):
+            return False
+        before = next((path for path in notebooks_in(folder) if stamp(replace(submission, path=path)) == last), None)
+        if before is None:
+            return False
+        places = [path.relative_to(folder) for path in (before, submission.path)]
+        places.append(folder.relative_to(self.coursedir.root))
+        other_file = OTHER_FILE.format(*(printable(str(place)) for place in places))
+        self._end(submission.student, held=True, other_file=other_file)
+        return True
+
+    def _left_empty(self, student: str, names: Iterable[str]) -> set[str]:
+        """The written questions among `names` that were graded as not answered."""
+        marks = self.marks[student]
+        return {name for name in names if name in marks and self.cells[name].is_answer and marks[name].auto == 0}
+
     def _metadata(self, submission: Submission) -> dict[str, object]:
-        """What is stored with the marks: digests of the submission, of it with the course, and of each cell."""
+        """What is stored with the marks: digests of the submission, of it with the course, of all files, of cells."""
         source = self._format_source(submission.assignment, submission.student)
         files = files_in(submission.folder) if submission.folder else []
         beside = [f"{path.name} {path.lstat().st_size}" for path in files if path != submission.path]
         return {
             GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source)), *beside),
             SUBMISSION: stamp(submission),
+            FILES: files_stamp(submission),
             CELLS: self.graded_by,
         }
 
     def _stored(self, submission: Submission) -> dict[str, Any]:
         """What is stored with the marks of this very submission; empty if it was not graded, or another one was."""
+        stored = self._last(submission)
+        return stored if stored.get(SUBMISSION) == stamp(submission) else {}
+
+    def _last(self, submission: Submission) -> dict[str, Any]:
+        """What is stored with the student's marks; empty if there are none."""
         student = submission.student
         stored = stored_with_marks(self._beside(student))
         if not agrees(self.marks.get(student), stored):  # autograded/ or the gradebook was removed or restored
             stored = {}
         if not stored and student in self.marks:
             stored = {SUBMISSION: history.submission_of(self.coursedir, self.course_assignment.name, student)}
-        return stored if stored.get(SUBMISSION) == stamp(submission) else {}
+        return stored
 
     def _is_stored(self, submission: Submission) -> bool:
         """Whether this very submission has marks. False if what is stored cannot be read; grading says so then."""

@@ -27,6 +27,7 @@ from autograder.text import one_line, shown_name
 
 # Keys of what is stored with the marks: three digests, the automatic scores, and what withdrawn exercises had before.
 GRADED, SUBMISSION, CELLS, SCORES, SET_ASIDE = "graded", "submission", "cells", "scores", "set_aside"
+FILES = "files"  # the key of a digest of all files in the student's folder
 REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds the line which repairs the code
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
@@ -54,6 +55,7 @@ class SubmissionOutcome:
     no_feedback: why it has no feedback page
     unchanged: graded before, so not graded again
     moves: the marks that differ because the course has changed; nothing was written if `held` is set
+    other_file: if the student's folder is as it was, and the course's change would have another file of it graded
     """
 
     student: str
@@ -63,11 +65,12 @@ class SubmissionOutcome:
     unchanged: bool = False
     moves: tuple[Move, ...] = ()
     held: bool = False
+    other_file: str = ""
 
     @property
     def moved(self) -> str:
-        """The marks that differ because the course has changed, as a text."""
-        return ", ".join(map(str, self.moves))
+        """What differs because the course has changed, as a text: marks, or the file that is graded."""
+        return self.other_file or ", ".join(map(str, self.moves))
 
 
 def left_alone(assignment: str, count: int) -> str:

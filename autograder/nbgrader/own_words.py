@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 from keyword import iskeyword
 from typing import Protocol
 
-from autograder.text import squeezed
+from autograder.course.releases import line_digest, text_digest
 
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|javascript|writefile)\b")
 _SHELL = re.compile(r"(?:pip3?|conda|mamba|apt|apt-get|git|cd|ls)\s")  # IPython runs it without a `!`
@@ -34,22 +34,22 @@ class Text(Protocol):
         """Its text."""
 
 
-def may_answer(cell: Text, course_texts: Collection[str], course_lines: Collection[str]) -> bool:
+def may_answer(cell: Text, known: Collection[str]) -> bool:
     """True for text that is not the course's. Words in a code cell are text, too.
 
-    course_lines: of code, without white space around them
+    known: digests of the course's texts and lines of code (see `releases.digests_of`)
     """
     if not cell.source.strip():
         return False
     if cell.cell_type != "code":
-        return squeezed(cell.source) not in course_texts
-    return _has_words([line for line in cell.source.splitlines() if line.strip() not in course_lines])
+        return text_digest(cell.source) not in known
+    return _has_words([line for line in cell.source.splitlines() if line_digest(line) not in known])
 
 
-def words_below(code: str, course_lines: Collection[str]) -> str:
-    """The comments below a student's code, if there is a sentence in them."""
+def words_below(code: str, known: Collection[str]) -> str:
+    """The comments below a student's code, if there is a sentence in them. known: see `may_answer`"""
     below = list(takewhile(lambda line: line.startswith("#"), reversed(code.rstrip().splitlines())))[::-1]
-    return "\n".join(below) if any(_is_sentence(line) for line in below if line not in course_lines) else ""
+    return "\n".join(below) if any(_is_sentence(line) for line in below if line_digest(line) not in known) else ""
 
 
 def _has_words(code: Collection[str]) -> bool:

@@ -41,6 +41,7 @@ class GradingContext:
     metadata: goes into the autograded notebook: what was graded, and by which tests
     digests: of hidden tests and submission, for the history
     unchanged: graded cells whose question is the same as when this submission was last graded
+    left_empty: written questions that had no answer then, if all files of the student are the same
     set_aside: what cells of withdrawn exercises had before
     earlier: what a person graded before, if this is a newer submission; see `answers_in`
     notices: sentences for the instructor; preprocessors append to it
@@ -55,6 +56,7 @@ class GradingContext:
     metadata: Mapping[str, object]
     digests: Mapping[str, str]
     unchanged: Collection[str]
+    left_empty: Collection[str]
     set_aside: Mapping[str, SetAside]
     earlier: Mapping[str, object]
     notices: list[str]

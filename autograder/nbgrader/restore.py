@@ -15,12 +15,14 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import compute_checksum
 
+from autograder.course.releases import digests_of, text_digest
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
-from autograder.student_folder import other_files
-from autograder.submission import PICTURES, NotebookCell, grade_id, is_plain_check
+from autograder.student_folder import as_handed_out, other_files
+from autograder.submission import PICTURES, UNTOUCHED, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
@@ -51,7 +53,7 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
         context = context_in(resources)
-        course_texts, course_lines = _course_texts(context), context.assignment.lines()
+        known = _known(context, nb.cells)
         nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
         student = context.submission.student
         if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
@@ -63,23 +65,23 @@ class RestoreCells(NbGraderPreprocessor):
             )
         named = [(grade_id(cell), number, cell) for number, cell in enumerate(nb.cells, 1) if grade_id(cell)]
         restored: set[str] = set()
-        nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored)]
+        nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored, known)]
         texts = [
             (number, cell)
             for number, cell in enumerate(nb.cells, 1)
-            if "nbgrader" not in cell.metadata and may_answer(cell, course_texts, course_lines)
+            if "nbgrader" not in cell.metadata and may_answer(cell, known)
         ]
-        below_code = list(_below_code(nb.cells, course_lines))
+        below_code = list(_below_code(nb.cells, known))
         for name, cell in context.cells.items():
             if not cell.grade:
                 continue
-            if name in restored or (cell.is_answer and _name_untouched(nb, cell)):
+            if name in restored or (cell.is_answer and _name_untouched(nb, cell, known)):
                 if cell.is_answer:
                     at, answer = next((number, c) for number, c in enumerate(nb.cells, 1) if grade_id(c) == name)
                     copies = [(number, c) for other, number, c in named if other == name and c is not answer]
                     copies += _beside(at, texts)
-                    _look_elsewhere(answer, [*texts, *below_code], context)
-                    _name_copies(answer, name, copies, context)
+                    _look_elsewhere(answer, [*texts, *below_code], context, known)
+                    _name_copies(answer, name, copies, context, known)
                 continue
             self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
             if cell.is_answer:
@@ -94,24 +96,26 @@ class RestoreCells(NbGraderPreprocessor):
         return nb, resources
 
 
-def _below_code(cells: Iterable[NotebookNode], lines: Collection[str]) -> Iterator[tuple[int, NotebookNode]]:
-    """What students wrote as comments below the code of an exercise, each as a cell. lines: the course's"""
+def _below_code(cells: Iterable[NotebookNode], known: Collection[str]) -> Iterator[tuple[int, NotebookNode]]:
+    """What students wrote as comments below the code of an exercise, each as a cell."""
     for number, cell in enumerate(cells, 1):
-        if cell.cell_type == "code" and "nbgrader" in cell.metadata and (words := words_below(cell.source, lines)):
+        if cell.cell_type == "code" and "nbgrader" in cell.metadata and (words := words_below(cell.source, known)):
             yield number, new_code_cell(words)
 
 
-def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext) -> None:
+def _look_elsewhere(
+    answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext, known: Collection[str]
+) -> None:
     """If an answer is as released, say in its cell where the student's own texts are: then a person has to read it."""
     name = grade_id(answer)
-    if squeezed(answer.source) != squeezed(context.cells[name].source):
+    if name in context.left_empty or text_digest(answer.source, name) not in known:
         return
     places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
     found: list[tuple[object, Any]] = list(texts)
     for file, cells in other_files(context.submission, context.assignment).items():
         if not cells:
             places.append(printable(file))
-        elif answers := list(_answers_in(cells, name, context)):
+        elif answers := list(_answers_in(cells, name, context, known)):
             places.append(f'{printable(file)}, "{_first_words(answers[0].source)}"')
             found += [(f"{len(places)}-{number}", cell) for number, cell in enumerate(answers)]
     if not places:
@@ -126,15 +130,19 @@ def _look_elsewhere(answer: NotebookNode, texts: Sequence[tuple[int, NotebookNod
 
 
 def _name_copies(
-    answer: NotebookNode, name: str, copies: Sequence[tuple[int, NotebookNode]], context: GradingContext
+    answer: NotebookNode,
+    name: str,
+    copies: Sequence[tuple[int, NotebookNode]],
+    context: GradingContext,
+    known: Collection[str],
 ) -> None:
     """If an answer has text, and a copy of its cell or a cell beside it has another, say where that is."""
     if answer.source.startswith(ELSEWHERE):
         return
-    known = _course_texts(context) | {squeezed(answer.source)}
+    known = {*known, text_digest(answer.source)}
     for number, copy in copies:
-        if squeezed(copy.source) not in known:
-            known.add(squeezed(copy.source))
+        if text_digest(copy.source) not in known:
+            known.add(text_digest(copy.source))
             where = f'cell {number}, "{_first_words(copy.source)}"'
             answer.source += f"\n\n{GOES_ON_IN} {as_plain(where)}"
             _add(answer, [(number, copy)])
@@ -180,19 +188,23 @@ def _quoted(number: object, cell: Any, pictures: dict[str, dict[str, str]]) -> s
     return f"~~~~\n{text}\n~~~~" if cell.cell_type == "code" else text
 
 
-def _answers_in(cells: Iterable[NotebookCell], name: str, context: GradingContext) -> Iterator[NotebookCell]:
+def _answers_in(
+    cells: Sequence[NotebookCell], name: str, context: GradingContext, known: Collection[str]
+) -> Iterator[NotebookCell]:
     """What may answer a question in another notebook of the same student."""
-    released, lines = _course_texts(context), context.assignment.lines()
+    known = {*known, *as_handed_out(cells)}
     for cell in cells:
         of_the_course = cell.grade_id != name and cell.grade_id in context.cells
-        if not of_the_course and may_answer(cell, released, lines):
+        if not of_the_course and may_answer(cell, known):
             yield cell
 
 
-def _course_texts(context: GradingContext) -> set[str]:
-    """The course's own texts and those of the released cells, without differences that no reader sees."""
-    released = (cell.source for cell in context.cells.values())
-    return {squeezed(text) for text in (*context.assignment.markdown(), *released)}
+def _known(context: GradingContext, cells: Iterable[NotebookNode]) -> frozenset[str]:
+    """Digests of the course's own texts, those of all releases, and those of the release that this student got."""
+    handed_out = (cell for cell in cells if cell.metadata.get("nbgrader", {}).get(UNTOUCHED))
+    named = [(cell.cell_type, name, cell.source) for name, cell in context.cells.items()]
+    named += [(cell.cell_type, grade_id(cell), cell.source) for cell in handed_out]
+    return context.assignment.own_digests | digests_of(named)
 
 
 def _first_words(text: str) -> str:
@@ -243,16 +255,29 @@ def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
     return count
 
 
-def _name_untouched(nb: NotebookNode, wanted: CourseCell) -> bool:
+def _name_untouched(nb: NotebookNode, wanted: CourseCell, known: Collection[str]) -> bool:
     """Give an unchanged cell that has lost its name the name back. True if there is one.
 
     Nobody has to read such an answer.
     """
-    for cell in nb.cells:
-        if cell.cell_type == wanted.cell_type and "nbgrader" not in cell.metadata and cell.source == wanted.source:
-            cell.metadata["nbgrader"] = wanted.metadata()
+    nameless = (cell for cell in nb.cells if cell.cell_type == wanted.cell_type and "nbgrader" not in cell.metadata)
+    for cell in nameless:
+        if cell.source == wanted.source or _is_of_an_earlier_release(cell, wanted, known):
+            _name(cell, wanted, known)
             return True
     return False
+
+
+def _name(cell: NotebookNode, wanted: CourseCell, known: Collection[str]) -> None:
+    """Give a cell the course's metadata. If it is as an earlier release had it, nbgrader takes it for unchanged."""
+    cell.metadata["nbgrader"] = wanted.metadata()
+    if _is_of_an_earlier_release(cell, wanted, known):
+        cell.metadata.nbgrader["checksum"] = compute_checksum(cell)
+
+
+def _is_of_an_earlier_release(cell: NotebookNode, wanted: CourseCell, known: Collection[str]) -> bool:
+    """True if a cell is as a release had it, and the course's text is another one now."""
+    return squeezed(cell.source) != squeezed(wanted.source) and text_digest(cell.source, wanted.grade_id) in known
 
 
 def _answer(wanted: CourseCell, words: str, texts: Iterable[tuple[int, NotebookNode]]) -> NotebookNode:
@@ -263,7 +288,9 @@ def _answer(wanted: CourseCell, words: str, texts: Iterable[tuple[int, NotebookN
     return cell
 
 
-def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: set[str]) -> list[NotebookNode]:
+def _restored(
+    cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: set[str], known: Collection[str]
+) -> list[NotebookNode]:
     """The cell with the course's metadata, and with the course's text if students may not change it.
 
     If a student wrote into such a cell, it comes first as the student left it.
@@ -277,9 +304,10 @@ def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], restored: se
     locked = course_cell.locked
     # Changed asserts and given code are replaced, as in nbgrader: run beside the course's, they would cost marks.
     runs = cell.cell_type == "code" and not is_plain_check(course_cell.source)
-    if locked and not runs and has_own_lines(cell.source, course_cell.source):
+    own = text_digest(cell.source, name) not in known and has_own_lines(cell.source, course_cell.source)
+    if locked and not runs and own:
         return [cell, _new_cell(course_cell)]
-    cell.metadata["nbgrader"] = course_cell.metadata()
+    _name(cell, course_cell, known)
     if locked:  # else nbgrader warns about each check cell, whose hidden lines students lack
         cell.source = course_cell.source
     return [cell]
