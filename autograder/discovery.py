@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course.assignments import Assignment, Course
 from autograder.errors import SubmissionError
-from autograder.student_folder import names_in, notebook_in, unreadable
+from autograder.student_folder import names_in, notebook_in, of_another, unreadable
 from autograder.submission import Submission
 from autograder.text import shown_name
 
@@ -47,7 +47,8 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    return Submission(_id(student), name, path, None, folder if folder.name == name else None)
+    problem = of_another(path, names[name]) if name in names else None
+    return Submission(_id(student), name, path, problem or None, folder if folder.name == name else None)
 
 
 def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course.assignments import CHECK, Assignment
+from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.course.releases import digests_of, text_digest
-from autograder.errors import SubmissionError
+from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
 from autograder.submission import MAX_BYTES, NotebookCell, PythonFiles, Submission, read_notebook, stamp
 from autograder.text import printable
@@ -20,8 +21,10 @@ MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's c
 SHOWN = 5  # names of files in a sentence
 MAX_FILES = 1000  # of a submission, that are looked at
 # Files that may hold answers, such as code, a text or a photo of a page.
+ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
 _DOCUMENTS = {".ipynb", ".py", ".txt", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".html", ".tex", ".png", ".jpg",
-              ".jpeg", ".heic"}  # fmt: skip
+              ".jpeg", ".heic", *ARCHIVES}  # fmt: skip
+_CHECKPOINTS = ".ipynb_checkpoints"  # where JupyterLab keeps an earlier state of a notebook
 _NBGRADERS = {"timestamp.txt", "submission_secret.txt", "DUE.txt"}
 
 
@@ -38,7 +41,8 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
         return path, unreadable(folder, error)
     found = [other for other in _notebooks(files_in(folder)) if other != path and _has_cells_of(other, assignment)]
     released = assignment.released_digests if found else frozenset()
-    if path.name in entries:
+    wrong = of_another(path, assignment) if path.name in entries else ""
+    if path.name in entries and not wrong:
         found.insert(0, path)
     worked = [notebook for notebook in found if released and _has_work(notebook, released)]
     if worked and _are_equal(worked):
@@ -48,6 +52,8 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
     if found:
         names = ", ".join(_shown_place(notebook, folder) for notebook in found)
         return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
+    if wrong:
+        return path, wrong
     holds = f"the folder holds {', '.join(map(printable, entries[:SHOWN]))}" if entries else "the folder is empty"
     return path, f"no {path.name}: {holds}"
 
@@ -115,6 +121,8 @@ def other_files(submission: Submission, assignment: Assignment) -> dict[str, tup
 def notices(submission: Submission, assignment: Assignment, python: PythonFiles) -> tuple[str, ...]:
     """Sentences on what was handed in that a person should look at, without a full stop."""
     found = [notice_of_others(submission, assignment)]
+    if not _has_cells_of(submission.path, assignment):
+        found.append(f"{printable(submission.path.name)} has no cell of an exercise, and defines none of them")
     if python.left_out:
         found.append(f"not all Python files beside the notebook could be used: {'; '.join(python.left_out[:SHOWN])}")
     return tuple(filter(None, found))
@@ -126,13 +134,17 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
         others = other_files(submission, assignment)
     except (OSError, SubmissionError):  # the reader of the submission says so
         return ""
-    if submission.folder is None or not others:
+    checkpoints = submission.path.parent / _CHECKPOINTS
+    hidden = [] if checkpoints.is_symlink() else _notebooks(files_in(checkpoints))
+    if submission.folder is None or not (others or hidden):
         return ""
     folder, released = submission.folder, assignment.released_digests
     notebooks = [name for name, cells in others.items() if cells]
     worked = [name for name in notebooks if _has_work(folder / name, released)]
     missing = _missing(submission.path, assignment, released)
     files = [name for name, cells in others.items() if not cells and _may_hold(folder / name, missing, assignment)]
+    if len(missing) == len(assignment.exercises):
+        files += [str(path.relative_to(folder)) for path in hidden if _has_work(path, released)]
     start = f"{_shown_place(submission.path, folder)} was graded; "
     if worked:
         names = ", ".join(map(printable, worked))
@@ -202,19 +214,37 @@ def _are_equal(notebooks: Sequence[Path]) -> bool:
     return all(read_notebook(one).cells == read_notebook(notebooks[0]).cells for one in notebooks[1:])
 
 
-def _has_cells_of(path: Path, assignment: Assignment) -> bool:
-    """True if a notebook has a cell of one of the assignment's exercises.
+def of_another(path: Path, assignment: Assignment) -> str:
+    """Why a notebook is not this assignment's, if it has no exercise of it and all exercises of another; else empty."""
+    found = _exercises_in(path)
+    with contextlib.suppress(CourseError):  # reported when the assignment is graded
+        if not found.isdisjoint(exercise.name for exercise in assignment.exercises):
+            return ""
+        for other in Course(assignment.root, assignment.course_folder).assignments().values():
+            names = {exercise.name for exercise in other.exercises}
+            if names and names <= found:
+                cells = f"the cells of {other.name}, and none of {assignment.name}"
+                return f"{printable(path.name)} has {cells}. Was the wrong file handed in?"
+    return ""
 
-    Where no cell has a name of nbgrader's any more, a cell that defines an exercise counts.
+
+def _has_cells_of(path: Path, assignment: Assignment) -> bool:
+    """True if a notebook has a cell of one of the assignment's exercises."""
+    return not _exercises_in(path).isdisjoint(exercise.name for exercise in assignment.exercises)
+
+
+def _exercises_in(path: Path) -> set[str]:
+    """Names of exercises by the cells of a notebook, and other names; empty if it cannot be read.
+
+    Where no cell has a name of nbgrader's any more, what code cells define counts.
     """
-    names = {exercise.name for exercise in assignment.exercises}
     try:
         cells = read_notebook(path).cells
     except SubmissionError:
-        return False
-    if any(cell.grade_id for cell in cells):
-        return any(cell.grade_id.removeprefix(CHECK) in names for cell in cells)
-    return any(name in names for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source))
+        return set()
+    if named := {cell.grade_id.removeprefix(CHECK) for cell in cells if cell.grade_id}:
+        return named
+    return {name for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source)}
 
 
 def names_in(folder: Path) -> list[str]:

@@ -24,14 +24,13 @@ from autograder.errors import AutograderError, SubmissionError, in_words
 from autograder.nbgrader.files import folders_of, is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
-from autograder.student_folder import notebook_in, untouched
+from autograder.student_folder import ARCHIVES, notebook_in, untouched
 from autograder.text import composed, in_shell, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
 NOTEBOOK = re.compile(r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.ipynb")
 MODULE = re.compile(r"(?P<module>[^\W\d]\w*)(?:-\d+| ?\(\d+\))?\.py")  # no other name can be imported
 
-ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
 METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports; it belongs to nobody
 GROUPS = "groups.csv"  # beside archive/: the columns group and student, a line for each member
 _GROUPS_FORM = "its first line should be: group,student"

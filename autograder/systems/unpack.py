@@ -19,8 +19,8 @@ from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
 from autograder.nbgrader.files import copy_plain_files, is_plain
+from autograder.student_folder import ARCHIVES
 from autograder.submission import MAX_BYTES
-from autograder.systems.collecting import ARCHIVES
 from autograder.text import printable
 
 MAX_FILE = 500 * 2**20  # bytes; Gradescope's metadata has all output of a class's autograder

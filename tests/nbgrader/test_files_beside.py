@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import pytest
 
@@ -74,6 +75,7 @@ LEFT_OUT = {
     many: f"there are more than {MAX_PYTHON} Python files, such as helper.py",
 }
 CASES = {**WORKS, **LEFT_OUT}
+HIDDEN = {"zip": "hw.zip", "checkpoint": ".ipynb_checkpoints/first-checkpoint.ipynb"}
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,56 @@ def course(tmp_path_factory):
 def marked(course):
     """Outcomes and notices of a run into the gradebook, and the reports of `grade`."""
     return graded(course, feedback=True), reports_of(course)
+
+
+def test_untouched_notebook_is_graded_and_what_lies_beside_it_is_named(tmp_path):
+    course = small_course(tmp_path / "course")
+    work = submit(course, "x").read_bytes()
+    shutil.rmtree(course.root / "submitted")
+    for student, place in HIDDEN.items():
+        path = submit(course, student, {}).parent / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(work)
+    path = submit(course, "own").parent / HIDDEN["checkpoint"]  # an earlier state of a notebook with work in it
+    path.parent.mkdir()
+    path.write_bytes(submit(course, "own").read_bytes())
+    outcomes, notices = graded(course, feedback=True)
+    assert not [one for one in outcomes if one.reason]
+    for student, place in HIDDEN.items():
+        said = f"{NOTEBOOK} was graded; it has nothing for {EXERCISE}, but the folder also has {place}"
+        assert reports_of(course)[student]["notices"] == [said]
+        assert f"{student}, {NAME}: {said}" in notices
+        page = (course.root / "feedback" / student / NAME / "first.html").read_text()
+        assert "but the folder also has" in page
+    assert "notices" not in reports_of(course)["own"]
+    assert not [notice for notice in notices if notice.startswith("own")]
+
+
+def test_notebook_of_another_assignment_is_not_graded_under_this_name(tmp_path):
+    course = small_course(tmp_path / "course")
+    work = submit(course, "right").read_text()
+    other = work.replace(EXERCISE, "column_centred")
+    source = course.root / "source" / "a2_second" / "second.ipynb"
+    source.parent.mkdir()
+    source.write_text(course.assignment(NAME).notebook.read_text().replace(EXERCISE, "column_centred"))
+    folder = submit(course, "other").parent
+    (folder / NOTEBOOK).write_text(other)
+    renamed = submit(course, "both").parent
+    (renamed / NOTEBOOK).write_text(other)
+    (renamed / "mine.ipynb").write_text(work)
+    reason = f"{NOTEBOOK} has the cells of a2_second, and none of {NAME}. Was the wrong file handed in?"
+    outcomes, _ = graded(course)
+    assert {one.student: one.reason for one in outcomes} == {"right": None, "other": reason, "both": None}
+    said_by(course, "grade", "submitted", "--json", "marks.json", code=1)
+    reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
+    assert (reports["other"]["status"], reports["other"]["reason"]) == ("failed", reason)
+    assert reports["both"]["score"] == reports["right"]["score"] == 3
+    alone = tmp_path / "alone" / NOTEBOOK
+    alone.parent.mkdir()
+    alone.write_text(other)
+    assert reason in " ".join(said_by(course, "grade", alone, code=1).split())
+    alone.write_text(work.replace(EXERCISE, "unknown_to_the_course"))
+    assert f"warning: first, {NAME}: {NOTEBOOK} has no cell of an exercise" in said_by(course, "grade", alone)
 
 
 def by_tests(course, student):
