@@ -41,8 +41,8 @@ def read_bytes(path: Path, most: int, question: str) -> bytes:
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | _CAREFULLY)
-    except OSError as error:
-        reason = "it is a link" if os.path.islink(path) else error.strerror
+    except (OSError, ValueError) as error:  # the name may be a student's text
+        reason = "it is a link" if os.path.islink(path) else getattr(error, "strerror", None) or str(error)
         raise SubmissionError(f"{path.name} cannot be read: {reason}") from None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):

@@ -24,6 +24,7 @@ from autograder.course.assignments import CHECK, Course, courses_around
 from autograder.course.source_notebook import MAX_BESIDE, CellKind
 from autograder.errors import MachineError, SubmissionError
 from autograder.judge.notebook import JudgedNotebook
+from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
@@ -124,16 +125,23 @@ def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
 
     No other file is read, since the folder may be a home folder.
     """
-    found, left = dict[str, bytes](), MAX_BESIDE
+    found, left, home = dict[str, bytes](), MAX_BESIDE, os.path.realpath(folder)
     for name in dict.fromkeys(name for text in texts for name in QUOTED.findall(text)):
         place = Path(os.path.normpath(name))
         if place.is_absolute() or place.parts[:1] in ((), ("..",)) or any(part[0] == "." for part in place.parts):
             continue
         path = folder / place
-        for file in sorted(path.iterdir())[:MAX_FILES] if path.is_dir() else [path]:
-            if file.is_file() and file.suffix != ".ipynb" and file.stat().st_size <= left:
-                found[file.relative_to(folder).as_posix()] = file.read_bytes()
-                left -= file.stat().st_size
+        if "\0" in name or not Path(os.path.realpath(path)).is_relative_to(home):
+            continue
+        try:
+            files = [path / name for name in sorted(os.listdir(path))[:MAX_FILES]]
+        except OSError:  # a file, or, as for most quotations, nothing
+            files = [path]
+        for file in files:
+            with contextlib.suppress(SubmissionError):
+                if file.suffix != ".ipynb":
+                    found[file.relative_to(folder).as_posix()] = data = read_bytes(file, left, "")
+                    left -= len(data)
     return found
 
 

@@ -13,6 +13,8 @@ import time
 
 import nbformat
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from autograder.authoring.sample_class import mistake, model_answers
@@ -118,8 +120,33 @@ def test_control_characters_of_a_notebook_are_not_printed(notebook, sandbox, cap
     assert "[bold]x[/bold]" in shown
 
 
+LONG = (
+    "Маска запрещает каждому слову смотреть на те слова, которые стоят после него, поэтому строка складывается в один. "
+    * 2
+)
+
+
+@given(st.text(max_size=80) | st.sampled_from(["data/x.csv", "data", "away/y.csv", "away", "link.csv", "a\0b", LONG]))
+@settings(max_examples=200, deadline=None)
+def test_any_quotation_names_a_file_beside_the_notebook_or_none(tmp_path_factory, text):
+    folder = tmp_path_factory.getbasetemp() / "quoted"
+    if not folder.exists():
+        (folder / "data").mkdir(parents=True)
+        (folder.parent / "out").mkdir()
+        for path in (folder / "data" / "x.csv", folder.parent / "out" / "y.csv"):
+            path.write_text("1,2")
+        (folder / "away").symlink_to(folder.parent / "out")
+        (folder / "link.csv").symlink_to(folder.parent / "out" / "y.csv")
+    found = check_notebook._files_named(folder, [f"read('{text}'), '{LONG[:198]}'"])
+    assert found == ({"data/x.csv": b"1,2"} if text in ("data", "data/x.csv") else {})
+
+
 def test_all_passed_is_reported(notebook, shared_sandbox):
-    done = autograder_here("check", notebook(model_answers(A1)))
+    path = notebook(model_answers(A1))
+    saved = nbformat.read(path, as_version=4)
+    saved.cells.append(nbformat.v4.new_markdown_cell(f'"{LONG[:160]}" and `a\0b`, "{"x/" * 60}"'))
+    nbformat.write(saved, path)
+    done = autograder_here("check", path)
     assert (done.returncode, "4 of 4 exercises" in done.stdout) == (0, True)
     assert "pass their checks. Well done!" in done.stdout
 
