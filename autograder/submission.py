@@ -228,14 +228,18 @@ def _text(source: Any) -> str:
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
 
 
+def _writable(text: str) -> str:
+    """`text` without halves of characters, which JSON may have, no file can, and no Python program may."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _tidy(cell: Mapping[str, Any]) -> NotebookCell:
-    # A lone surrogate cannot be written to a file, and is not valid Python either.
-    text = _text(cell.get("source", "")).encode("utf-8", "replace").decode("utf-8")
+    text, name = _writable(_text(cell.get("source", ""))), _writable(grade_id(cell))
     untouched = _is_untouched(cell, text)
     if cell.get("cell_type") == "code":
-        return NotebookCell("code", text, grade_id(cell), untouched=untouched)
+        return NotebookCell("code", text, name, untouched=untouched)
     kind: CellKind = "markdown" if cell.get("cell_type") == "markdown" else "raw"
-    return NotebookCell(kind, text, grade_id(cell), _pictures(cell.get("attachments")), untouched)
+    return NotebookCell(kind, text, name, _pictures(cell.get("attachments")), untouched)
 
 
 def _is_untouched(cell: Mapping[str, Any], text: str) -> bool:
@@ -268,9 +272,9 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
     found = {}
     for name, bundle in attachments.items() if isinstance(attachments, dict) else ():
         kinds = bundle.items() if isinstance(bundle, dict) else ()
-        kept = {kind: data for kind, data in kinds if kind in PICTURES and isinstance(data, str)}
+        kept = {kind: _writable(data) for kind, data in kinds if kind in PICTURES and isinstance(data, str)}
         if kept and isinstance(name, str):
-            found[name] = kept
+            found[_writable(name)] = kept
     return found
 
 

@@ -138,10 +138,11 @@ def _files_named(folder: Path, texts: Sequence[str]) -> dict[str, bytes]:
         except OSError:  # a file, or, as for most quotations, nothing
             files = [path]
         for file in files:
-            with contextlib.suppress(SubmissionError):
-                if file.suffix != ".ipynb":
-                    found[file.relative_to(folder).as_posix()] = data = read_bytes(file, left, "")
-                    left -= len(data)
+            with contextlib.suppress(SubmissionError, UnicodeEncodeError):  # of a name that is not UTF-8
+                place_there = file.relative_to(folder).as_posix()
+                if place_there.encode() and file.suffix != ".ipynb":
+                    found[place_there] = read_bytes(file, left, "")
+                    left -= len(found[place_there])
     return found
 
 

@@ -97,10 +97,12 @@ def test_invalid_cells_are_skipped(tmp_path):
     assert [c.source for c in cells] == ["a = 1", "b = 2"]
 
 
-KEYS = ["cells", "cell_type", "source", "metadata", "nbgrader", "grade_id", "nbformat", "worksheets", "code", "input"]
+KEYS = ["cells", "cell_type", "source", "metadata", "nbgrader", "grade_id", "nbformat", "worksheets", "code", "input",
+        "attachments", "image/png", "\ud83d.png"]  # fmt: skip
 VALUES = ["code", "markdown", 4, 3, "test-softmax"]
+any_text = st.text(st.characters(), max_size=10)  # also halves of characters
 junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    st.none() | st.booleans() | st.integers() | any_text,
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(st.sampled_from(KEYS), inner | st.sampled_from(VALUES), max_size=5)
@@ -116,6 +118,17 @@ def test_random_notebooks_raise_only_submission_errors(tmp_path_factory, data):
     path = write(tmp_path_factory.mktemp("junk"), json.dumps(data))
     with contextlib.suppress(SubmissionError):
         code_cells(read_notebook(path))
+
+
+@given(any_text, any_text, any_text, any_text)
+def test_any_text_in_a_notebook_can_be_written(tmp_path_factory, source, name, picture, data):
+    pictures = {picture: {"image/png": data}}
+    cell = {"cell_type": "markdown", "id": source, "source": [source], "attachments": pictures}
+    cell["metadata"] = {"nbgrader": {"grade_id": name}, name: source}
+    path = write(
+        tmp_path_factory.mktemp("text"), json.dumps(notebook(source) | {"cells": [cell], "metadata": pictures})
+    )
+    json.dumps(read_notebook(path).as_nbformat(), ensure_ascii=False).encode()
 
 
 # In MB. One emoji makes Python store four bytes per letter, so the reader needs nine times the largest file.

@@ -17,7 +17,7 @@ from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
 from autograder.worker.pool import grade_many
 from tests.helpers.classes import marks
-from tests.helpers.small_course import BUILT, EXERCISE, NAME, NOTEBOOK, WRONG, book_of, released, small_course
+from tests.helpers.small_course import BUILT, EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, book_of, released, small_course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]
 
@@ -128,7 +128,32 @@ def junk_among_the_cells(notebook):
     return json.dumps(data)
 
 
-FORMS = [byte_order_mark, nbformat_3, junk_among_the_cells]
+def halves_of_characters(notebook):
+    """Half an emoji, as tools leave it that cut a text, wherever a notebook has text."""
+    half = "\ud83d"
+    data = json.loads(json.dumps(notebook))
+    picture = {f"{half}.png": {"image/png": f"iVBORw0KGgo={half}", half: half}, "b.png": {"image/png": "iVBORw0KGgo="}}
+    own = {"nbgrader": {"grade_id": half, half: half}, half: half}
+    output = {"output_type": "stream", "name": "stdout", "text": half, half: half}
+    data["metadata"][half] = half
+    data["cells"] += [
+        {
+            "cell_type": "markdown",
+            "id": half,
+            "source": f"![a](attachment:{half}.png)",
+            "attachments": picture,
+            half: 1,
+        },
+        {"cell_type": "code", "id": half, "source": f"'{half}'", "metadata": own, "outputs": [output]},
+    ]
+    for cell in data["cells"]:
+        cell["id"] = cell.setdefault("metadata", {})[half] = half
+        if grade_id(cell) == WRITTEN:
+            cell |= {"source": f"Because {half} ![a](attachment:{half}.png)", "attachments": picture}
+    return json.dumps(data)
+
+
+FORMS = [byte_order_mark, nbformat_3, junk_among_the_cells, halves_of_characters]
 
 
 # ---------------------------------------------------------------- files that cannot be graded, with the reason
@@ -225,6 +250,7 @@ def test_odd_files_and_names_get_full_marks_and_extra_files_do_not_run(graded, c
     for student in (*(form.__name__ for form in FORMS), *STUDENTS, "extras"):
         assert graded[1][student].score == 6, student
         assert sum(marks_in_the_gradebook(course, student).values()) == 6, student
+    assert api(course.root).generate_feedback(NAME, halves_of_characters.__name__)["success"]
     assert not (course.root / "acted").exists()
     copied = course.root / "autograded" / "extras" / NAME
     assert {path.name for path in copied.iterdir()} & {"conftest.py", "link", "pipe"} == {"conftest.py"}
