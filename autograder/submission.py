@@ -23,6 +23,7 @@ from autograder.text import one_line, printable
 
 # Two repeats in a row never match the same character: else a long line would take the square of its length.
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w[\w.]* import check")
+_VERSION = re.compile(r"3\.[0-9]{1,2}(?:\.[0-9]{1,3})?", re.ASCII)
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MAX_CELLS = 5_000  # a long notebook has 200
@@ -80,14 +81,15 @@ class NotebookCell(Struct, frozen=True):
 
 
 class NotebookFile(Struct, frozen=True):
-    """A notebook as its cells."""
+    """A notebook as its cells, and the version of Python that it was last run with, as far as it says so."""
 
     cells: tuple[NotebookCell, ...]
+    python: str = ""
 
     @classmethod
-    def of(cls, cells: Iterable[Any]) -> NotebookFile:
+    def of(cls, cells: Iterable[Any], metadata: Any = None) -> NotebookFile:
         """Built from cells of JSON or nbformat. Invalid cells are left out, and missing parts filled in."""
-        return cls(tuple(_tidy(cell) for cell in cells if isinstance(cell, dict)))
+        return cls(tuple(_tidy(cell) for cell in cells if isinstance(cell, dict)), _python_in(metadata))
 
     def as_nbformat(self) -> dict[str, object]:
         """The notebook in nbformat 4.5."""
@@ -109,7 +111,7 @@ class NotebookFile(Struct, frozen=True):
                 settled.add(cell.grade_id)
                 cell = structs.replace(cell, cell_type=kind, attachments={} if kind == "code" else cell.attachments)
             found.append(cell)
-        return NotebookFile(tuple(found))
+        return structs.replace(self, cells=tuple(found))
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ def read_notebook(path: Path) -> NotebookFile:
         if not isinstance(cells, list):
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are not a list)")
         _count(len(cells), name)
-        return NotebookFile.of(cells)
+        return NotebookFile.of(cells, notebook.get("metadata"))
     except SubmissionError:
         raise
     except RecursionError:
@@ -197,6 +199,13 @@ def read_notebook(path: Path) -> NotebookFile:
     except Exception as error:
         reason = one_line(str(error))[:120] or type(error).__name__
         raise SubmissionError(f"{name} is not a Jupyter notebook ({reason})") from None
+
+
+def _python_in(metadata: Any) -> str:
+    """The version of Python in a notebook's metadata, such as `3.12.4`; empty if there is none."""
+    language = metadata.get("language_info") if isinstance(metadata, dict) else None
+    version = language.get("version") if isinstance(language, dict) and language.get("name") == "python" else None
+    return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
 
 
 def _count(cells: int, name: str) -> None:

@@ -175,8 +175,12 @@ def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNote
         uses = notebook.uses(name, ())
         words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
     elif result.score < result.max_score:
-        messages, cells = (test.message for test in result.tests), zip(notebook.cells, notebook.results, strict=True)
-        words = cell_errors.not_reached(messages, cells) or cell_errors.defined_again(name, notebook.cells)
+        messages, cells = [test.message for test in result.tests], zip(notebook.cells, notebook.results, strict=True)
+        words = (
+            cell_errors.not_reached(messages, cells)
+            or cell_errors.debugger_left_in(messages, notebook.cells)
+            or cell_errors.defined_again(name, notebook.cells)
+        )
     else:
         words = ""
     return f"{result.evidence} {words}".strip()

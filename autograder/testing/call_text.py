@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from autograder.testing.values.comparisons import described
@@ -12,20 +13,24 @@ from cellcage.protocol.calls import EVAL, Call, Gives
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
 
-def as_written(call: Call, names: ParameterNames) -> str:
-    """A call as a person would write it: `median(x, axis=0) with x (4, 5)`."""
+def as_written(call: Call, names: ParameterNames, is_exact: bool = False) -> str:
+    """A call as a person would write it: `median(x, axis=0) with x (4, 5)`.
+
+    is_exact: whether it matters what came by position; then `median(x, 0) with x (4, 5)`
+    """
+    text_of = partial(_call_text, is_exact=is_exact)
     if call.gives is Gives.NAME:
         return call.name
     if call.instance is None:
-        made = _call_text(call.args, call.kwargs, names(call.name), call.name)
+        made = text_of(call.args, call.kwargs, names(call.name), call.name)
         return ", then ".join([made, *_step_texts(call, names)])
-    made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
+    made = text_of(call.instance.args, call.instance.kwargs, names(call.name), call.name)
     if call.build:
         return made
     forward = names(f"{call.name}.forward")
     made += "".join(f".{EVAL}()" for step in call.steps if step.method == EVAL)
     before = [_call_text(step.args, {}, forward, "") for step in call.steps if step.method != EVAL]
-    return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
+    return made + ", then ".join([*before, text_of(call.args, call.kwargs, forward, "")])
 
 
 def _step_texts(call: Call, names: ParameterNames) -> list[str]:
@@ -35,15 +40,18 @@ def _step_texts(call: Call, names: ParameterNames) -> list[str]:
     return [text if count == 1 else f"{text} {count} times" for text, count in counted]
 
 
-def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
+def _call_text(
+    args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str, is_exact: bool = False
+) -> str:
     written, sizes = [], []
     keyword = False  # after `width=3` Python takes keyword arguments only
     arguments = [*itertools.zip_longest(names[: len(args)], args, fillvalue=""), *kwargs.items()]
     for number, (label, value) in enumerate(arguments):
         by_name = bool(label) and (keyword or number >= len(args))
         if (size := _size(value)) is None:
-            written.append(f"{label}={value!r}" if label else repr(value))
-            keyword = keyword or bool(label)
+            is_labelled = bool(label) and not (is_exact and number < len(args))
+            written.append(f"{label}={value!r}" if is_labelled else repr(value))
+            keyword = keyword or is_labelled
         else:
             # Without a label the size stands in the call: the code names no parameters.
             written.append(f"{label}={label}" if by_name else label or size[0])

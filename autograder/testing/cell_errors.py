@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.report import CellResult
+from autograder.testing.surroundings import IN_DEBUGGER, explained
 from autograder.text import one_line, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 _MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _SETS_NOTHING = re.compile(r"%%(?:timeit|writefile|bash|sh|script|html|markdown)\b")
+_DEBUGS = re.compile(r"[^#]*\b(?:set_trace|breakpoint)\(")
+# Syntax of Python 3.12 and later: `type X = ...`, `def f[T](...)`, `class A[T]`. Its f-strings allow more, too.
+_NEWER = re.compile(r"[ \t]*(?:type[ \t]+\w[^=\n]*=|(?:async[ \t]+)?def[ \t]+\w+[ \t]*\[|class[ \t]+\w+[ \t]*\[)")
+_SETS = re.compile(r"^(?:type |(?:async )?def |class )?[ \t]*(\w+)[ \t]*[=:(\[]", re.MULTILINE)
+VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 CARET = "^"
+ALL = "*"
 NOT_JUDGED = "not judged, since its cell"
 
 
@@ -25,13 +33,23 @@ def why(source: str, result: CellResult) -> str:
         lines = (line.strip() for line in source.splitlines())
         magic = _SETS_NOTHING.match(next((line for line in lines if line and not line.startswith("#")), ""))
         return f"{NOT_JUDGED} begins with `{magic[0]}`, which sets nothing in the notebook." if magic else ""
-    return syntax_error(source) or f"{NOT_JUDGED} {_raised_in(result)}"
+    if syntax := syntax_error(source):
+        return f"{syntax}{_newer(source, result)}"
+    return f"{NOT_JUDGED} {_raised_in(source, result)}"
 
 
-def _raised_in(result: CellResult) -> str:
+def _raised_in(source: str, result: CellResult) -> str:
     text = _IN_CELL.sub(r", \1", result.text)
     where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in result.lines[-1:])
-    return f"{raised(result.error, text)}{where}"
+    return f"{explained(result.error, text)}{where}{_newer(source, result)}"
+
+
+def _newer(source: str, result: CellResult) -> str:
+    """Says which Python grades, if a syntax error may be none for a newer one."""
+    if result.error != "SyntaxError" or sys.version_info >= (3, 12):
+        return ""
+    is_newer = result.text.startswith("f-string") or any(map(_NEWER.match, source.splitlines()))
+    return f" Grading runs {VERSION}; a newer Python may accept this." if is_newer else ""
 
 
 def not_reached(messages: Iterable[str], cells: Iterable[tuple[str, CellResult]]) -> str:
@@ -40,18 +58,35 @@ def not_reached(messages: Iterable[str], cells: Iterable[tuple[str, CellResult]]
     For example, an import cell may stop at a library that grading does not have.
     """
     missing = sorted({name for message in messages for name in _UNDEFINED.findall(message)})
-    for source, result in cells:
-        if result.error and (name := next((name for name in missing if name in _names_after(source, result)), "")):
-            return f"`{name}` is not there because another cell, which would set it, {_raised_in(result)}"
+    failed = [(source, result, _names_after(source, result)) for source, result in cells if missing and result.error]
+    for source, result, names in failed:
+        if name := next((name for name in missing if name in names), ""):
+            return f"`{name}` is not there because another cell, which would set it, {_raised_in(source, result)}"
+    for source, result, names in failed:
+        if ALL in names:
+            return f"`{missing[0]}` is not there, and another cell with `import *` {_raised_in(source, result)}"
+    return ""
+
+
+def debugger_left_in(messages: Iterable[str], sources: Iterable[str]) -> str:
+    """Where a debugger is called, in a sentence, if these messages say that one stopped the code; else empty."""
+    if not any(IN_DEBUGGER in message for message in messages):
+        return ""
+    for source in sources:
+        for number, line in enumerate(source.splitlines(), 1):
+            if _DEBUGS.match(line):
+                return f"A debugger is left in line {number} of a cell: `{one_line(line.strip()):.80}`."
     return ""
 
 
 def _names_after(source: str, result: CellResult) -> set[str]:
-    """What a cell would have set from the line on in which it raised."""
+    """What a cell would have set from the line on in which it raised; `ALL` for `import *`."""
     begins = result.lines[0][1] if result.lines else 0
     try:
         statements = [one for one in ast.parse(source).body if (one.end_lineno or 0) >= begins]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except SyntaxError:
+        return set(_SETS.findall(source))
+    except (ValueError, RecursionError, MemoryError):
         return set()
     found = set[str]()
     for one in statements:

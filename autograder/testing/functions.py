@@ -38,9 +38,9 @@ from autograder.testing.student_errors import (
     Stopped,
     StudentError,
 )
+from autograder.testing.surroundings import explained
 from autograder.testing.values.comparisons import comparable, for_suite
 from autograder.testing.values.core.comparing import arrays, numbers
-from autograder.text import raised
 from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why
 from cellcage.values.conversion import portable
 
@@ -279,4 +279,4 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
     # The same exception in the same line is one reason, whatever sizes its text has.
     reason = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
     cls = RaisedValueError if "ValueError" in (answer.error, *types) else Raised
-    return cls(reworded(raised(answer.error, answer.text)) + where, types, reason)
+    return cls(reworded(explained(answer.error, answer.text)) + where, types, reason)

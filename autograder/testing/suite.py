@@ -32,7 +32,7 @@ from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.functions import AnsweredCall, Functions
 from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, of_part
 from autograder.testing.reproduce import Notes
-from autograder.testing.student_errors import Missing, NotStarted, Stopped, StudentError
+from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.text import one_line
 from cellcage.protocol.calls import Gives, Reply
 from cellcage.values.core.objects import NoField
@@ -194,7 +194,8 @@ class Suite:
         names = student._parameter_names
         inputs = self._notes.line(call, names) if isinstance(error, Mismatch) else ""
         answer = next((one for one in reversed(student.calls) if one.call is call), None)
-        return Outcome(test, error, as_written(call, names), inputs, where, answer=answer)
+        is_exact = isinstance(error, Raised) and "TypeError" in error.types and "argument" in str(error)
+        return Outcome(test, error, as_written(call, names, is_exact), inputs, where, answer=answer)
 
 
 @dataclass(frozen=True)

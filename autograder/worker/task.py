@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,7 @@ class Task:
     checks: exercises whose check comes before a cell: the exercise, and the first such cell's place in `cells`
     files: the student's own Python files, by place beside the notebook
     notices: sentences on what was handed in, for the report
+    python: the version of Python that the notebook was last run with, if it says so
     """
 
     student: str
@@ -40,6 +42,7 @@ class Task:
     checks: tuple[tuple[str, int], ...] = ()
     files: tuple[tuple[str, bytes], ...] = ()
     notices: tuple[str, ...] = ()
+    python: str = ""
 
     def of(self, cells: Iterable[Cell]) -> Task:
         """The same task with these cells."""
@@ -51,6 +54,14 @@ class Task:
                 places.setdefault(check.removeprefix(CHECK), number)
         sources = tuple(cell.source for cell in cells)
         return replace(self, cells=sources, locked=locked, checks=tuple(places.items()))
+
+
+def newer_python(python: str, cells: Iterable[CellResult]) -> str:
+    """Says which Python grades if a newer one ran the notebook and a cell has a syntax error here; else empty."""
+    own = sys.version_info[:2]
+    if not python or tuple(map(int, python.split(".")[:2])) <= own or not any(c.error == "SyntaxError" for c in cells):
+        return ""
+    return f"a cell has a syntax error in Python {own[0]}.{own[1]}, which grades; the notebook ran with Python {python}"
 
 
 @dataclass(frozen=True)
@@ -76,11 +87,13 @@ def as_task(submission: Submission, assignment: Assignment | None, version: str)
     if task.problem or assignment is None:
         return task
     try:
-        cells = code_cells(read_notebook(submission.path).with_kinds(assignment.kinds), assignment.locked_cells)
+        notebook = read_notebook(submission.path).with_kinds(assignment.kinds)
+        cells = code_cells(notebook, assignment.locked_cells)
     except SubmissionError as error:
         return replace(task, problem=str(error))
     files = python_files(submission)
-    return replace(task, files=files.files, notices=notices(submission, assignment, files)).of(cells)
+    found = notices(submission, assignment, files)
+    return replace(task, files=files.files, notices=found, python=notebook.python).of(cells)
 
 
 def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:

@@ -21,7 +21,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.messages import CourseSetting, Ended, FromJudge, Grown, JudgeRequest, Opened, Preparation
 from autograder.report import ExerciseResult, Report, Verdict
 from autograder.text import shown_name
-from autograder.worker.task import Marked, Task, failed
+from autograder.worker.task import Marked, Task, failed, newer_python
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage import Backend, Child, ForkServer, FreshChildren, Limits, Zygote, choose_backend
 from cellcage.protocol import frames
@@ -113,7 +113,8 @@ class Worker:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
-        report = Report(task.student, task.assignment, verdict.exercises, points, notices=task.notices)
+        notices = (*task.notices, newer_python(task.python, verdict.cells))
+        report = Report(task.student, task.assignment, verdict.exercises, points, notices=tuple(filter(None, notices)))
         self.judges.learn(report)
         _log_for_a_person(report)
         results = tuple(map(_scored, report.exercises, exercises))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+import torch
 
 from autograder.student.check import examine
 from tests.helpers.in_process import exercise_of, judged_alone
@@ -23,6 +26,21 @@ def checked(assignment, exercise, *edits, code=None):
 
 
 A1, A2, _, A4, *_ = BY_NAME
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        partial(lambda x, axis: np.exp(x) / np.exp(x).sum(axis, keepdims=True), axis=-1),
+        lambda x, *, axis=-1: np.exp(x) / np.exp(x).sum(axis, keepdims=True),
+    ],
+)
+def test_call_that_fails_by_position_is_shown_by_position(code):
+    assignment = BY_NAME[A1]
+    result = judged_alone(assignment, exercise_of(assignment, "softmax"), code)
+    said = [test.message for test in result.tests if "TypeError" in test.message]
+    assert said
+    assert not [message for message in said if not message.startswith("softmax(x, 0) with x (")]
 
 
 @pytest.mark.parametrize(
@@ -101,3 +119,13 @@ def test_second_mistake_keeps_its_question_beside_a_known_one():
     result = judged_alone(assignment, exercise_of(assignment, "MultiHeadAttention"), names["MultiHeadAttention"])
     assert result.diagnosis == "no-scaling"
     assert "d_model is 12, h is 3, d_head is 5. How many rows" in " ".join(test.message for test in result.tests)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+@pytest.mark.parametrize("moved", [lambda x: x.cuda(), lambda x: x.to("cuda:0"), lambda x: x.to("mps")])
+def test_report_says_that_grading_has_no_gpu(moved):
+    assignment, name = BY_NAME[A1], "torch_scaled_dot_product_attention"
+    right = vars(assignment.reference())[name]
+    code = lambda query, key, value: right(*map(moved, (query, key, value)))  # noqa: E731
+    result = judged_alone(assignment, exercise_of(assignment, name), code)
+    assert "There is no GPU when grading" in " ".join(test.message for test in result.tests)

@@ -109,3 +109,57 @@ def test_reports_say_which_cell_error_stopped_an_exercise(tmp_path):
     assert found["installs", EXERCISE]["score"] == 3, "a missing program does not stop a cell"
     assert found["library", EXERCISE]["score"] == 3, "Colab accepts a cell magic below a comment"
     assert BECAUSE in " ".join(command(course, "check", library.relative_to(course.root), "--course", ".")[1].split())
+
+
+FROM_ELSEWHERE = {
+    # a line in front of the function, a line in it, and words of the report
+    "debugger": ("", "import pdb; pdb.set_trace()", "stopped in a debugger, which nobody answers when grading"),
+    "breakpoint": ("", "breakpoint()", "A debugger is left in line 3 of a cell: `breakpoint()`."),
+    "debugger above": ("breakpoint()", "", "its cell stopped in a debugger"),
+    "typed": ("n = int(input())", "", "Nobody types when grading"),
+    "typed in a call": ("", "input('width? ')", "Nobody types when grading"),
+    "f-string": ("name = 'x'; print(f\"{'a' if name == \"x\" else 'b'}\")", "", "Grading runs Python 3.11; a newer"),
+    "type": ("type Rows = list", "", "Grading runs Python 3.11; a newer"),
+    "generic": ("def first[T](rows: T) -> T:\n    return rows", "", "Grading runs Python 3.11; a newer"),
+}
+
+
+@pytest.mark.slow
+def test_reports_say_what_grading_lacks(tmp_path):
+    """Nobody types, no debugger is answered, and Python is not the newest."""
+    course = small_course(tmp_path / "course")
+    for number, (above, inside, _) in enumerate(FROM_ELSEWHERE.values()):
+        body = RIGHT.replace("    return", f"    {inside or 'pass'}\n    return")
+        path = submit(course, f"s{number}", {EXERCISE: f"{above}\n{body}"})
+        notebook = nbformat.read(path, as_version=4)
+        notebook.metadata["language_info"] = {"name": "python", "version": "3.99.1"}
+        nbformat.write(notebook, path)
+    reports = reports_of(course)
+    for number, (what, (*_, words)) in enumerate(FROM_ELSEWHERE.items()):
+        (exercise,) = reports[f"s{number}"]["exercises"]
+        said = " ".join([exercise["evidence"], *(test["message"] for test in exercise["tests"])])
+        assert words in said, what
+        notices = " ".join(reports[f"s{number}"].get("notices", []))
+        assert ("ran with Python 3.99.1" in notices) == ("Grading runs" in words)
+
+
+@pytest.mark.slow
+def test_missing_name_may_come_from_a_cell_that_failed(tmp_path):
+    course = small_course(tmp_path / "course")
+    cells = {
+        "star": (
+            "from missing_library import *",
+            "rearrange(X)",
+            "`rearrange` is not there, and another cell with `impor",
+        ),
+        "type": ("type Array = list", "Array()", "`Array` is not there because another cell, which would set it, rais"),
+        "none": ("1 / 0", "rearrange(X)", ""),
+    }
+    for student, (above, inside, _) in cells.items():
+        path = submit(course, student, {EXERCISE: RIGHT.replace("    return", f"    {inside}\n    return")})
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(above, id="own"))
+        nbformat.write(notebook, path)
+    for student, report in reports_of(course).items():
+        evidence, words = report["exercises"][0]["evidence"], cells[student][2]
+        assert words in evidence if words else not evidence

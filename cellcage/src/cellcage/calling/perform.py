@@ -47,6 +47,7 @@ KINDS = (
     "MemoryError", "ModuleNotFoundError", "ImportError", "OSError", "RuntimeError", "StopIteration", "EOFError",
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
+DEBUGGER = "BdbQuit"  # raised by a debugger that nobody answers
 ABSENT = object()
 MAX_PRINTED = 16_000  # characters; an honest table has some thousand
 
@@ -137,7 +138,8 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
     """
     types = [c.__name__ for c in type(error).__mro__ if issubclass(c, BaseException)][:MAX_TYPES]
     is_own = type(error) is names.get(types[0]) and not hasattr(builtins, types[0])
-    known = next((name for name in types if name in KINDS and hasattr(builtins, name)), "Exception")
+    listed = (name for name in types if name == DEBUGGER or (name in KINDS and hasattr(builtins, name)))
+    known = next(listed, "Exception")
     try:
         text = str(error)[:MAX_ERROR_TEXT]
     except BaseException:
