@@ -14,12 +14,13 @@ import autograder
 import cellcage
 from autograder.course.assignments import CONFIG, Assignment, Course
 from autograder.course.content import course_folder
+from autograder.course.releases import FILE as EARLIER_RELEASES
 from autograder.course.withdrawals import FILE as WITHDRAWN
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
-# The release tells which of two notebooks nobody has worked on.
-OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions", "assignments"), (CONFIG, WITHDRAWN)
+# Releases tell which of two notebooks nobody has worked on.
+OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions", "assignments"), (CONFIG, WITHDRAWN, EARLIER_RELEASES)
 # The platform installs the kit from what is bundled: its repository, or only the package if it came as a wheel.
 PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
