@@ -120,7 +120,7 @@ def other_files(submission: Submission, assignment: Assignment) -> dict[str, tup
 
 def notices(submission: Submission, assignment: Assignment, python: PythonFiles) -> tuple[str, ...]:
     """Sentences on what was handed in that a person should look at, without a full stop."""
-    found = [notice_of_others(submission, assignment)]
+    found = [notice_of_others(submission, assignment), _notice_of_text(submission.path, assignment)]
     if not _has_cells_of(submission.path, assignment):
         found.append(f"{printable(submission.path.name)} has no cell of an exercise, and defines none of them")
     if python.left_out:
@@ -141,7 +141,7 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
     folder, released = submission.folder, assignment.released_digests
     notebooks = [name for name, cells in others.items() if cells]
     worked = [name for name in notebooks if _has_work(folder / name, released)]
-    missing = _missing(submission.path, assignment, released)
+    missing = _missing(_cells_as_released(submission.path, assignment), assignment, released)
     files = [name for name, cells in others.items() if not cells and _may_hold(folder / name, missing, assignment)]
     if len(missing) == len(assignment.exercises):
         files += [str(path.relative_to(folder)) for path in hidden if _has_work(path, released)]
@@ -157,11 +157,30 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
     return f"{start}{', '.join(map(printable, notebooks))} beside it {has} no work in {it}" if notebooks else ""
 
 
-def _missing(path: Path, assignment: Assignment, released: Collection[str]) -> list[str]:
-    """The exercises that a notebook has nothing for: all cells that could hold them are as released."""
-    cells = read_notebook(path).cells
+def _notice_of_text(path: Path, assignment: Assignment) -> str:
+    """A sentence on exercises that only text cells define, which do not run; empty if there is none."""
+    try:
+        cells = _cells_as_released(path, assignment)
+    except SubmissionError:
+        return ""
+    released = assignment.released_digests
+    missing = _missing(cells, assignment, released)
+    texts = [(n, cell) for n, cell in enumerate(cells, 1) if cell.cell_type != "code"]
+    texts = [(n, cell) for n, cell in texts if text_digest(cell.source) not in released]
+    found = {name: n for n, cell in texts for name in _DEFINED.findall(cell.source) if name in missing}
+    places = ", ".join(f"{name} in cell {number}" for name, number in found.items())
+    return f"only text cells, which do not run, define {places}" if places else ""
+
+
+def _cells_as_released(path: Path, assignment: Assignment) -> tuple[NotebookCell, ...]:
+    """The cells as they are graded: those with a name are of the course's kind."""
+    return read_notebook(path).with_kinds(assignment.kinds).cells
+
+
+def _missing(cells: Sequence[NotebookCell], assignment: Assignment, released: Collection[str]) -> list[str]:
+    """The exercises that a notebook has nothing for: all code cells that could hold them are as released."""
     known = {*released, *as_handed_out(cells)}
-    worked = [cell for cell in cells if text_digest(cell.source) not in known]
+    worked = [cell for cell in cells if cell.cell_type == "code" and text_digest(cell.source) not in known]
     names = {name for cell in worked for name in (cell.grade_id, *_DEFINED.findall(cell.source))}
     return [exercise.name for exercise in assignment.exercises if exercise.name not in names]
 

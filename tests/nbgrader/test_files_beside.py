@@ -6,15 +6,17 @@ import json
 import os
 import shutil
 
+import nbformat
 import pytest
 
-from autograder.submission import MAX_PYTHON, MAX_PYTHON_BYTES
+from autograder.submission import MAX_PYTHON, MAX_PYTHON_BYTES, grade_id
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
     NOTEBOOK,
     book_of,
     graded,
+    released,
     reports_of,
     said_by,
     small_course,
@@ -113,6 +115,28 @@ def test_untouched_notebook_is_graded_and_what_lies_beside_it_is_named(tmp_path)
         assert "but the folder also has" in page
     assert "notices" not in reports_of(course)["own"]
     assert not [notice for notice in notices if notice.startswith("own")]
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_answer_in_a_text_cell_without_its_name_is_named(tmp_path, kind):
+    """The cell's name is lost, so nothing turns it back."""
+    course = small_course(tmp_path / "course")
+    for student, keeps_stub in (("moved", False), ("beside", True)):
+        path = submit(course, student)
+        notebook = nbformat.read(path, 4)
+        at = next(number for number, cell in enumerate(notebook.cells) if grade_id(cell) == EXERCISE)
+        text = nbformat.v4.new_markdown_cell(notebook.cells[at].source)
+        text.cell_type = kind
+        stub = nbformat.read(released(course), 4).cells[at]
+        notebook.cells[at : at + 1] = [text, stub] if keeps_stub else [text]
+        nbformat.write(notebook, path)
+    _, notices = graded(course, feedback=True)
+    said = f"only text cells, which do not run, define {EXERCISE} in cell {at + 1}"
+    assert [f"{student}, {NAME}: {said}" in notices for student in ("moved", "beside")] == [True, True]
+    reports = reports_of(course)
+    for student in ("moved", "beside"):
+        assert (reports[student]["score"], reports[student]["notices"]) == (0, [said])
+        assert said in (course.root / "feedback" / student / NAME / "first.html").read_text()
 
 
 def test_notebook_of_another_assignment_is_not_graded_under_this_name(tmp_path):
