@@ -118,7 +118,8 @@ def test_json_reference_explains_every_key():
     place = Location((1,), "", "", "axis", "", "")
     rare = {"cause": Cause("no-scaling", ""), "withdrawn": True, "not_produced": ("",), "mentions": ("f",)}
     answered = structs.replace(test, answer="softmax(x) 0123456789abcdef")
-    whole = (failed, structs.replace(exercise, location=place, **rare), place, answered)
+    noticed = structs.replace(failed, notices=("two files",))
+    whole = (noticed, structs.replace(exercise, location=place, **rare), place, answered)
     page = (ROOT / "docs" / "reference-json.md").read_text()
     _, *sections, example = page.split("\n## ")
     assert [set(KEYS.findall(section)) for section in sections] == [set(value.to_dict()) for value in whole]
