@@ -46,6 +46,7 @@ MASK = table("100110", "011011", "000010", "111000")
 OTHER_MASK = table("011100", "110010", "100101", "001011")
 SQUARE = table("1010", "0110", "1001", "0111")  # as many queries as keys, so that a transposed mask fits, too
 PADDING = table("111000", "111110")[:, None, :]  # (2, 1, 6)
+ALL_KEYS = np.ones((4, 1), dtype=bool)  # the keys have one entry for all of them
 ONE_EMPTY = table("100110", "000000", "000010", "111000")  # MASK, but nothing is allowed for query 1
 
 
@@ -107,7 +108,7 @@ class AttentionTests:
     NAMES: tuple[str, ...] = ()
     SMALL: tuple[np.ndarray, ...] = ()  # queries, keys, values (and mask) without batch axes
     OTHERS: tuple[np.ndarray, ...] = ()  # others of the same shapes
-    LOW = "All scores are very low here. What makes a masked weight 0 in your code, and what is left of the others?"
+    LOW = "Scores are very low here. What makes a masked weight 0 in your code, and what is left of the others?"
     NOTHING = "Follow a row in which every key is masked through your softmax."
 
     def give(self, array):
@@ -176,16 +177,19 @@ class AttentionTests:
                     winners_take_all(part, hint)
                     no_row_vanishes(part, self.attend(student, Q, *others)[-1], hint)
 
-    def check_low(self, student, arrays, hidden):
+    def check_low(self, student, arrays, hidden, only):
         """Fails unless, with very low scores, hidden keys still have weight 0 and visible keys do not.
 
-        Code that cannot handle low scores without a mask loses points in `test_large_scores` only.
+        Then all scores but those of key `only`, the only one that some query sees, are very high. Code that cannot
+        handle such scores without a mask loses points in `test_large_scores` only.
         """
-        if not self.stands(student, *arrays[:3]):
-            return
-        for weights in self.attend(student, *arrays)[1:]:
-            zero_where(hidden, weights, self.LOW, "the weight of a masked key")
-            no_row_vanishes(weights, self.attend(student, *self.SMALL)[-1], self.LOW)
+        Q, K, V, *rest = arrays
+        for keys in (K, np.where(np.arange(len(K)) == only, 1, -1)[:, None] * K):
+            if not self.stands(student, Q, keys, V):
+                return
+            for weights in self.attend(student, Q, keys, V, *rest)[1:]:
+                zero_where(hidden, weights, self.LOW, "the weight of a masked key")
+                no_row_vanishes(weights, self.attend(student, *self.SMALL)[-1], self.LOW)
 
     def stands(self, student, Q, K, V):
         """True if the last query, which sees all keys, has weights for such scores."""

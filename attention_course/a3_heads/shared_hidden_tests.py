@@ -160,7 +160,7 @@ class SplitTests(Heads):
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
         """Seventy tokens of width 96, cut into eight heads; 33 of width 45, into nine; long texts, and wide ones."""
-        cases = (whole(18, 70, 96), 8), (whole(19, 33, 45), 9), (whole(27, 4200, 2), 2), (whole(28, 2, 300), 100)
+        cases = (whole(18, 70, 96), 8), (whole(19, 33, 45), 9), (whole(27, 5100, 2), 2), (whole(28, 2, 600), 300)
         for X, h in cases:
             same(self.answer(student, X, h), reference.split_heads(X, h), ANY_SIZE)
 
@@ -240,8 +240,8 @@ class ConcatTests(Heads):
 
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
-        """Seventy tokens with eight heads of width 12, 33 with nine, 4200 with two, and two with a hundred."""
-        for heads in (whole(38, 8, 70, 12), whole(39, 9, 33, 5), whole(40, 2, 4200, 1), whole(29, 100, 2, 3)):
+        """Seventy tokens with eight heads of width 12, 33 with nine, 5100 with two, and two with three hundred."""
+        for heads in (whole(38, 8, 70, 12), whole(39, 9, 33, 5), whole(40, 2, 5100, 1), whole(29, 300, 2, 2)):
             same(self.answer(student, heads), reference.concat_heads(heads), ANY_SIZE)
 
     @pytest.mark.weight(0.35)

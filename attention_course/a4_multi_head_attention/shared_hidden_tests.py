@@ -8,6 +8,7 @@ together they are the points of the cell.
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,11 +21,13 @@ from ..hidden.properties import keeps_digits, nothing_for_the_rest, same_item_by
 ATOL = 1e-4  # correct float32 code is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-9  # a masked weight is exp(-inf) or exp(-1e9): exactly 0
 LARGE = 1e4  # exp(1e4) overflows even float64
+LARGEST = 0.9e6  # the course promises scores up to a million
 LOUD = 3e5  # put where nobody may look; gives scores of up to half a million
 KEYS = ("W_Q", "W_K", "W_V", "W_O")
 
 # Not symmetric, and nobody may look at token 2.
 MASK = np.array([[1, 0, 0, 1, 0], [1, 1, 0, 0, 1], [0, 1, 0, 1, 1], [1, 0, 0, 0, 0], [0, 1, 0, 1, 1]], dtype=bool)
+ONE_EACH = np.roll(np.eye(5, dtype=bool), 3, axis=1)  # query i may attend to key i + 3 alone, counted in a circle
 # The last token of the first item is padding, and the first one and the last of the second.
 PADDING = np.array([[1, 1, 1, 1, 0], [0, 1, 1, 1, 0]], dtype=bool)[:, np.newaxis, np.newaxis]  # (2, 1, 1, 5)
 
@@ -61,6 +64,7 @@ class MultiHeadTests:
     # width, and few words a large one, because correct code may multiply all words, heads and widths.
     REAL: tuple[tuple[tuple[int, ...], int, int, int], ...] = (
         ((), 70, 9, 3),
+        ((), 521, 2, 1),
         ((), 16, 15, 5),
         ((), 2, 16, 2),
         ((), 4, 96, 8),
@@ -133,7 +137,7 @@ class MultiHeadTests:
 
     @pytest.mark.weight(0.7)
     def test_real_sizes(self, student, reference):
-        """Seventy words, or eight heads on a width of 96: every word and every head has its share."""
+        """Seventy words, 521, or eight heads on a width of 96: every word and every head has its share."""
         hint = expect.IfOthersPass(
             "The tests with a few words and three heads are about the rest. Is there a size in your code as a number?"
         )
@@ -182,9 +186,9 @@ class MultiHeadTests:
         attention = self.attention(student)
         self.looks_like_attention(attention)
         hint = "Which axes do you reshape and swap when there are more than two? Count them from the end."
-        call = lambda X: self.attend(attention, X, self.WEIGHTS, MASK)  # noqa: E731
-        same_item_by_item(call, [normal(180, 2, 5, 12)], 1, hint)
-        same_item_by_item(call, [normal(181, 2, 4, 5, 12)], 2, hint)
+        for batch, mask in ((normal(180, 3, 5, 12), None), (normal(181, 2, 4, 5, 12), MASK)):
+            call = partial(self.attend, attention, weights=self.WEIGHTS, mask=mask)
+            same_item_by_item(call, [batch], batch.ndim - 2, hint)
 
     @pytest.mark.weight(1.2)
     def test_values_with_a_mask(self, student, reference):
@@ -193,6 +197,7 @@ class MultiHeadTests:
         hint = "Leave out by hand what one word may not see. Does its row sum to 1 over what is left, in each head?"
         for seed, mask in ((216, MASK), (226, MASK[::-1])):
             X, weights = self.ordinary(seed), weights_for(seed + 1)
+            weights[0][:, :4] = 0  # all scores of head 0 are 0
             wanted = reference.multi_head_attention(X, *weights, 3, mask)
             got = self.attend(attention, X, weights, mask)
             for name, part, right in reversed(list(zip(("output", "weights"), got, wanted, strict=True))):
@@ -248,14 +253,16 @@ class MultiHeadTests:
         self.looks_like_attention(attention)
         if not self.stands_large_scores(attention):
             return
-        causal = np.tril(np.ones((5, 5), dtype=bool))
+        causal = np.tril(np.ones((5, 5), dtype=bool))  # the first word sees only itself, whatever its score
         W_Q, *rest = self.WEIGHTS
-        for factor in (LARGE, -LARGE):  # the first word sees only itself, whatever its score
-            output, weights = self.attend(attention, self.X, [factor * W_Q, *rest], causal)
-            self.hidden_is_zero((output, weights), causal)
+        Q, K = (np.reshape(self.X @ W, (-1, 5, 3, 4)).swapaxes(1, 2) for W in (W_Q, rest[0]))
+        largest = LARGEST / np.abs(Q @ K.swapaxes(2, 3) / 2).max()
+        for factor, mask in ((LARGE, causal), (-LARGE, causal), (largest, ONE_EACH), (-largest, ONE_EACH)):
+            output, weights = self.attend(attention, self.X, [factor * W_Q, *rest], mask)
+            self.hidden_is_zero((output, weights), mask)
             # Over the keys or over the queries: another test judges the axis.
             if not any(np.allclose(weights.sum(axis=axis), 1, atol=0.01) for axis in (-1, -2)):
-                hint = "A word that sees only itself, with a score of -10,000: which weight does it get?"
+                hint = "A word that sees a single one, with a score of -10,000: which weight does it get?"
                 expect.fail("with a mask, the weights do not sum to 1 when scores are large.", hint)
 
     @pytest.mark.weight(0.25)

@@ -8,16 +8,19 @@ that: whether every argument is used, and correctly, is for the tests of values.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograder.testing import Gradients, expect
+from autograder.testing import Gradients, Raised, expect
 
 Call = Callable[..., Any]
+Step = tuple[Any, ...]
 FIRST_NAN = "Where is the first NaN? What are 0 times infinity, infinity minus infinity, and 0 / 0?"
 REST = 1e-8  # where scores differ by 20 and more, less than this is left in any dtype
+WRITTEN = "Do two calls give parts of one and the same object?"
 ANY_SIZE = expect.IfOthersPass(
     "Small sizes come out right. Which of your numbers is a size, and which line goes no further than that?"
 )
@@ -60,6 +63,20 @@ def _alike(first: Sequence[np.ndarray], second: Sequence[np.ndarray], *, rtol: f
         a.shape == b.shape and np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
         for a, b in zip(first, second, strict=True)
     )
+
+
+def written_between(function: Any, other: Sequence[Any], write: Step, undo: Step, args: Sequence[Any]) -> Any:
+    """The answer for `args`, after the caller has written into the answer for `other`.
+
+    write, undo: a method of that answer, and its arguments. What is undone changes no other test. An answer that cannot
+        be written into stays as it is
+    """
+    with contextlib.suppress(Raised):
+        function.use([write], *other)
+    answer = function(*args)
+    with contextlib.suppress(Raised):
+        function.use([undo], *other)
+    return answer
 
 
 def holds_in(student: Any, reference: Any, *tests: Callable[[Any, Any], None]) -> bool:

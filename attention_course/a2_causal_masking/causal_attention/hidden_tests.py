@@ -44,6 +44,7 @@ class TestCausalAttention(AttentionTests):
         """The weights are the softmax of the scaled scores, over the word itself and the words before it."""
         for seed, (length, d, d_v) in ((41, (5, 6, 3)), (44, (3, 4, 7))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
+            arrays[0][1] = 0  # all scores of query 1 are 0
             self.check_weights(student, arrays, reference.causal_attention(*arrays)[1])
 
     @pytest.mark.weight(0.45)
@@ -64,8 +65,8 @@ class TestCausalAttention(AttentionTests):
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """A text of seventy words of width 96, one of 270 words, and eight heads in a batch of two."""
-        for seed, sizes, (d, d_v) in ((121, (70,), (96, 64)), (127, (2, 8, 17), (11, 5)), (124, (270,), (1, 1))):
+        """A text of seventy words of width 96, one of 521 words, and eight heads in a batch of two."""
+        for seed, sizes, (d, d_v) in ((121, (70,), (96, 64)), (127, (2, 8, 17), (11, 5)), (124, (521,), (1, 1))):
             arrays = normal(seed, *sizes, d), normal(seed + 1, *sizes, d), normal(seed + 2, *sizes, d_v)
             self.same(self.attend(student, *arrays), reference.causal_attention(*arrays), ANY_SIZE)
 
@@ -95,7 +96,7 @@ class TestCausalAttention(AttentionTests):
             self.same([a[:seen] for a in after], [b[:seen] for b in before], hint, " of the words before")
             for weights in after[1:]:
                 zero_where(LATER, weights, hint, "the weight of a later word")
-        self.check_low(student, [*all_low(64, 5, 5, 6), self.V], LATER)
+        self.check_low(student, [*all_low(64, 5, 5, 6), self.V], LATER, only=0)
 
     @pytest.mark.weight(0.6)
     def test_padding(self, student):

@@ -5,6 +5,7 @@ import pytest
 
 from autograder.testing import expect
 
+from ...hidden.properties import WRITTEN, written_between
 from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
 
 
@@ -66,7 +67,11 @@ class TestCausalMask:
 
     @pytest.mark.weight(0.15)
     def test_call(self, student):
-        """The length may be given by name, and asking again gives the same mask."""
+        """The length may be given by name, and what one does with a mask changes no other."""
         self.looks_like_a_mask(student)
         first = self.square(student.causal_mask(5), 5)
         expect.equal(self.square(student.causal_mask(length=5), 5), first, BY_NAME)
+        wanted = loosely(student.causal_mask(17))
+        write, undo = (("__setitem__", (2, 1), seen) for seen in (False, True))
+        got = written_between(student.causal_mask, [23], write, undo, [17])
+        expect.equal(loosely(got), wanted, WRITTEN, "after somebody wrote into another mask, the result")

@@ -8,6 +8,7 @@ from autograder.testing import expect
 from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, keeps_digits, responds, some_items
 from ..shared_hidden_tests import (
+    ALL_KEYS,
     BY_NAME,
     DTYPES,
     HUGE,
@@ -77,9 +78,9 @@ class TestMaskedSoftmax:
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """Seventy queries with 71 keys, two with 4200, and eight heads in a batch of two texts of 16 words."""
+        """Seventy queries with 71 keys, two with 5100, and eight heads in a batch of two texts of 16 words."""
         heads = normal(14, 2, 8, 17, 16), np.arange(16) < np.array([16, 11])[:, None, None, None]
-        long = normal(16, 2, 4200), any_mask(17, 2, 4200)
+        long = normal(16, 2, 5100), any_mask(17, 2, 5100)
         for scores, mask in ((normal(13, 70, 71), any_mask(15, 70, 71)), heads, long):
             expect.close(self.weigh(student, scores, mask), reference.masked_softmax(scores, mask), ANY_SIZE)
 
@@ -147,6 +148,7 @@ class TestMaskedSoftmax:
             (three, MASK[None]),
             (three, PADDING),
             (three, np.stack([MASK, OTHER_MASK])),
+            (three, ALL_KEYS),
         ]
         # Axes of equal length can be confused: four texts of four words, and a table for each of two.
         alike = [(normal(11, 4, 4, 4), SQUARE), (normal(12, 2, 4, 4), np.stack([SQUARE, SQUARE[::-1]]))]

@@ -106,7 +106,7 @@ class Differentiable:
 class TestMultiHeadAttentionModule(MultiHeadTests):
     DTYPE = np.float32  # a module's default; the tests of dtype and gradients judge float64
     BATCH = (2,)  # the usual case; the test of batch axes judges none and two
-    REAL = (((1,), 70, 24, 3), ((2,), 16, 15, 5), ((2,), 2, 16, 2), ((2,), 35, 96, 8))
+    REAL = (((1,), 70, 24, 3), ((1,), 521, 2, 1), ((2,), 16, 15, 5), ((2,), 2, 16, 2), ((2,), 35, 96, 8))
 
     def attention(self, student, d_model=12, num_heads=3, d_head=4):
         return Layer(student, d_model, num_heads, d_head)

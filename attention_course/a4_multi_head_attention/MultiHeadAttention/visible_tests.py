@@ -129,13 +129,15 @@ class TestMultiHeadAttentionModule:
             weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL, training=False)[1]
             close(weights, CAUSAL_WEIGHTS, "weights in eval()")
 
-    def test_mask_of_another_call(self, student):
-        """A call without a mask is the same after one with a mask: a layer keeps nothing of a call."""
+    def test_another_call_before(self, student):
+        """The same again after a call with a mask, and after a shorter text: a layer keeps nothing of a call."""
         import torch
 
-        with shown("What does your layer keep from one call to the next?", x=TEXTS[0], mask=CAUSAL, **LAYER):
-            before = [torch.tensor(TEXTS[0], dtype=torch.float32), torch.tensor(CAUSAL)]
-            close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
+        question = "What does your layer keep from one call to the next?"
+        text, mask = torch.tensor(TEXTS[0], dtype=torch.float32), torch.tensor(CAUSAL)
+        with shown(question, "exception", "shape", x=TEXTS[0], mask=CAUSAL, **LAYER):
+            for before in ([text, mask], [text[:2]]):
+                close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
 
     def test_padding(self, student):
         """A mask (2, 1, 1, 4) hides each text's padding, at the end of the first one and in front in the second."""

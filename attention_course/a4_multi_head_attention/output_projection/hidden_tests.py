@@ -38,11 +38,16 @@ class TestOutputProjection:
 
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
-        """Eight heads of width 12 and seventy words; sixteen heads of width 3; two of each."""
+        """Eight heads of width 12 and seventy words; sixteen heads of width 3; two of each; 521 words."""
         hint = expect.IfOthersPass(
             "With three heads and five words another test judges this. Is there a size in your code as a number?"
         )
-        for seed, sizes, d_model in ((114, (8, 70, 12), 96), (116, (16, 64, 3), 16), (118, (2, 2, 2), 2)):
+        for seed, sizes, d_model in (
+            (114, (8, 70, 12), 96),
+            (116, (16, 64, 3), 16),
+            (118, (2, 2, 2), 2),
+            (120, (3, 521, 1), 2),
+        ):
             heads, W_O = normal(seed, *sizes), normal(seed + 1, sizes[0] * sizes[2], d_model) / math.sqrt(d_model)
             wanted = reference.output_projection(heads, W_O)
             what = f"the result for {sizes[0]} heads of {sizes[1]} words"

@@ -5,6 +5,7 @@ import pytest
 
 from autograder.testing import expect
 
+from ...hidden.properties import WRITTEN, written_between
 from ..shared_hidden_tests import KEYS
 
 
@@ -12,7 +13,7 @@ from ..shared_hidden_tests import KEYS
 class TestProjectionShapes:
     # d_model, num_heads, d_k, d_v. The last ones are GPT-2's, the paper's base model's, and the smallest.
     SIZES = (
-        (7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4),
+        (7, 3, 4, 5), (12, 2, 6, 8), (12, 3, 6, 8), (12, 2, 8, 6), (30, 5, 6, 6), (16, 2, 3, 4),
         (768, 12, 64, 64), (512, 8, 64, 64), (96, 8, 12, 17), (1, 1, 1, 1), (2, 1, 2, 3),
     )  # fmt: skip
 
@@ -118,8 +119,12 @@ class TestProjectionShapes:
 
     @pytest.mark.weight(0.15)
     def test_keywords(self, student):
-        """The arguments may come by keyword, in any order."""
+        """The arguments may come by keyword, in any order; what one does with a dict changes no other."""
         by_place = self.looks_like_shapes(student)
         by_name = self.shapes(student, d_v=5, d_k=4, num_heads=3, d_model=7)
         if self.sizes(by_name, *KEYS) != self.sizes(by_place, *KEYS):
             expect.fail("returned something different when the arguments were passed by name.")
+        write, undo = ("__setitem__", "of the caller", 0), ("pop", "of the caller")
+        later = written_between(student.projection_shapes, [11, 2, 3, 5], write, undo, [7, 3, 4, 5])
+        if "of the caller" in later:
+            expect.fail("what somebody wrote into another dict is in this one, too.", WRITTEN)

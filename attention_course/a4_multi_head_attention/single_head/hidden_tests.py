@@ -70,11 +70,19 @@ class TestSingleHead:
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
-        """Head 6 of eight among seventy words; head 10 of sixteen on a width of 96; small and odd sizes."""
+        """Head 6 of eight among seventy words; head 10 of sixteen on a width of 96; 521 words; small and odd sizes."""
         hint = expect.IfOthersPass(
             "With three heads and five words other tests judge this. Is there a size in your code as a number?"
         )
-        sizes = ((70, 24, 6, 8), (4, 96, 10, 16), (16, 32, 2, 4), (9, 15, 3, 5), (2, 16, 1, 2), (1, 12, 0, 1))
+        sizes = (
+            (70, 24, 6, 8),
+            (521, 2, 1, 2),
+            (4, 96, 10, 16),
+            (16, 32, 2, 4),
+            (9, 15, 3, 5),
+            (2, 16, 1, 2),
+            (1, 12, 0, 1),
+        )
         for number, (length, d_model, head, heads) in enumerate(sizes):
             seed = 1001 + 10 * number
             X = normal(seed, length, d_model)

@@ -40,8 +40,13 @@ PADDING = np.array([[0, 1, 1, 1, 1], [0, 0, 1, 0, 1]], dtype=bool)[:, np.newaxis
 class TestDecoderBlock:
     X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words, not normalised
     WEIGHTS = block_weights(410)
-    # A seed, the shape of x, heads and d_ff. The first also runs in `train()`, the last has no padding
-    REAL = ((1210, (1, 70, 24), 3, 7), (1230, (2, 16, 15), 5, 16), (1250, (2, 70, 96), 8, 10))
+    # A seed, the shape of x, heads and d_ff. The first also runs in `train()`, the third has no padding
+    REAL = (
+        (1210, (1, 70, 24), 3, 7),
+        (1230, (2, 16, 15), 5, 16),
+        (1250, (2, 70, 96), 8, 10),
+        (1270, (3, 301, 4), 1, 3),
+    )
     # A seed, sizes, layers of zeros, and the hint
     ATTENTION_ALONE = (
         440, (12, 3, 48), FEED_FORWARD_SILENT,
@@ -108,7 +113,7 @@ class TestDecoderBlock:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """Seventy words, or eight heads on a width of 96, also with padding; in `train()` it does as in `eval()`."""
+        """70 words, 301, or eight heads on a width of 96, also with padding; in `train()` it does as in `eval()`."""
         hint = expect.IfOthersPass(
             "With five words other tests judge this. Is there a size in your code as a number? What keeps a mask?"
         )

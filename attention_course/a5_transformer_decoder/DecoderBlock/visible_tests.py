@@ -150,6 +150,15 @@ class TestDecoderBlock:
             got = expect.tensor(self.of_waves(student, self.PADDING, training=False).value)
             close(got, self.PADDED, within=5e-4)
 
+    def test_shorter_text_before(self, student):
+        """The same block gives the same after a text of two words: it keeps nothing of a call."""
+        import torch
+
+        question = "What does your block keep from one call to the next?"
+        with shown(question, "exception", "shape", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
+            before = [torch.tensor(self.TEXTS[:1, :2]).float()]
+            close(expect.tensor(self.of_waves(student, after=before).value), self.OUTPUTS, within=5e-4)
+
     def test_seventy_words(self, student):
         """Seventy words: the first forty get what they get alone, and the last one sees those at places 3 and 65."""
         x, weights = waves(0.7, 1, 70, 6), block_of_waves(6, 5, 2)

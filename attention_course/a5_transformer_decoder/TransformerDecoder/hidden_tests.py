@@ -10,6 +10,7 @@ from autograder.testing import Raised, expect
 from ...hidden.inputs import normal, tensor
 from ...hidden.modules import (
     Module,
+    answer_alone,
     expect_parameters,
     gradients_reach,
     keeps_nothing,
@@ -47,12 +48,15 @@ def decoder_weights(seed, vocab_size=11, d_model=12, num_heads=3, d_ff=48, num_l
 class TestTransformerDecoder:
     SIZES = (11, 12, 3, 48, 2, 9)  # vocab_size, d_model, num_heads, d_ff, num_layers, max_length
     IDS = np.array([[3, 7, 0, 6, 7, 2], [5, 1, 9, 4, 0, 8]])  # (2, 6); the last word of the vocabulary is asked once
-    # A seed, sizes, texts and tokens. The first also runs in `train()`, the last has no padding
+    # A seed, sizes, texts and tokens. The first also runs in `train()`, the third has no padding
     REAL = (
         (1310, (19, 96, 3, 7, 1, 70), (1, 69)),
         (1410, (64, 15, 5, 5, 1, 16), (2, 16)),
-        (1510, (33, 32, 8, 16, 4, 72), (2, 70)),
+        (1510, (301, 32, 8, 16, 12, 72), (2, 70)),
+        (1810, (5, 4, 1, 3, 1, 303), (1, 303)),
     )
+    # Nothing but positions: attention would take too much memory for so many
+    MANY_PLACES = (5, 4, 1, 3, 0, 5003)
     WEIGHTS = decoder_weights(610)
     PADDING = np.array([[0, 1, 1, 1, 1, 1], [0, 0, 1, 0, 1, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 6)
 
@@ -142,7 +146,7 @@ class TestTransformerDecoder:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """Seventy tokens, or eight heads in four blocks, also with padding; in `train()` it does as in `eval()`."""
+        """70 tokens, 303, or eight heads in twelve blocks, also with padding; in `train()` it does as in `eval()`."""
         hint = expect.IfOthersPass(
             "With six tokens and three blocks other tests judge this. Is there a size in your code as a number?"
         )
@@ -157,6 +161,17 @@ class TestTransformerDecoder:
             wanted = Module(reference.TransformerDecoder, *sizes).value(weights, *args)
             what = f"the output for {length} tokens and {sizes[4]} blocks"
             expect.close(decoder.value(weights, *args), wanted, hint, what, ATOL)
+        self.compare_many_places(student, reference)
+
+    def compare_many_places(self, student, reference):
+        """Fails unless position 5,002 is right, too. Code that needs a block is not asked."""
+        sizes = self.MANY_PLACES
+        weights, decoder = decoder_weights(1910, *sizes[:5]), self.decoder(student, *sizes)
+        ids = np.arange(sizes[5])[np.newaxis] % 5
+        if answer_alone(decoder, weights, [ids[:, :3]]) is not None:
+            wanted = Module(reference.TransformerDecoder, *sizes).value(weights, ids)
+            hint = "How many rows has your table of positions, and which size says how many?"
+            expect.close(decoder.value(weights, ids), wanted, hint, f"the output for {sizes[5]} tokens", ATOL)
 
     @pytest.mark.weight(0.2)
     def test_eps(self, student, reference):

@@ -142,6 +142,15 @@ class TestTransformerDecoder:
             got = student.TransformerDecoder.run(self.WIDE, weights, ids).value
             expect.shape(expect.tensor(got), (1, 8, 7))
 
+    def test_shorter_text_before(self, student):
+        """The same model gives the same after a text of two tokens: it keeps nothing of a call."""
+        import torch
+
+        question = "What does your model keep from one call to the next?"
+        with shown(question, "exception", "shape", sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
+            before = [torch.tensor([[3, 0]])]
+            close(expect.tensor(self.of_waves(student, after=before).value), self.LOGITS, "logits", within=5e-4)
+
     def test_three_hundred_tokens(self, student):
         """A text of 300 tokens: the last one gets the position 299."""
         ids = [[2, 0, 1] * 100]

@@ -33,11 +33,17 @@ class TestFeedForward:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """Seventy words of width 96 and 130 hidden numbers; one word and one hidden number."""
+        """Seventy words of width 96 and 130 hidden numbers; one word and one hidden number; 5100 words."""
         hint = expect.IfOthersPass(
             "With five words of width 7 another test judges this. Is there a size in your code as a number?"
         )
-        for seed, words, width, hidden in ((361, 70, 96, 130), (366, 16, 33, 64), (371, 2, 1, 2), (376, 1, 2, 1)):
+        for seed, words, width, hidden in (
+            (361, 70, 96, 130),
+            (366, 16, 33, 64),
+            (371, 2, 1, 2),
+            (376, 1, 2, 1),
+            (381, 5100, 2, 3),
+        ):
             shapes = ((words, width), (width, hidden), (hidden,), (hidden, width), (width,))
             args = [normal(seed + i, *shape) / np.sqrt(shape[0] if i else 1) for i, shape in enumerate(shapes)]
             what = f"the result for {words} words and {hidden} hidden numbers"

@@ -47,14 +47,20 @@ class TestLayerNorm:
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
-        """Seventy words of width 96, sixteen of width 2, one of width 64."""
+        """Seventy words of width 96, sixteen of width 2, one of width 64, 5100; and numbers that all lie at 10,000."""
         hint = expect.IfOthersPass(
             "With five words of width 12 another test judges this. Is there a size in your code as a number?"
         )
-        for seed, sizes in ((315, (70, 96)), (318, (16, 2)), (321, (1, 64)), (324, (33, 7))):
+        for seed, sizes in ((315, (70, 96)), (318, (16, 2)), (321, (1, 64)), (324, (33, 7)), (327, (5100, 2))):
             x, gamma, beta = 1e4 * normal(seed, *sizes) - 30, normal(seed + 1, sizes[1]), normal(seed + 2, sizes[1])
             wanted = reference.layer_norm(x, gamma, beta)
             expect.close(self.norm(student, x, gamma, beta), wanted, hint, f"the result for {sizes[0]} words", ATOL)
+        # The square of 10,000 has no place in float32 for a variance of 2. With the mean taken off first, correct code
+        # is off by 0.002.
+        given = [(self.X + 10_000).astype(np.float32), *(a.astype(np.float32) for a in (self.GAMMA, self.BETA))]
+        wanted = reference.layer_norm(*(a.astype(np.float64) for a in given))
+        hint = "Which numbers do you square, and how many digits are left of them in float32?"
+        expect.close(self.norm(student, *given), wanted, hint, "with 10,000 added to x, the result", 0.03)
 
     @pytest.mark.weight(0.85)
     def test_values(self, student, reference):

@@ -67,6 +67,12 @@ class TestLayerNorm:
             got = student.layer_norm(self.X, np.ones(4), np.zeros(4), eps=4.0)
             close(expect.array(got), np.array([-1.0, -0.3333, 0.3333, 1.0]))
 
+    def test_far_from_zero(self, student):
+        """In float32, with 10,000 added to (1, 3, 5, 7): where the middle lies does not matter."""
+        x, gamma, beta = (number.astype(np.float32) for number in (self.X + 10_000, np.ones(4), np.zeros(4)))
+        with shown("Which numbers do you square, and how many digits has float32?", x=x, gamma=gamma, beta=beta):
+            close(expect.array(student.layer_norm(x, gamma, beta)), [-1.3416, -0.4472, 0.4472, 1.3416], within=0.01)
+
     def test_all_equal(self, student):
         """A word whose features are all equal becomes beta."""
         x = np.array([2.0, 2.0, 2.0, 2.0])

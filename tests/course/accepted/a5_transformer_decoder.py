@@ -71,7 +71,8 @@ def positional_encoding(length, d_model):
 
 @accepted("through-pytorch")
 def positional_encoding(length, d_model):
-    angle = torch.arange(length).unsqueeze(1) / torch.pow(10000.0, torch.arange(0, d_model, 2) / d_model)
+    position, column = (torch.arange(*ends, dtype=torch.float64) for ends in ((0, length), (0, d_model, 2)))
+    angle = position.unsqueeze(1) / torch.pow(10000.0, column / d_model)
     pe = torch.zeros(length, d_model)
     pe[:, 0::2] = torch.sin(angle)
     pe[:, 1::2] = torch.cos(angle)[:, : d_model // 2]
@@ -97,11 +98,12 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return (x - np.mean(x, -1, keepdims=True)) / np.sqrt(np.var(x, -1, keepdims=True) + eps) * gamma + beta
 
 
-@accepted("mean-of-squares-minus-square-of-mean")
+@accepted("mean-of-squares-minus-square-of-mean, in float64")
 def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1)[..., None]
-    variance = (x * x).mean(-1)[..., None] - mean * mean
-    return gamma * (x - mean) * (variance + eps) ** -0.5 + beta
+    wide = x.astype(np.float64)
+    mean = wide.mean(-1)[..., None]
+    variance = (wide * wide).mean(-1)[..., None] - mean * mean
+    return (gamma * (wide - mean) * (variance + eps) ** -0.5 + beta).astype(x.dtype)
 
 
 @accepted("einsum")
