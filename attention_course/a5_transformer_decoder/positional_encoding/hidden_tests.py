@@ -49,12 +49,12 @@ class TestPositionalEncoding:
         if any(np.allclose(got[i], got[j], atol=1e-6) for i in range(6) for j in range(i)):
             expect.fail("two positions have the same row.", "What should differ between them?")
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """Seven positions and d_model = 12 give an array of shape (7, 12)."""
         expect.shape(expect.array(student.positional_encoding(7, 12)), (7, 12))
 
-    @pytest.mark.weight(1.55)
+    @pytest.mark.weight(1.5)
     def test_values(self, student, reference):
         """Sines in the even columns, cosines in the odd ones, and each pair at the angle of the formula."""
         hint = "Do position 1 by hand for d_model = 4, column by column: which angle, and a sine or a cosine?"
