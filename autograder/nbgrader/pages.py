@@ -39,7 +39,9 @@ from autograder.submission import grade_id
 MAX_FORMULA = 300  # characters of a student's formula that is drawn; longer ones stand there as text
 _MARK = re.compile(r"formula[0-9a-f]{32}")
 MAX_RENDERED = 8_000  # characters of Markdown that is shown as such; the worst known of this length takes 0.3 s
+MAX_ALL_RENDERED = 200_000  # the same of all of a student's texts together; an essay of 30,000 words
 MAX_COLOURED = 10_000  # characters of code that is shown in colours; an exercise has 2,000
+MAX_BLOCKS = 20  # blocks of code in a text that are shown in colours; to begin one takes as long as 100 lines
 # Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
 _LONG_RUN = re.compile(r"([^\w\s])\1{200}")
 _LONG_GAP = re.compile(r"\s{300}")  # Pygments takes time that grows with the square of blank lines in a row
@@ -71,8 +73,13 @@ class Highlighter(Highlight2HTML):
     def __call__(self, source: str, language: str | None = None, metadata: Any = None) -> str:
         """Code as HTML. Of other languages, a magic's or a Markdown text's, Pygments' rules may take for ever."""
         if language not in (None, "python", "python3", "py") or len(source) > MAX_COLOURED or _LONG_GAP.search(source):
-            return f'<div class="highlight"><pre>{html.escape(source)}</pre></div>'
+            return without_colours(source)
         return str(super().__call__(source))
+
+
+def without_colours(code: str) -> str:
+    """Code as HTML."""
+    return f'<div class="highlight"><pre>{html.escape(code)}</pre></div>'
 
 
 class Renderer(IPythonRenderer):
@@ -111,6 +118,7 @@ class UntrustedRenderer(Renderer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.blocks = 0  # of code, so far
         self.formulas: dict[str, str] = {}  # MathML by what stands for it until the page is sanitised
 
     def inline_math(self, body: str) -> str:
@@ -133,6 +141,9 @@ class UntrustedRenderer(Renderer):
     def block_code(self, code: str, info: str | None = None) -> str:
         """A block of code, in colours if it is Python."""
         language = (info or "").split()[:1]
+        self.blocks += 1
+        if self.blocks > MAX_BLOCKS:
+            return without_colours(code)
         return Highlighter("python")(code, language[0]) if language else super().block_code(code, info)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
@@ -151,6 +162,7 @@ class Page(HTMLExporter):
 
     root = Unicode(help="the course's folder")
     own: frozenset[str] = frozenset()  # the course's own texts in the notebook that is being shown
+    left = MAX_ALL_RENDERED  # characters of other texts on this page that may still be shown as Markdown
 
     @default("root")
     def _root_default(self) -> str:
@@ -160,7 +172,7 @@ class Page(HTMLExporter):
         """A page and its resources."""
         resources = resources or {}
         info, for_grader = resources.get("nbgrader", {}), resources.get("assignment_id")
-        shown = copy.deepcopy(nb)
+        shown, self.left = copy.deepcopy(nb), MAX_ALL_RENDERED
         for cell in shown.cells:
             if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
                 cell.source = released(cell.source)  # readers must not see hidden lines
@@ -210,8 +222,9 @@ class Page(HTMLExporter):
         cell = context.get("cell", {})
         if source in self.own:
             return str(MarkdownWithMath(renderer=self._renderer(cell, OwnRenderer, escape=False)).render(source))
-        if len(source) > MAX_RENDERED or _LONG_RUN.search(source):
+        if len(source) > min(MAX_RENDERED, self.left) or _LONG_RUN.search(source):
             return _as_text(source, cell)
+        self.left -= len(source)
         try:
             renderer = self._renderer(cell, UntrustedRenderer, escape=source == cell.get("source"))
             shown = cleaned(MarkdownWithMath(renderer=renderer).render(source))

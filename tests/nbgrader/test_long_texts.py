@@ -46,6 +46,7 @@ PARTS = {
     "stars": "*_",
     "elements": "<b><i>",
     "fences": "```\n",
+    "blocks of code": "```py\n```\n",
     "definitions": "def a ",
     "accents": "a\N{COMBINING ACUTE ACCENT}\N{COMBINING GRAVE ACCENT BELOW}",
     "wide": "\N{GRINNING FACE}",
@@ -92,8 +93,8 @@ def numbers_as_text(notebook: Notebook, size: int) -> None:
 
 def short_texts(notebook: Notebook, size: int) -> None:
     """As many texts as are shown, short enough to be highlighted or shown as Markdown."""
-    kinds = ("a block of another language", 10), ("formulas", 4), ("blank lines in the middle", 4)
-    texts = [text(name, 7_900) for name, count in kinds for _ in range(count)]
+    counts = {"a block of another language": 10, "formulas": 4, "blank lines in the middle": 4, "blocks of code": 30}
+    texts = [text(name, 7_900) for name, count in counts.items() for _ in range(count)]
     notebook["cells"] += [cell(kind, one) for one in texts for kind in ("markdown", "code")]
 
 
