@@ -118,10 +118,15 @@ def other_files(submission: Submission, assignment: Assignment) -> dict[str, tup
     }
 
 
-def notices(submission: Submission, assignment: Assignment, python: PythonFiles) -> tuple[str, ...]:
-    """Sentences on what was handed in that a person should look at, without a full stop."""
-    found = [notice_of_others(submission, assignment), _notice_of_text(submission.path, assignment)]
-    if not _has_cells_of(submission.path, assignment):
+def notices(
+    submission: Submission, assignment: Assignment, cells: Sequence[NotebookCell], python: PythonFiles
+) -> tuple[str, ...]:
+    """Sentences on what was handed in that a person should look at, without a full stop.
+
+    cells: of the notebook, with the kinds that the course gave them
+    """
+    found = [notice_of_others(submission, assignment), _notice_of_text(cells, assignment)]
+    if (_named(cells) | _defined(cells)).isdisjoint(exercise.name for exercise in assignment.exercises):
         found.append(f"{printable(submission.path.name)} has no cell of an exercise, and defines none of them")
     if python.left_out:
         found.append(f"not all Python files beside the notebook could be used: {'; '.join(python.left_out[:SHOWN])}")
@@ -141,7 +146,8 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
     folder, released = submission.folder, assignment.released_digests
     notebooks = [name for name, cells in others.items() if cells]
     worked = [name for name in notebooks if _has_work(folder / name, released)]
-    missing = _missing(_cells_as_released(submission.path, assignment), assignment, released)
+    own = read_notebook(submission.path).with_kinds(assignment.kinds)
+    missing = _missing(own.cells, assignment, released)
     files = [name for name, cells in others.items() if not cells and _may_hold(folder / name, missing, assignment)]
     if len(missing) == len(assignment.exercises):
         files += [str(path.relative_to(folder)) for path in hidden if _has_work(path, released)]
@@ -157,24 +163,19 @@ def notice_of_others(submission: Submission, assignment: Assignment) -> str:
     return f"{start}{', '.join(map(printable, notebooks))} beside it {has} no work in {it}" if notebooks else ""
 
 
-def _notice_of_text(path: Path, assignment: Assignment) -> str:
+def _notice_of_text(cells: Sequence[NotebookCell], assignment: Assignment) -> str:
     """A sentence on exercises that only text cells define, which do not run; empty if there is none."""
-    try:
-        cells = _cells_as_released(path, assignment)
-    except SubmissionError:
-        return ""
     released = assignment.released_digests
     missing = _missing(cells, assignment, released)
-    texts = [(n, cell) for n, cell in enumerate(cells, 1) if cell.cell_type != "code"]
-    texts = [(n, cell) for n, cell in texts if text_digest(cell.source) not in released]
-    found = {name: n for n, cell in texts for name in _DEFINED.findall(cell.source) if name in missing}
+    found = {
+        name: number
+        for number, cell in enumerate(cells, 1)
+        if cell.cell_type != "code" and text_digest(cell.source) not in released
+        for name in _DEFINED.findall(cell.source)
+        if name in missing
+    }
     places = ", ".join(f"{name} in cell {number}" for name, number in found.items())
     return f"only text cells, which do not run, define {places}" if places else ""
-
-
-def _cells_as_released(path: Path, assignment: Assignment) -> tuple[NotebookCell, ...]:
-    """The cells as they are graded: those with a name are of the course's kind."""
-    return read_notebook(path).with_kinds(assignment.kinds).cells
 
 
 def _missing(cells: Sequence[NotebookCell], assignment: Assignment, released: Collection[str]) -> list[str]:
@@ -261,8 +262,14 @@ def _exercises_in(path: Path) -> set[str]:
         cells = read_notebook(path).cells
     except SubmissionError:
         return set()
-    if named := {cell.grade_id.removeprefix(CHECK) for cell in cells if cell.grade_id}:
-        return named
+    return _named(cells) or _defined(cells)
+
+
+def _named(cells: Iterable[NotebookCell]) -> set[str]:
+    return {cell.grade_id.removeprefix(CHECK) for cell in cells if cell.grade_id}
+
+
+def _defined(cells: Iterable[NotebookCell]) -> set[str]:
     return {name for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source)}
 
 

@@ -92,7 +92,7 @@ def as_task(submission: Submission, assignment: Assignment | None, version: str)
     except SubmissionError as error:
         return replace(task, problem=str(error))
     files = python_files(submission)
-    found = notices(submission, assignment, files)
+    found = notices(submission, assignment, notebook.cells, files)
     return replace(task, files=files.files, notices=found, python=notebook.python).of(cells)
 
 

@@ -21,6 +21,7 @@ from autograder.authoring.sample_class import mistake, model_answers
 from autograder.cli import check_notebook
 from autograder.errors import MachineError
 from autograder.student.check import examine
+from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled
@@ -51,6 +52,24 @@ def test_command_prints_the_same_messages_as_the_notebook(notebook, shared_sandb
     exec(mistake(A1, "no-scaling", "attention_scores")["attention_scores"], names)
     for exercise in ("softmax", "attention_scores"):
         assert repr(examine(exercise, names)) in done.stdout
+
+
+@pytest.mark.slow
+def test_modules_beside_a_notebook_are_found_and_cells_have_their_kind(notebook):
+    """As in the notebook's kernel, and as in grading."""
+    right = model_answers(A1)
+    path = notebook(right | {"softmax": "%%writefile made.py\nfrom lib.deeper import softmax"})
+    (path.parent / "lib").mkdir()
+    (path.parent / "lib" / "deeper.py").write_text(f"import numpy as np\n\n{right['softmax']}")
+    saved = nbformat.read(path, 4)
+    at = next(number for number, cell in enumerate(saved.cells) if grade_id(cell) == "softmax")
+    saved.cells.insert(at + 1, nbformat.v4.new_code_cell("from made import softmax"))
+    for cell in saved.cells:
+        if grade_id(cell) in ("attention_scores", "test-softmax"):
+            cell.cell_type = "markdown"
+    nbformat.write(saved, path)
+    done = autograder_here("check", path, cwd="/")
+    assert "4 of 4 exercises of a1" in done.stdout, done.stdout + done.stderr
 
 
 def test_wrong_paths_are_reported_in_one_line(tmp_path):

@@ -26,7 +26,7 @@ from tests.helpers.small_course import (
 pytestmark = pytest.mark.slow
 IMPORTED = f"from helper import centred\n\ndef {EXERCISE}(X):\n    return centred(X)"
 HELPER = "def centred(X):\n    return X - X.mean(axis=-1, keepdims=True)\n"
-WRONG_HELPER = "def centred(X):\n    return X - X.mean()\n"
+WRONG_HELPER = HELPER.replace("-1", "-2")  # of the same size
 
 
 def plain(path):
