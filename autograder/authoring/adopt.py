@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autograder.authoring.course_check import mark
+from autograder.authoring.empty_tests import always_true_cells
 from autograder.course.assignments import Assignment, Course
 from autograder.course.source_notebook import SourceNotebook, notebook_at
 from autograder.errors import CourseError, SubmissionError
@@ -61,13 +62,15 @@ def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     if files := list(assignment.beside):
         found.works.append(f"files beside the notebook are there when it is graded: {', '.join(files[:5])}")
     found.lost += _lost(notebook)
+    found.lost += [f"cell '{one.cell}': {one.what}. {one.remedy}" for one in always_true_cells(assignment)]
     report = mark(worker, assignment, read_notebook(assignment.notebook))
     if report.reason:
         found.lost.append(f"the source notebook cannot be graded: {report.reason}")
     wrong = [result for result in report.exercises if result.score < result.max_score]
     for result in wrong:
         message = next(test.message for test in result.tests if test.state != "passed") or "part of its points"
-        found.lost.append(f"'{result.name}' does not give the source notebook its points: {message}")
+        why = f"{message}. {result.evidence}" if result.evidence else message
+        found.lost.append(f"'{result.name}' does not give the source notebook its points: {why}")
     if not wrong and not report.reason:
         found.works.append(f"the source notebook has all {report.max_score:g} points")
     found.gained += GAINED if tests else []

@@ -21,12 +21,14 @@ import nbformat
 
 from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
-from autograder.authoring.findings import NO_JUDGE, UNCHECKED, Checked, Finding, named, once
+from autograder.authoring.empty_tests import always_true, always_true_cells
+from autograder.authoring.findings import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABLE, Checked, Finding, named, once
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_promises import Promises, promises
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
+from autograder.course.source_notebook import notebook_at
 from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
@@ -104,7 +106,7 @@ def _modules(course: Course) -> Iterator[Finding]:
 def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
     """All findings; if the notebook cannot be read, only that one."""
     try:
-        _ = assignment.exercises  # raises `CourseError` if the notebook cannot be read
+        notebook_at(assignment.notebook)  # raises `CourseError` if the notebook cannot be read
         source = nbformat.read(assignment.notebook, as_version=4)
         unreleasable = list(can_be_released(assignment, source))
         yield from unreleasable
@@ -126,6 +128,9 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         release = nbformat.reads(text, as_version=4)
         yield from notebook_checks.no_secret(assignment, source, release)
         yield from notebook_checks.no_other_folder(assignment)
+        yield from always_true_cells(assignment)
+        for path in (*assignment.suites, *assignment.visible, *assignment.content.glob("*.py")):
+            yield from always_true(path) if path.is_file() else ()
         yield from suite_covers(assignment)
         yield from visible_checks(assignment)
         yield from notebook_checks.hints(assignment, source)
@@ -144,7 +149,7 @@ def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]])
     except (CourseError, MachineError) as error:
         if len(paths) == 1:
             path, what = named(error, paths[0])
-            found = [Finding(path, "", f"it cannot be used: {what}", FIRST)]
+            found = [Finding(path, "", f"{UNUSABLE}{what}", FIRST)]
         else:
             found = [finding for path in paths for finding in _in_each([path], check)]
     yield from found
@@ -301,7 +306,7 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
     """Graded like submissions, the release counts as not started, and the source notebook gets full marks."""
     stub, solved = (mark(worker, assignment, NotebookFile.of(notebook.cells)) for notebook in (release, source))
     for reason in filter(None, (stub.reason, solved.reason)):
-        yield Finding(assignment.notebook, "", f"it cannot be graded: {reason.rstrip('.')}", FIRST)
+        yield Finding(assignment.notebook, "", f"{UNGRADED}{reason.rstrip('.')}", FIRST)
     by_cell, found = assignment.assert_cells, False
     broken = {one.name for one in solved.exercises if any(test.state != "passed" for test in one.tests)}
     for result in stub.exercises:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 UNCHECKED = "the rest could not be checked: "
+UNUSABLE = "it cannot be used: "
+UNGRADED = "it cannot be graded: "
 NO_JUDGE = "it could not judge the mistake"
 
 
@@ -52,7 +54,7 @@ class Checked:
 
 
 def once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Each finding once; that the rest could not be checked only if no other finding gives the reason.
+    """Each finding once; that something could not be checked or graded only if no other finding gives the reason.
 
     A test that could not judge several mistakes, or not even the solution, is one finding.
     """
@@ -60,12 +62,18 @@ def once(findings: Sequence[Finding]) -> Iterator[Finding]:
         before = findings[:number]
         of_test = [other for other in findings if (other.path, other.cell) == (one.path, one.cell)]
         said = one in before
-        if one.what.startswith(UNCHECKED):
-            said = any(one.what.removeprefix(UNCHECKED) in other.what for other in before)
+        if one.what.startswith((UNCHECKED, UNGRADED)):
+            why = one.what.removeprefix(UNCHECKED).removeprefix(UNGRADED)
+            said = said or any(why in other.what or _unusable(other) in why for other in before)
         elif one.what.startswith(NO_JUDGE):
             said = any(other in before or not other.what.startswith(NO_JUDGE) for other in of_test)
         if not said:
             yield one
+
+
+def _unusable(finding: Finding) -> str:
+    """Why a file cannot be used; if it can, a text that nothing contains."""
+    return finding.what.removeprefix(UNUSABLE) if finding.what.startswith(UNUSABLE) else "\0"
 
 
 def named(error: Exception, otherwise: Path) -> tuple[Path, str]:

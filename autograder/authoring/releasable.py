@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.authoring.findings import Finding
-from autograder.course.assignments import Assignment
+from autograder.course.assignments import TWICE, Assignment
 from autograder.submission import grade_id
 
 PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
@@ -30,8 +30,8 @@ def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
     names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
     for name, count in names.items():
         if count > 1:
-            remedy = "Give each its own in the Create Assignment panel, or delete the copy."
-            yield Finding(assignment.notebook, name, f"{count} cells have this id", remedy)
+            what, _, remedy = TWICE.format(count=count).partition(". ")
+            yield Finding(assignment.notebook, name, what, f"{remedy}.")
     for name, cell in named_cells(source):
         for kind in PAIRS:
             marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)

@@ -69,14 +69,14 @@ class AssertCell:
     def _lines(self) -> list[str]:
         return [line.strip() for line in self.source.splitlines()]
 
-    def message(self, kind: str, text: str, line: int) -> str:
+    def message(self, kind: str, text: str, line: int, hides: bool = True) -> str:
         """The message for an exception of type `kind`, with this `text`, raised on a line of the cell.
 
-        For a hidden line it is only what the author wrote as the assert's message.
+        For a hidden line it is only what the author wrote as the assert's message, unless `hides` is false.
         """
         is_assert = kind == "AssertionError"
-        message = self.redacted(text)
-        if line in self.hidden:
+        message = self.redacted(text) if hides else text
+        if line in self.hidden and hides:
             written = self._message_at(line) if is_assert else None
             shown = written or message if written is not None else ""
             return shown or f"A hidden test does not hold{'' if is_assert else f' ({kind})'}."

@@ -32,6 +32,7 @@ from autograder.reading import is_handed_in, read_toml
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[2]
 PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
+TWICE = "{count} cells have this id. Give each its own in the Create Assignment panel, or delete the copy."
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 
@@ -83,6 +84,8 @@ class Assignment:
                 raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
             if any(other.grade_id == CHECK + cell.grade_id for other in cells):
                 raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; rename one of them")
+            if (count := sum(other.grade_id == cell.grade_id for other in cells)) > 1:
+                raise CourseError(f"{place}: {TWICE.format(count=count)}")
             name = cell.grade_id.removeprefix(CHECK)
             found.append(Exercise(name, self._points_of(cell), name in self.withdrawn))
         return tuple(found)

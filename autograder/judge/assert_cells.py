@@ -15,11 +15,14 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Exercise
 from autograder.judge.notebook import JudgedNotebook
 from autograder.messages import JudgeRequest
 from autograder.report import CellResult, ExerciseResult, State, TestResult
+from autograder.testing import cell_errors
 from autograder.testing.functions import READY_MADE
 from autograder.text import one_line
 from cellcage.limits import Limits
@@ -29,6 +32,7 @@ from cellcage.protocol import frames, messages
 SENTENCE = "The asserts of this cell hold."
 STUB = "NotImplementedError"
 WARNED = "It wrote to standard error, such as a warning; nbgrader counts that as 0."
+PART = "It gives {score:g} of {points:g} points."
 NOT_RUN = "The notebook did not get as far as this cell."
 
 
@@ -40,11 +44,15 @@ def judge_assert_cells(
     numbers = {name: number for number, name in tests.items()}
     with _TestedNotebook(cells, tests, request.limits, fresh, ready_made) as notebook:
         results, outputs = notebook.results, notebook.outputs
-    return {
-        one.name: _result(one, known[one.name], outputs.get(numbers[one.name]), results[numbers[one.name]])
-        for one in request.exercises
-        if one.name in known
-    }
+    others = [pair for number, pair in enumerate(zip(cells, results, strict=True)) if number not in tests]
+    found = {}
+    for exercise in request.exercises:
+        if exercise.name in known:
+            number, cell = numbers[exercise.name], known[exercise.name]
+            result = _result(exercise, cell, outputs.get(number), results[number], request.by_author)
+            earlier = cell_errors.not_reached([results[number].text], others)
+            found[exercise.name] = structs.replace(result, evidence=earlier) if result.tests[0].message else result
+    return found
 
 
 def _with_tests(known: Mapping[str, AssertCell], request: JudgeRequest) -> tuple[list[str], dict[int, str]]:
@@ -104,8 +112,9 @@ class _TestedNotebook(JudgedNotebook):
 
 
 def _result(
-    exercise: Exercise, cell: AssertCell, output: messages.CellOutput | None, end: CellResult
+    exercise: Exercise, cell: AssertCell, output: messages.CellOutput | None, end: CellResult, by_author: bool
 ) -> ExerciseResult:
+    """by_author: whether the message may tell what a hidden line raised"""
     score, message, started, stopped = 0.0, "", True, False
     if output is None:
         message, stopped = one_line(f"{end.stopped or NOT_RUN}"), True
@@ -114,11 +123,12 @@ def _result(
     elif end.ran_out_of_time:
         message, stopped = "it ran out of time", True
     elif end.error:
-        message, started = one_line(cell.message(end.error, end.text, output.line)), end.error != STUB
+        message, started = one_line(cell.message(end.error, end.text, output.line, not by_author)), end.error != STUB
     elif output.warned:
         message = WARNED
     else:
         score = credit(output.shown, exercise.points)
+        message = PART.format(score=score, points=exercise.points) if score < exercise.points else ""
     state: State = "passed" if score == exercise.points else "failed" if started else "not known"
     test = TestResult("asserts", cell.sentence or SENTENCE, state, score, exercise.points, message, stopped)
     return ExerciseResult(exercise.name, (test,), exercise.points, started)

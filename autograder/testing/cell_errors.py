@@ -13,6 +13,7 @@ from autograder.text import one_line, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 _MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
+_MAGIC_LINE = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _SETS_NOTHING = re.compile(r"%%(?:timeit|writefile|bash|sh|script|html|markdown)\b")
 _DEBUGS = re.compile(r"[^#]*\b(?:set_trace|breakpoint)\(")
@@ -55,13 +56,15 @@ def _newer(source: str, result: CellResult) -> str:
 def not_reached(messages: Iterable[str], cells: Iterable[tuple[str, CellResult]]) -> str:
     """Which other cell raised before it set a name that these messages miss, in a sentence; empty if none did.
 
-    For example, an import cell may stop at a library that grading does not have.
+    For example, an import cell may stop at a library that grading does not have. If the cell raised because it misses a
+    name, too, another sentence says why.
     """
-    missing = sorted({name for message in messages for name in _UNDEFINED.findall(message)})
+    missing, cells = sorted({name for message in messages for name in _UNDEFINED.findall(message)}), list(cells)
     failed = [(source, result, _names_after(source, result)) for source, result in cells if missing and result.error]
     for source, result, names in failed:
         if name := next((name for name in missing if name in names), ""):
-            return f"`{name}` is not there because another cell, which would set it, {_raised_in(source, result)}"
+            words = f"`{name}` is not there because another cell, which would set it, {_raised_in(source, result)}"
+            return f"{words} {not_reached([result.text], cells[: cells.index((source, result))])}".rstrip()
     for source, result, names in failed:
         if ALL in names:
             return f"`{missing[0]}` is not there, and another cell with `import *` {_raised_in(source, result)}"
@@ -83,7 +86,8 @@ def _names_after(source: str, result: CellResult) -> set[str]:
     """What a cell would have set from the line on in which it raised; `ALL` for `import *`."""
     begins = result.lines[0][1] if result.lines else 0
     try:
-        statements = [one for one in ast.parse(source).body if (one.end_lineno or 0) >= begins]
+        plain = _MAGIC_LINE.sub(r"\1pass", source)  # of as many lines
+        statements = [one for one in ast.parse(plain).body if (one.end_lineno or 0) >= begins]
     except SyntaxError:
         return set(_SETS.findall(source))
     except (ValueError, RecursionError, MemoryError):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
+import math
 import os
 import traceback
 import warnings
@@ -352,6 +353,8 @@ def _as_test(item: pytest.Function) -> Test:
         raise CourseError(f"{item.path}: {item.name}: no docstring; it is the sentence that a student reads")
     if not isinstance(weight, int | float) or isinstance(weight, bool):
         raise CourseError(f"{item.path}: {item.name}: its weight is {weight!r}; it should be a number, such as 2")
+    if weight < 0 or not math.isfinite(weight):
+        raise CourseError(f"{item.path}: {item.name}: its weight is {weight:g}; it should be a number above 0")
     late = item.get_closest_marker("about_time")
     about_time = late.args[0] if late else getattr(item.function, "about_time", "")
     return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight), about_time)

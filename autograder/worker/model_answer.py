@@ -80,7 +80,8 @@ def first_loss(report: Report) -> str:
     for exercise in report.exercises:
         failed = next((test for test in exercise.tests if test.state != "passed"), None)
         if failed is not None and not exercise.withdrawn:
-            return f"{exercise.name}, {failed.sentence.rstrip('.')}: {failed.message.rstrip('.')}"
+            said = (failed.message.rstrip("."), exercise.evidence.rstrip("."))
+            return f"{exercise.name}, {failed.sentence.rstrip('.')}: {'. '.join(filter(None, said))}"
     return ""
 
 

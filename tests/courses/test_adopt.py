@@ -13,7 +13,7 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.submission import grade_id
 from tests.courses.algorithms import SORTING
-from tests.courses.classic import classic_course, notebook_of
+from tests.courses.classic import classic_course, notebook_of, submit
 from tests.helpers.small_course import EXERCISE, NAME, said_by
 
 BROKEN = """
@@ -56,6 +56,77 @@ def test_adopt_reports_on_a_course_and_changes_nothing(tmp_path):
     ):
         assert words in said, said
     assert contents(course.root) == before
+
+
+SLIPS = """
+#% code
+%time 1
+import pandaz as pd
+import numpy as np
+prices = pd.Series([1.0, 3.0])
+
+#% solution price
+### BEGIN SOLUTION
+price = prices.mean()
+### END SOLUTION
+
+#% tests by-price 1
+assert price == 2
+
+#% solution triple
+def triple(n):
+    ### BEGIN SOLUTION
+    return 3 * n
+    ### END SOLUTION
+
+#% tests by-triple 2
+assert triple(1) == 3
+### BEGIN HIDDEN TESTS
+assert tripel(2) == 6
+### END HIDDEN TESTS
+
+#% tests by-pair 2
+assert (triple(1) == 4, "Three times what?")
+
+#% tests by-part 4
+1
+"""
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.slow
+def test_slips_in_a_classic_notebook_are_named_with_their_cause(tmp_path):
+    """A package that the set-up cell misses, a typo in a hidden line, an empty assert, a part of the points."""
+    course = classic_course(tmp_path / "course", slips=SLIPS)
+    setup = "raised ModuleNotFoundError: No module named 'pandaz'. In line 2: `import pandaz as pd`."
+    adopted = in_one_line(said_by(course, "dev", "adopt", "."))
+    for words in (
+        f"`prices` is not there because another cell, which would set it, {setup}",
+        "NameError: name 'tripel' is not defined (in `assert tripel(2) == 6`)",
+        "cell 'by-pair': line 1, `assert (triple(1) == 4, 'Three times what?')`, always holds. Write",
+        "'by-part' does not give the source notebook its points: It gives 1 of 4 points.",
+    ):
+        assert words in adopted, adopted
+    submit(course, "slips", "ada")
+    graded = in_one_line(said_by(course, "grade", "submitted", code=1))
+    assert "not graded" in graded and setup.rstrip(".") in graded, graded
+
+
+def test_cells_with_one_id_are_named_before_anything_is_graded(tmp_path):
+    course = classic_course(tmp_path / "course", sorting=SORTING)
+    path = course.root / "source" / "sorting" / "sorting.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    copied = next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+    notebook.cells.append(nbformat.from_dict({**copied, "id": "copied"}))
+    nbformat.write(notebook, path)
+    submit(course, "sorting", "ada")
+    what = f"cell '{grade_id(copied)}': 2 cells have this id. Give each its own in the Create Assignment panel"
+    for words, code in ((["dev", "adopt", "."], 0), (["dev", "check"], 1), (["grade", "submitted"], 1)):
+        said = in_one_line(said_by(course, *words, code=code))
+        assert what in said and "no valid verdict" not in said, said
 
 
 # ---------------------------------------------------------------- suites and assert cells in one notebook

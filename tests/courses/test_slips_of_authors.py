@@ -67,6 +67,11 @@ RAISES = '''
         """A mistake in the test itself."""
         expect.close(student.mean([1, 3])["mean"], 2)
 '''
+TUPLE = '''
+    def test_tuple(self, student):
+        """An assert of a tuple."""
+        assert (student.mean([1, 3]) == 3, "Divided by what?")
+'''
 PASSES = '''
     def test_passes(self, student):
         """It passes a generator."""
@@ -114,6 +119,11 @@ BEFORE = "    test_two"
          "hidden_tests.py", "take `student` and `reference`; this one asks for `tmp_path`"),
         ("hidden_tests.py", BEFORE, f"    @pytest.mark.weight('3')\n{RAISES[1:]}\n{BEFORE}",
          "hidden_tests.py", "its weight is '3'; it should be a number"),
+        ("hidden_tests.py", BEFORE, f"    @pytest.mark.weight(-1)\n{RAISES[1:]}\n{BEFORE}",
+         "hidden_tests.py", "its weight is -1; it should be a number above 0"),
+        ("hidden_tests.py", BEFORE, f"{TUPLE}\n{BEFORE}", "hidden_tests.py: 'line 12'",
+         "`assert (student.mean([1, 3]) == 3, 'Divided by what?')` always holds. Write the message without"),
+        ("visible_tests.py", BEFORE, f"{TUPLE}\n{BEFORE}", "visible_tests.py: 'line 12'", "always holds. Write the"),
         ("hidden_tests.py", "([1, 3], 2)", '("INFO")', "hidden_tests.py",
          "the case 'INFO' of 'Of two.': it should be (arguments, wanted) or (arguments,)"),
         ("hidden_tests.py", "([1, 3], 2)", "([1], 3, 2)", "hidden_tests.py", "Is a comma or a parenthesis missing?"),
