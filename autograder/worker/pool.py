@@ -86,6 +86,7 @@ def grade_many(
     def known(name: str) -> tuple[Assignment | None, str]:
         try:
             assignment = course.assignment(name)
+            _ = assignment.exercises  # raises if a check cell is invalid
             return assignment, assignment.version()
         except CourseError:  # it is reported when the submission is marked
             return None, ""
