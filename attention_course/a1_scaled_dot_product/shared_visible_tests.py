@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from autograder.testing import expect
+
 # The first word of the worked example: one query, three keys, three values. d_k = 4: scores 2 / 2, 6 / 2 and 4 / 2.
 Q = np.array([[2.0, 0.0, 1.0, 1.0]])
 K = np.array([[1.0, 1.0, 0.0, 0.0], [2.0, 1.0, 2.0, 0.0], [1.0, 0.0, 2.0, 0.0]])
@@ -73,7 +75,7 @@ LONG_OUTPUT = np.tile([143 / 3, 1430 / 3, 14300 / 3], (70, 1))
 # The first text's queries a thousand times as large: each has eyes for its best key alone.
 SURE = np.array([[0.0, 1.0, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]])
 
-ANY_SIZE = "Small sizes come out right. Which of your numbers is a size?"
+ANY_SIZE = expect.IfOthersPass("Small sizes come out right. Which of your numbers is a size?")
 AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
 NAMES = "What are the arguments called in the first line that you were given?"
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from autograder.testing import expect
+
 CAUSAL = np.array([[True, False, False], [True, True, False], [True, True, True]])
 
 # d_k = 4, so dot products of 2 and 6 become the scores 1 and 3.
@@ -26,7 +28,7 @@ ORDER = np.array([[0, 1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1, 0]])
 PLACE = np.arange(1.0, 71.0)
 LONG = {"Q": np.full((70, 100), 0.1), "K": np.outer(np.log(PLACE), np.ones(100)), "V": np.outer(PLACE, [1, 10, 100])}
 
-ANY_SIZE = "Small sizes come out right. Which of your numbers is a size?"
+ANY_SIZE = expect.IfOthersPass("Small sizes come out right. Which of your numbers is a size?")
 AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
 NAMES = "What are the arguments called in the first line that you were given?"
 FIRST_NAN = "Where is the first NaN? What are 0 times infinity, and infinity minus infinity?"

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from autograder.testing import expect
+
 X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0], [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])
 HEAD_0 = np.array([[11.0, 12.0, 13.0], [21.0, 22.0, 23.0]])
 HEAD_1 = np.array([[14.0, 15.0, 16.0], [24.0, 25.0, 26.0]])
@@ -44,7 +46,7 @@ ORDER = np.array([[0, 1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1, 0]])
 SEVENTY = 1000.0 * np.arange(70)[:, np.newaxis] + np.arange(96)
 NINE_HEADS = 1000.0 * np.arange(600)[:, np.newaxis] + np.arange(45).reshape(9, 1, 5)
 
-ANY_SIZE = "Small sizes come out right. Which of your numbers is a size?"
+ANY_SIZE = expect.IfOthersPass("Small sizes come out right. Which of your numbers is a size?")
 AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
 NAMES = "What are the arguments called in the first line that you were given?"
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"

@@ -47,8 +47,7 @@ class ComparedCall:
             a, b = as_numbers(actual), as_numbers(right)
             if a is None or b is None or (a.dtype == b.dtype and nearly_equal(a, b)):
                 return ()
-            # Numbers beside booleans: booleans cannot be subtracted or rounded.
-            found.append((a, b.astype(float)) if b.dtype.kind == "b" and a.dtype.kind != "b" else (a, b))
+            found.append((a, b))
         return found
 
 

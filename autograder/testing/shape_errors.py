@@ -1,4 +1,4 @@
-"""What NumPy and PyTorch say about shapes, in the course's words.
+"""What NumPy and PyTorch say about shapes, dtypes and gradients, in the course's words.
 
     reworded("raised ValueError: operands could not be broadcast together with shapes (3,4) (5,) .")
     -> "raised ValueError: shapes (3, 4) and (5,) do not broadcast: counted from the end, 4 meets 5."
@@ -84,6 +84,9 @@ def _assigned(got: str, place: str) -> str:
     return f"what has shape {_sizes(got)} does not fit into a place of shape {_sizes(place)}"
 
 
+IN_PLACE = "a tensor that a gradient needs was changed in place, as by `+=`"
+TWO_DTYPES = "numbers of two dtypes meet"
+
 # What replaces each text: a template, or a function of the groups.
 KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
     (re.compile(pattern), message)
@@ -134,5 +137,16 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
             r"for tensor number (\d+) in the list\.?",
             r"these cannot be put side by side: \1 meets \2 in number \3 of the list",
         ),
+        (
+            r"Can't call numpy\(\) on Tensor that requires grad\. Use .* instead(?:\.(?=\.))?",
+            "a tensor that a gradient flows through cannot become a NumPy array, which would lose the gradient",
+        ),
+        (
+            r"one of the variables needed for gradient computation has been modified by an in-?place operation"
+            r".*set_detect_anomaly\([^)]*\)(?:\.(?=\.))?",
+            IN_PLACE,
+        ),
+        (r"mixed dtype \(CPU\): all inputs must share same datatype(?:\.(?=\.))?", TWO_DTYPES),
+        (r"\w+ and \w+ must have the same dtype, but got (\w+) and (\w+)", rf"{TWO_DTYPES}: \1 and \2"),
     )
 ]

@@ -19,7 +19,7 @@ from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
-from autograder.testing.shape_errors import reworded
+from autograder.testing.shape_errors import IN_PLACE, TWO_DTYPES, reworded
 from autograder.testing.student_errors import Raised
 from autograder.testing.values.comparisons import described
 from autograder.testing.values.core.comparing import not_close, same_value
@@ -35,6 +35,8 @@ QUESTIONS = {
     "kind": "What does your code return, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it differ from the docstring's?",
     "dtype": "Print the dtype after each line. After which line is it no longer the expected one?",
+    IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
+    TWO_DTYPES: "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?",
     "error about shapes": "Which shape has each part of that line, and which one did you mean it to have?",
 }
 
@@ -61,8 +63,9 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         text = reworded(str(error))
         reason = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
         about_shapes = "it should be" not in reason and any(word in reason for word in ABOUT_SHAPES)
-        asked = QUESTIONS["error about shapes"] if about_shapes else ""
-        parts = TestMessage(text, question if "exception" in fits else asked, went_in)
+        asked = question if "exception" in fits else QUESTIONS["error about shapes"] if about_shapes else ""
+        asked = next((QUESTIONS[words] for words in (IN_PLACE, TWO_DTYPES) if words in text), asked)
+        parts = TestMessage(text, asked, went_in)
         raised = type(error)(str(parts), reason=error.reason)
         raised.parts = parts
         raise raised from None

@@ -40,6 +40,7 @@ def changed(x):
     ("wrong", "right", "name", "words"),
     [
         (lambda x: x.astype("float32"), lambda x: x, "another-dtype", "float32 where float64"),
+        (lambda x: (x > 0).astype(int), lambda x: x > 0, "another-dtype", "int64 where bool"),
         (lambda x: x.tolist(), lambda x: x, "another-kind", "a list and not as a NumPy array"),
         (lambda x: x[None], lambda x: x, "another-shape", "too many"),
         (changed, lambda x: x / 1, "inputs-changed", "changes an argument"),

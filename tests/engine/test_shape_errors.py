@@ -1,4 +1,4 @@
-"""Real shape errors of NumPy and PyTorch, reworded for students."""
+"""Real errors of NumPy and PyTorch about shapes, dtypes and gradients, reworded for students."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ import torch
 from autograder.testing.shape_errors import reworded
 
 z, t = np.zeros, torch.zeros
+
+
+def changed_in_place():
+    curve = torch.exp(t(3, requires_grad=True))
+    curve += 1
+    return curve.sum()
+
+
 CASES = [
     (lambda: z((3, 4)) + z(5), "shapes (3, 4) and (5,) do not broadcast: counted from the end, 4 meets 5"),
     (lambda: np.where(z((2, 3)) > 0, z((2, 4)), 0), "shapes (2, 3) and (2, 4) do not broadcast"),
@@ -22,6 +30,10 @@ CASES = [
     (lambda: t(2, 3, 4) @ t(2, 3, 5), "the right one begins with (2, 3), and the left one asks for (2, 4)"),
     (lambda: t(3, 4) + t(5), "these two tensors do not broadcast: on axis 1 of the result, 4 meets 5"),
     (lambda: torch.cat([t(2, 3), t(3, 4)], dim=1), "these cannot be put side by side: 2 meets 3"),
+    (lambda: t(2, requires_grad=True).numpy(), "a tensor that a gradient flows through cannot become a NumPy array"),
+    (lambda: changed_in_place().backward(), "a tensor that a gradient needs was changed in place, as by `+=`"),
+    (lambda: torch.nn.LayerNorm(4)(t(2, 4).double()), "numbers of two dtypes meet"),
+    (lambda: torch.nn.Linear(4, 3)(t(2, 4).double()), "numbers of two dtypes meet: Double and Float"),
     (lambda: torch.nn.LayerNorm(4)(t(2, 3)), "this norm is for a last axis of 4, and a tensor of shape (2, 3) came"),
 ]
 

@@ -45,9 +45,7 @@ class TestScaledDotProductAttention:
     def test_three_queries(self, student):
         """Three queries look at four keys of width five; the values have width six."""
         given = {"Q": QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
-        with shown(
-            "Write the shape beside every line: where does it stop being what you meant?", "exception", "shape", **given
-        ):
+        with shown("Is a number of the worked example still in your code? Over which axis does each line go?", **given):
             output, weights = self.attend(student, *given.values())
             close(weights, ALL_WEIGHTS[0], "weights")
             close(output, ALL_OUTPUTS[0], "output")

@@ -46,7 +46,7 @@ class TestSoftmax:
     def test_long_rows(self, student):
         """Seventy rows of 96 scores: where score j is log(j + 1), its weight is (j + 1) / 4656."""
         place = np.arange(1.0, 97.0)
-        with shown("Small sizes come out right. Which of your numbers is a size?"):
+        with shown(expect.IfOthersPass("Small sizes come out right. Which of your numbers is a size?")):
             close(expect.array(student.softmax(np.tile(np.log(place), (70, 1)))), np.tile(place / 4656, (70, 1)))
 
     def test_large_scores(self, student):

@@ -72,7 +72,11 @@ class TestOutputProjection:
             ]
         )
         with shown(
-            "Count axes from the end: which are h, L and d_v?", "exception", "shape", heads=self.HEADS, W_O=self.WIDE
+            "Count axes from the end: which are h, L and d_v? Is h a number in your code?",
+            "exception",
+            "shape",
+            heads=self.HEADS,
+            W_O=self.WIDE,
         ):
             close(expect.array(student.output_projection(self.HEADS, self.WIDE)), wanted)
             close(expect.array(student.output_projection(self.HEADS[0], self.WIDE)), wanted[0], "the first text alone")
@@ -88,7 +92,11 @@ class TestOutputProjection:
     def test_many_heads(self, student):
         """Eight heads and seventy words: the sum of what each head gives with its own rows of W_O."""
         heads, W_O = drawn(1, 8, 70, 3), drawn(2, 24, 5)
-        with shown("With two heads it is right. Which number in your code is a size?", "exception", "shape"):
+        with shown(
+            expect.IfOthersPass("With two heads it is right. Which number in your code is a size?"),
+            "exception",
+            "shape",
+        ):
             rows = each_head(W_O, 8, axis=0)
             alone = [expect.array(student.output_projection(heads[i : i + 1], rows[i])) for i in range(8)]
             close(expect.array(student.output_projection(heads=heads, W_O=W_O)), sum(alone))
