@@ -151,9 +151,13 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
     if not best.non_deterministic or (known is not None and not known.is_relation):
         return known
     # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
+    return DROPOUT if _has_dropped(best) else NON_DETERMINISTIC
+
+
+def _has_dropped(best: Attempt) -> bool:
+    """Whether a dropout was on in a call: two such calls may be equal by chance."""
     answers = (read(one.answer) for one in best.calls)
-    dropped = any(isinstance(answer, Reply) and answer.dropped for answer in answers)
-    return DROPOUT if dropped else NON_DETERMINISTIC
+    return any(isinstance(answer, Reply) and answer.dropped for answer in answers)
 
 
 def _diagnose_visible(
@@ -163,6 +167,8 @@ def _diagnose_visible(
     pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
     if not pairs:  # exceptions are weak evidence if there is nothing else
         return None
+    if _has_dropped(best):
+        return DROPOUT
     if best.non_deterministic:
         return NON_DETERMINISTIC
     answers = [read(one.answer) for one in best.calls]

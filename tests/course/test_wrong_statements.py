@@ -25,7 +25,7 @@ def checked(assignment, exercise, *edits, code=None):
     return examine(exercise, names)
 
 
-A1, A2, _, A4, *_ = BY_NAME
+A1, A2, A3, A4, A5, *_ = BY_NAME
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,31 @@ def test_swapped_outputs_are_reported_only_if_both_are_right(edit):
     assert "another order" not in repr(checked(A1, "scaled_dot_product_attention", edit))
     swapped = ("return weights @ V, weights", "return weights, weights @ V")
     assert "order" in first_line(checked(A1, "scaled_dot_product_attention", swapped))
+
+
+FIRST_LINES = [
+    # a number of the worked example; NumPy where gradients flow; the softmax over another axis; a dropout; `+=`
+    (
+        A1,
+        "scaled_dot_product_attention",
+        [("attention_scores(Q, K)", "Q @ K.swapaxes(-2, -1) / 2")],
+        "number of the wor",
+    ),
+    (
+        A3,
+        "torch_split_heads",
+        [("x.reshape", "torch.tensor(x.numpy()).reshape")],
+        "cannot become a NumPy array",
+    ),
+    (A2, "torch_masked_attention", [("dim=-1", "dim=-2"), ("~mask", "mask")], "Over which axis"),
+    (A5, "DecoderBlock", [("x = x + attended", "x = x + F.dropout(attended, 0.1)")], "a dropout was on"),
+    (A5, "DecoderBlock", [("x = x + attended", "x += attended")], "changed in place"),
+]
+
+
+@pytest.mark.parametrize(("assignment", "exercise", "edits", "words"), FIRST_LINES)
+def test_first_line_is_about_what_is_wrong(assignment, exercise, edits, words):
+    assert words in first_line(checked(assignment, exercise, *edits))
 
 
 def test_code_that_raises_is_not_called_almost_right():
