@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from filelock import FileLock, Timeout
 from msgspec import structs
-from nbgrader.api import MissingEntry
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import setenv
@@ -26,7 +26,7 @@ from autograder.course.assignments import course_at
 from autograder.discovery import closed_folders, submission_in
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.files import PlainFiles, folders_of, remove_tree
+from autograder.nbgrader.files import TIMESTAMP, PlainFiles, folders_of, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
     course_cells,
@@ -255,6 +255,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.notebooks = [os.path.join(source, self.course_assignment.notebook.name)]
         again = stored_with_marks(beside).get(SUBMISSION) == metadata[SUBMISSION]
         try:
+            self._follow_timestamp(student)
             remove_tree(target)
             target.mkdir(parents=True)  # before the gradebook gets marks
             self.run_pre_convert_hook()
@@ -367,10 +368,34 @@ class Autograde(NbGraderAutograde, PlainFiles):
             source = self._format_source(name, student)
             self.log.info("Skipping %s: nothing has changed since it was graded", source)
             if student in self.late:
+                self._follow_timestamp(student)
                 assign_penalty(self, student, self.course_assignment)
                 history.record(self.coursedir, name, student, "late", {})
             self.on_graded(SubmissionOutcome(student, name, unchanged=True))
         return done
+
+    def _follow_timestamp(self, student: str) -> None:
+        """Empty the gradebook's time of handing in if it is that of a `timestamp.txt` which is gone. nbgrader keeps it.
+
+        The autograded folder has a copy of that file. A time from elsewhere, such as a script, stays.
+        """
+        name, time_in = self.course_assignment.name, self.coursedir.get_existing_timestamp
+        if time_in(self._format_source(name, student)) is not None:
+            return
+        with contextlib.suppress(MissingEntry), Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
+            submission = book.find_submission(name, student)
+            when, notice = submission.timestamp, ""
+            if when is not None and when == time_in(str(self._target(student))):
+                submission.timestamp = None
+                book.db.commit()
+                notice = f"has no {TIMESTAMP} any more, so {when} UTC no longer counts as the time of handing in"
+            elif submission.total_seconds_late > 0:
+                notice = (
+                    f"counts as late, because the gradebook has {when} UTC as the time of handing in; "
+                    f"there is no {TIMESTAMP}. If that is wrong, write the right time into one"
+                )
+            if notice:
+                self.notices.append(f"{shown_name(student)}, {name}: {notice}")
 
     def _is_another_file(self, submission: Submission) -> bool:
         """True, and reported, if another file would be graded than last time although the student changed none.

@@ -23,6 +23,7 @@ from nbgrader.utils import temp_attrs
 from autograder.course.assignments import course_at
 from autograder.errors import CourseError, in_words
 from autograder.nbgrader.files import SECRET, TIMESTAMP, copy_plain_files, folders_of, is_plain
+from autograder.nbgrader.kept_times import times_kept
 from autograder.text import printable
 
 _BRACKET = re.compile(r"[\[?]")
@@ -78,7 +79,13 @@ class Collect(ExchangeCollect):
 
     def copy_files(self) -> None:
         """Collect from all students. Raises `ExchangeError` at the end if somebody's work was not collected."""
-        self.not_collected, records = [], self.src_records
+        self.not_collected = []
+        with times_kept(self.coursedir, self.log):
+            self._collect(self.src_records)
+        if self.not_collected:
+            raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
+
+    def _collect(self, records: list[dict[str, Any]]) -> None:
         for record in records:
             reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
             if reason:  # before nbgrader removes what the student has handed in earlier
@@ -91,8 +98,6 @@ class Collect(ExchangeCollect):
                 self._not_collected(printable(record["filename"]), in_words(error) or str(error))
         if not records:
             super().copy_files()  # says so
-        if self.not_collected:
-            raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
 
 
 def _share(folder: Path) -> None:

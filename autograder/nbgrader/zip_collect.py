@@ -8,6 +8,7 @@ from typing import Any
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 
 from autograder.errors import AutograderError, in_words
+from autograder.nbgrader.kept_times import times_kept
 from autograder.text import shown_name
 
 _process, _transfer = ZipCollectApp.process_extracted_files, ZipCollectApp._transfer_files
@@ -24,9 +25,10 @@ def process_extracted_files(self: Any) -> None:
         if hasattr(collector, "finish") and self.log_level > logging.DEBUG:
             # Five lines of nbgrader's for each file; our collectors say what matters.
             self.log.addFilter(lambda record: record.module != "zipcollectapp")
-        _process(self)
-        if hasattr(collector, "finish"):
-            collector.finish()
+        with times_kept(self.coursedir, self.log, getattr(collector, "own_times", ())):
+            _process(self)
+            if hasattr(collector, "finish"):
+                collector.finish()
     except AutograderError as error:
         self.fail(f"Nothing is collected. {error}")
     left = [line for plugin in (self.extractor_plugin_inst, collector) for line in getattr(plugin, "left", ())]

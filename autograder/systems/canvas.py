@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from autograder.nbgrader.gradebook_rows import due_date
@@ -112,7 +112,14 @@ class Canvas(System):
         if due is None:
             self.log.warning("%s has no due date, so late work cannot be recognised; %s", name, DUE.format(name=name))
             return ""
-        return f"{due + timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
+        return _just_after(due)
+
+    @property
+    def own_times(self) -> tuple[str, ...]:
+        """The times that `timestamp.txt` may have if no person has changed it."""
+        coursedir = self.parent.coursedir
+        due = due_date(coursedir, coursedir.assignment_id)
+        return (_just_after(due),) if due else ()
 
     def with_numbers(self, handed: Handed, options: Mapping[str, str]) -> tuple[Handed, list[str]]:
         """A group's work under each member's own number, with which Canvas's ids end: the file has only one of them.
@@ -139,6 +146,10 @@ class Canvas(System):
         ]
         write(path, as_csv((*HEAD, found.options.get("column", found.assignment.name)), rows))
         return []
+
+
+def _just_after(due: datetime) -> str:
+    return f"{due + timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _is_hidden(owner: Owner) -> bool:

@@ -146,3 +146,34 @@ def test_released_notebook_comes_with_its_due_date(late, tmp_path):
     nbgrader(late, "release_assignment", NAME, f"--Exchange.root={exchange}", "--course", "small")
     (path,) = exchange.glob(f"*/outbound/{NAME}/DUE.txt")
     assert path.read_text() == f"{NAME} is due 2027-03-01 12:00 UTC.\n"
+
+
+def test_penalty_goes_with_its_timestamp(late, tmp_path):
+    late = Course(shutil.copytree(late.root, tmp_path / "course"))
+    right = totals(late)
+    for student in ("ben", "cleo", "very-late"):
+        (late.root / "submitted" / student / NAME / "timestamp.txt").unlink()
+    with book_of(late) as book:  # as a script may do
+        book.update_or_create_submission(NAME, "very-late", timestamp=DUE + timedelta(hours=30))
+    output = said_by(late, "grade", "--gradebook", "--feedback")
+    assert totals(late) == right | {"ben": (3, 0), "cleo": (3, 0), "very-late": (3, 2)}
+    assert (
+        f"ben, {NAME}: has no timestamp.txt any more, so 2027-03-01 15:00:00 UTC no longer counts as the time of "
+        "handing in"
+    ) in " ".join(output.split())
+    for words in (GRADE, (*GRADE, "--force")):
+        text = " ".join(said_by(late, *words).split())
+        assert f"very-late, {NAME}: counts as late, because the gradebook has 2027-03-02 18:00:00 UTC" in text
+        assert "ben" not in text
+        assert totals(late)["very-late"] == (3, 2)
+    page = (late.root / "feedback" / "cleo" / NAME / "first.html").read_text()
+    assert "Handed in" not in page
+    assert "late" not in said_by(late, "why", "ben", NAME)
+
+
+def test_penalty_goes_with_its_timestamp_in_nbgraders_command(late, tmp_path):
+    late = Course(shutil.copytree(late.root, tmp_path / "course"))
+    (late.root / "submitted" / "ben" / NAME / "timestamp.txt").unlink()
+    output = nbgrader(late, "autograde", NAME, "--student=ben", "--force")
+    assert "seconds late" not in output
+    assert totals(late)["ben"] == (3, 0)

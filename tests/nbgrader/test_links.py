@@ -11,6 +11,7 @@ from autograder.nbgrader.files import copy_plain_files
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
+    NOTEBOOK,
     WRONG,
     book_of,
     command,
@@ -247,3 +248,20 @@ def assert_graded(course, *students):
     for student in students:
         assert marks[student] < 3
         assert (course.root / "feedback" / student / NAME / "first.html").is_file()
+
+
+def test_corrected_time_stays_when_the_exchange_is_collected_again(course):
+    folder = hand_in(course, "ada")
+    nbgrader(course, "collect", NAME, "--update")
+    path = course.root / "submitted" / "ada" / NAME / "timestamp.txt"
+    path.write_text("2027-01-31 10:00:00 UTC")  # earlier, so that nbgrader takes the same work for newer
+    output = nbgrader(course, "collect", NAME, "--update")
+    assert "kept timestamp.txt as a person has left it" in output
+    assert "ada (2027-01-31 10:00:00, not 2027-02-01 10:00:00)" in output
+    assert path.read_text() == "2027-01-31 10:00:00 UTC"
+    newer = folder.rename(folder.with_name(folder.name.replace("02-01", "02-02")))
+    (newer / "timestamp.txt").write_text("2027-02-02 10:00:00 UTC")
+    (newer / NOTEBOOK).write_text(released(course).read_text() + "\n")
+    output = nbgrader(course, "collect", NAME, "--update")
+    assert "ada (2027-02-02 10:00:00, no longer 2027-01-31 10:00:00)" in output
+    assert path.read_text() == "2027-02-02 10:00:00 UTC"
