@@ -29,8 +29,7 @@ MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 # Of the Python files beside a notebook, which its cells may import.
 MAX_PYTHON, MAX_PYTHON_BYTES = 50, 2**20  # files, and bytes of all together
-MAX_FOLDERS = 200  # that are searched for them, at most `MAX_BELOW` below the notebook's
-MAX_BELOW = 3
+MAX_FOLDERS = 200  # that are searched for them
 UNTOUCHED = "untouched"  # the key of a cell's nbgrader metadata for `NotebookCell.untouched`; no student can set it
 OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
 
@@ -140,16 +139,16 @@ def python_files(submission: Submission) -> PythonFiles:
     except OSError:
         return PythonFiles()
     alone = [name for name in names if name.endswith(".ipynb")] == [submission.path.name]
-    return python_beside(submission.path, 0) if alone else PythonFiles()
+    return python_beside(submission.path, deep=False) if alone else PythonFiles()
 
 
-def python_beside(notebook: Path, below: int = MAX_BELOW) -> PythonFiles:
-    """The Python files beside a notebook, and in folders that code can import from, as far as limits allow.
-
-    below: how many folders deep
-    """
+def python_beside(notebook: Path, deep: bool = True) -> PythonFiles:
+    """The Python files beside a notebook, as far as limits allow. deep: also those in folders that code can import."""
     found, left_out, left = list[tuple[str, bytes]](), list[str](), MAX_PYTHON_BYTES
-    for number, path in enumerate(_python_below(notebook.parent, below)):
+    folders = _folders(notebook.parent) if deep else [notebook.parent]
+    if len(folders) > MAX_FOLDERS:
+        left_out.append(f"there are more than {MAX_FOLDERS} folders")
+    for number, path in enumerate(_python_in_folders(folders[:MAX_FOLDERS])):
         place = path.relative_to(notebook.parent).as_posix()
         if number == MAX_PYTHON:
             left_out.append(f"there are more than {MAX_PYTHON} Python files, such as {printable(place)}")
@@ -168,18 +167,29 @@ def python_beside(notebook: Path, below: int = MAX_BELOW) -> PythonFiles:
     return PythonFiles(tuple(found), tuple(left_out))
 
 
-def _python_below(folder: Path, below: int) -> Iterator[Path]:
-    """Entries named `*.py`, the outermost first. Follows no link."""
-    folders = [(folder, 0)]
-    for place, depth in folders:
-        try:
-            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        yield from (Path(entry.path) for entry in entries if entry.name.endswith(".py") and entry.name[0] != ".")
-        if depth < below:
-            inner = (entry for entry in entries if entry.name.isidentifier() and entry.is_dir(follow_symlinks=False))
-            folders += [(Path(entry.path), depth + 1) for entry in inner][: MAX_FOLDERS - len(folders)]
+def _folders(folder: Path) -> list[Path]:
+    """A folder and those below it whose names code can import, without links; at most one more than the limit."""
+    found = [folder]
+    for place in found:
+        if len(found) <= MAX_FOLDERS:
+            inner = (entry for entry in _entries(place) if entry.name.isidentifier())
+            found += [Path(entry.path) for entry in inner if entry.is_dir(follow_symlinks=False)]
+    return found[: MAX_FOLDERS + 1]
+
+
+def _python_in_folders(folders: Iterable[Path]) -> Iterator[Path]:
+    """Entries named `*.py`, except hidden ones."""
+    for folder in folders:
+        names = (entry.name for entry in _entries(folder))
+        yield from (folder / name for name in names if name.endswith(".py") and name[0] != ".")
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What is in a folder, by name; nothing if it cannot be read."""
+    try:
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 def read_notebook(path: Path) -> NotebookFile:

@@ -9,7 +9,7 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.submission import MAX_PYTHON, MAX_PYTHON_BYTES, grade_id
+from autograder.submission import MAX_FOLDERS, MAX_PYTHON, MAX_PYTHON_BYTES, grade_id
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
@@ -58,6 +58,12 @@ def many(path):
     plain(path)
 
 
+def many_folders(path):
+    for number in range(MAX_FOLDERS):
+        (path.parent / f"a{number}").mkdir()
+    plain(path)
+
+
 def odd_names(path):
     plain(path)
     (path.parent / "a b\n.py").write_text("x = 1\n")
@@ -67,6 +73,7 @@ def odd_names(path):
 
 
 WORKS = {
+    many_folders: f"there are more than {MAX_FOLDERS} folders",
     plain: "",
     package: "",
     odd_names: "folder.py is not a file; pipe.py is not a file; the name of \N{REPLACEMENT CHARACTER}.py is not UTF-8",

@@ -193,7 +193,7 @@ def import_from_folder() -> None:
 
 def _finder(folder: str, path: str) -> _FreshFinder:
     """A finder for modules at `path`, as an entry of `sys.path_hooks`. Only for `folder`, and folders in it."""
-    if not Path(path).is_relative_to(folder):
+    if not Path(path).absolute().is_relative_to(folder):
         raise ImportError
     return _FreshFinder(path, (SourceFileLoader, SOURCE_SUFFIXES))
 
