@@ -155,8 +155,9 @@ def test_size_of_what_comes_back(sandbox):
 
 @all_backends
 def test_nothing_ready_made(sandbox):
-    """A listed function is noticed under any name, even if the code swallows the error. Cells may call it."""
+    """A listed function is noticed wherever it is kept, even if the code swallows the error. Cells may call it."""
     code = """
+        import functools, inspect, pickle
         import numpy as np
         from numpy import convolve as other
         print(np.convolve([1, 2], [1, 3]))
@@ -165,14 +166,54 @@ def test_nothing_ready_made(sandbox):
         def swallowed(x):
             try: np.convolve(x, x)
             finally: raise ValueError("nothing happened")
+        part = functools.partial(np.convolve, mode="same")
+        def partial(x): return part(x, x)
+        def default(x, by=np.convolve): return by(x, x)
+        class Kept: by = staticmethod(np.convolve)
+        def attribute(x): return Kept.by(x, x)
+        kept = {"by": [np.convolve]}
+        def container(x): return kept["by"][0](x, x)
+        def closure(x, by=(lambda by: lambda x: by(x, x))(np.convolve)): return by(x)
+        def library(x): return (np.poly1d(x) * np.poly1d(x)).coeffs
+        def vectorized(x): return np.vectorize(np.convolve, signature="(n),(m)->(k)")(x, x)
         def none(x): return np.exp(x)
+        def same(x):
+            assert pickle.loads(pickle.dumps(np.convolve)) is np.convolve is other
+            assert [*inspect.signature(np.convolve).parameters] == ["a", "v", "mode"]
+            return x
     """
+    allowed = ("none", "same")
+    listed = ("plain", "renamed", "swallowed", "partial", "default", "attribute", "container", "closure", "library",
+              "vectorized")  # fmt: skip
     with sandbox.open(code) as notebook:
         assert notebook.results[0].printed == "[1 5 6]\n"
-        for name in ("plain", "renamed", "swallowed", "none"):
+        for name in (*listed, *allowed):
             with contextlib.closing(notebook.begin(ready_made=["numpy.convolve"])) as calls:
                 answer = read(next(calls.ask([(Call(name, [np.ones(3)]), None)])))
-            assert isinstance(answer, Reply) if name == "none" else answer == Failure(Kind.READY_MADE, "numpy.convolve")
+            noticed = Failure(Kind.READY_MADE, "numpy.convolve")
+            assert isinstance(answer, Reply) if name in allowed else answer == noticed, name
+
+
+@all_backends
+def test_ready_made_function_of_a_module_that_is_imported_later_is_noticed(sandbox):
+    """Also if the call imports it. Its methods count if a class is listed."""
+    code = """
+        import os, sys
+        with open("later.py", "w") as file:
+            file.write("def f(x): return x\\nclass C:\\n    def m(self, x): return x\\n")
+        sys.path.insert(0, os.getcwd())
+        def plain(x):
+            from later import f
+            return f(x)
+        def method(x):
+            import importlib
+            return importlib.import_module("later").C().m(x)
+    """
+    with sandbox.open(code) as notebook:
+        for name, path in {"plain": "later.f", "method": "later.C"}.items():
+            with contextlib.closing(notebook.begin(ready_made=["later.f", "later.C", "nowhere.g"])) as calls:
+                found = [read(answer) for answer in calls.ask([(Call(name, [1.0]), None)] * 2)]
+            assert found == [Failure(Kind.READY_MADE, path)] * 2
 
 
 @all_backends

@@ -232,7 +232,7 @@ class NotebookCalls:
         seconds, began = 0.0, time.monotonic()
         prepared = [self.questions.prepare(call) if body is None else call for call, body, _ in calls]
         packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
-        closely = tuple(number for number, (_, _, close) in enumerate(calls) if close)
+        closely, is_watched = tuple(number for number, (_, _, close) in enumerate(calls) if close), False
         try:
             if self._sock is None:
                 # After a loss, only the last of the calls are left.
@@ -246,7 +246,7 @@ class NotebookCalls:
             seconds, began = self._patience(), time.monotonic()
             limit = self._limit(seconds)
             frames.send(self._sock, Calls(len(packed), closely=closely), limit.ends_at, packed)
-            for call, body, _ in calls:
+            for call, body, is_watched in calls:  # noqa: B007, see below
                 if body is not None:
                     self.questions.begin(call)
                 computed = 0.0
@@ -260,7 +260,8 @@ class NotebookCalls:
                 seconds, began = self._patience(), time.monotonic()
                 limit = self._limit(seconds)
         except CpuSpent:
-            self._loops()
+            if not is_watched:  # else it may only have been slow because of the watch
+                self._loops()
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.Deadline:
             passed = f"{time.monotonic() - began:.2g}"

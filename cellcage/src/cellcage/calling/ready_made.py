@@ -4,7 +4,11 @@ Names are listed in two forms:
 
 - a plain name, such as `softmax`: whatever PyTorch calls by it, which may be a function, a method of tensors, an
   operator, or a class of `torch.nn`;
-- a path, such as `numpy.convolve`: the Python function there.
+- a path, such as `numpy.convolve`: the function there, or any method of the class there.
+
+A function that is written in Python gets other code while the watch is on. So it is noticed wherever it is kept: under
+another name, in a `partial`, a default argument, a container, or the library's own modules. One that is written in C is
+only replaced in its module and among the notebook's names.
 
 Untrusted code runs in this process and can undo the watch. Such code is visible in its cell.
 """
@@ -13,8 +17,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Collection, Iterator, MutableMapping
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 
@@ -22,12 +30,18 @@ class Watch:
     """Notices calls of listed functions that the code in `names` makes, directly or through others.
 
     found: those that were called, as listed, in order, since the list was emptied
-    exempt: the file name of code in `names` whose own calls do not count
+    exempt: whether a call does not count, by the frame of the innermost code in `names` that is running
     """
 
-    def __init__(self, listed: Collection[str], names: MutableMapping[str, Any], exempt: str = "") -> None:
+    def __init__(
+        self,
+        listed: Collection[str],
+        names: MutableMapping[str, Any],
+        exempt: Callable[[FrameType], bool] | None = None,
+    ) -> None:
         self.found: list[str] = []
         self._listed, self._names, self._exempt = frozenset(listed), names, exempt
+        self._paths = [path.rpartition(".") for path in listed if "." in path]  # with the name of each one's module
 
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:
@@ -36,8 +50,12 @@ class Watch:
             yield
             return
         with contextlib.ExitStack() as around:
-            for path in self._listed:
-                self._replace(path, around)
+            watch_module = functools.partial(self._watch_module, around)
+            later = {module for module in {module for module, _, _ in self._paths} if not watch_module(module)}
+            if later:
+                finder = _AfterImport(later, watch_module)
+                sys.meta_path.insert(0, finder)
+                around.callback(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)
             if torch := sys.modules.get("torch"):
                 around.callback(torch.nn.modules.module.register_module_forward_pre_hook(self._note_module).remove)
                 around.enter_context(_modes()[0](self.note))
@@ -58,51 +76,98 @@ class Watch:
             self._add(plain)
 
     def _add(self, listed: str) -> None:
-        if not self._exempt or self._calling_file() != self._exempt:
+        if self._exempt is None or not self._exempt(self._calling()):
             self.found.append(listed)
 
-    def _calling_file(self) -> str:
-        """The file name of the innermost code in `names` that is running."""
+    def _calling(self) -> FrameType:
+        """The innermost code in `names` that is running."""
         frame = sys._getframe()
         while frame.f_back is not None and frame.f_globals is not self._names:
             frame = frame.f_back
-        return frame.f_code.co_filename
+        return frame
 
     def _note_module(self, module: Any, args: Any) -> None:
         for cls in type(module).__mro__:
             if cls.__module__.startswith("torch."):
                 self.note(cls.__name__)
 
-    def _replace(self, path: str, around: contextlib.ExitStack) -> None:
-        """Replace the function at a path by one that notes each call, in its module and in `names`."""
-        module_name, _, name = path.rpartition(".")
-        module = sys.modules.get(module_name)
-        original = getattr(module, name, None)
-        if original is None:
-            return
-        noting = self._noting(path, original)
-        places = [
-            (vars(module), name),
-            *((self._names, one) for one, value in self._names.items() if value is original),
-        ]
-        for place, key in places:
+    def _watch_module(self, around: contextlib.ExitStack, module: str) -> bool:
+        """Watch what is listed of a module. False if it is not imported."""
+        if (imported := sys.modules.get(module)) is None:
+            return False
+        for name in [name for its, _, name in self._paths if its == module]:
+            found, noted = getattr(imported, name, None), functools.partial(self._add, f"{module}.{name}")
+            for one in vars(found).values() if isinstance(found, type) else [found]:
+                function = inspect.unwrap(one) if callable(one) else None
+                if isinstance(function, FunctionType) and not function.__closure__:
+                    _exchange_code(function, noted, around)
+                elif function and one is found:
+                    self._replace(vars(imported), name, noted, around)
+        return True
+
+    def _replace(
+        self, module: MutableMapping[str, Any], name: str, noted: Callable[[], None], around: contextlib.ExitStack
+    ) -> None:
+        """Replace a function of a module by one that notes each call, there and in `names`."""
+        original = module[name]
+        noting = functools.wraps(original)(functools.partial(_note_and_call, noted, original))
+        own = [key for key, value in self._names.items() if value is original]
+        for place, key in [(module, name), *((self._names, key) for key in own)]:
             place[key] = noting
             around.callback(place.__setitem__, key, original)
 
-    def _noting(self, path: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def noting(*args: Any, **kwargs: Any) -> Any:
-            self._add(path)
-            return function(*args, **kwargs)
 
-        return noting
+class _AfterImport(MetaPathFinder):
+    """Calls `then` with a module's name as soon as one of these modules has been imported."""
+
+    def __init__(self, modules: Collection[str], then: Callable[[str], object]) -> None:
+        self._modules, self._then = modules, then
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """As Python's own finder, which does not call the function."""
+        spec = PathFinder.find_spec(name, path, target) if name in self._modules else None
+        if spec is not None and (loader := spec.loader) is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                self._then(name)
+
+            vars(loader)["exec_module"] = exec_module
+        return spec
+
+
+def _note_and_call(noted: Callable[[], None], function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    noted()
+    return function(*args, **kwargs)
+
+
+def _noting(*args: Any, _then: Callable[..., Any], **kwargs: Any) -> Any:
+    return _then(*args, **kwargs)
+
+
+def _exchange_code(function: FunctionType, noted: Callable[[], None], around: contextlib.ExitStack) -> None:
+    """Let a function call `noted` first. It stays the same object, with the same name and signature."""
+    original = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    original.__kwdefaults__, original.__annotations__ = function.__kwdefaults__, function.__annotations__
+    around.callback(_set_code, function, function.__code__, function.__kwdefaults__)
+    _set_code(function, _noting.__code__, {"_then": functools.partial(_note_and_call, noted, original)})
+    function.__dict__["__wrapped__"] = original  # for its signature
+    around.callback(function.__dict__.pop, "__wrapped__", None)
+
+
+def _set_code(function: FunctionType, code: CodeType, defaults: dict[str, Any] | None) -> None:
+    function.__code__, function.__kwdefaults__ = code, defaults  # type: ignore[assignment]
 
 
 @functools.cache
 def _modes() -> tuple[Any, Any]:
     """What PyTorch calls before each of its functions, and before each operator. Their argument gets the name."""
+    from torch import Tensor
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
+
+    plain = Tensor.__torch_dispatch__
 
     class Functions(TorchFunctionMode):  # type: ignore[misc]
         def __init__(self, note: Callable[[str], None]) -> None:
@@ -127,6 +192,8 @@ def _modes() -> tuple[Any, Any]:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             self._note(func.__name__)
+            if types and any(one.__torch_dispatch__ is not plain for one in types):
+                return NotImplemented  # a subclass of tensors answers, and what it calls is watched, too
             return func(*args, **(kwargs or {}))
 
     return Functions, Operators

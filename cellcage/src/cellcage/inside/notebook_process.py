@@ -29,6 +29,7 @@ import numpy as np
 from cellcage.backends.base import Trusted, Untrusted
 from cellcage.calling.bounded_output import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
+from cellcage.calling.own_calls import OwnCalls
 from cellcage.calling.perform import describe, perform
 from cellcage.calling.ready_made import Watch
 from cellcage.child import silence
@@ -38,6 +39,7 @@ from cellcage.inside.shell import (
     TEST_CELL,
     import_from_folder,
     line_of,
+    parsed_test,
     prepared_shell,
     run_cell,
     run_test,
@@ -128,16 +130,19 @@ class _State:
         """Run one cell as a notebook would. An endless loop in Python is interrupted."""
         self.printed.clear()
         error: BaseException | None = None
-        shown, warned, rich = "", False, Shown()
-        watch = Watch(cell.ready_made, self.shell.user_ns, exempt=TEST_CELL)
+        shown, warned, rich, ready_made = "", False, Shown(), list[str]()
         signal.signal(signal.SIGPROF, _interrupt)
         signal.setitimer(signal.ITIMER_PROF, cell.seconds)
         signal.signal(signal.SIGALRM, _IdleAlarm(cell))
         signal.setitimer(signal.ITIMER_REAL, cell.seconds, LOOK_SECONDS)
         try:
             if cell.nonce:
-                with watch.on():
-                    shown, warned = run_test(self.shell, cell.source)
+                tree, names = parsed_test(self.shell, cell.source), self.shell.user_ns
+                own = OwnCalls(TEST_CELL, tree, cell.answers, names, cell.ready_made)
+                watch = Watch(cell.ready_made, names, own)
+                ready_made = watch.found
+                with watch.on(), watch.closely() if cell.closely else contextlib.nullcontext():
+                    shown, warned = run_test(self.shell, cell.source, tree)
             elif cell.shows:
                 with collected(self.shell) as output:
                     rich = output.found
@@ -157,7 +162,7 @@ class _State:
                 shown=shown,
                 line=line_of(error),
                 warned=warned,
-                ready_made=watch.found[0] if watch.found else "",
+                ready_made=ready_made[0] if ready_made else "",
             )
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure, rich=tuple(rich))
 

@@ -142,15 +142,20 @@ def _blank(lines: re.Match[str]) -> str:
     return "\n" * lines[0].count("\n")
 
 
-def run_test(shell: Any, source: str) -> tuple[str, bool]:
+def parsed_test(shell: Any, source: str) -> ast.Module:
+    """The tree of a test cell. Raises `SyntaxError`."""
+    try:
+        return _parsed(source)
+    except SyntaxError:
+        return _parsed(shell.transform_cell(source))  # it has magics
+
+
+def run_test(shell: Any, source: str, tree: ast.Module) -> tuple[str, bool]:
     """Run a test cell in the notebook's names, without its output. Raises its exception.
 
     Returns its last value as a notebook shows it, and whether it wrote to standard error.
     """
-    try:
-        tree = _parsed(source)
-    except SyntaxError:
-        tree = _parsed(shell.transform_cell(source))  # it has magics
+    tree = ast.Module([*tree.body], tree.type_ignores)
     last: Any = tree.body.pop() if _shows_last(tree, source) else None
     text, errors = "", Bounded(1)
     with shell.builtin_trap, contextlib.redirect_stderr(errors), contextlib.redirect_stdout(Bounded(0)):

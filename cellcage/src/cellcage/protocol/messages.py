@@ -228,6 +228,8 @@ class RunCell(Message, frozen=True, tag="cell"):
     seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
     nonce: set if it is a test cell; the answer repeats it
     ready_made: functions that the notebook's code must not call in a test cell
+    answers: names that a test cell calls and the notebook is to define
+    closely: whether PyTorch's operators are watched, too, see `ready_made.Watch`
     shows: whether the answer has the pictures and tables that the cell shows, too
     """
 
@@ -236,6 +238,8 @@ class RunCell(Message, frozen=True, tag="cell"):
     clock_seconds: float
     nonce: str = ""
     ready_made: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    closely: bool = False
     shows: bool = False
 
 
