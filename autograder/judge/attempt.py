@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from random import SystemRandom
 from typing import Protocol
 
 from msgspec import structs
@@ -19,7 +18,14 @@ from msgspec import structs
 from autograder.course.assignments import Exercise
 from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, Slip, with_cost
-from autograder.judge.exercise_calls import ExerciseCalls, ask_one, ask_together, is_failure
+from autograder.judge.exercise_calls import (
+    ExerciseCalls,
+    ask_closely,
+    ask_one,
+    ask_together,
+    is_failure,
+    is_ready_made,
+)
 from autograder.judge.format_errors import Deductions, Rerun
 from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
@@ -36,7 +42,6 @@ from autograder.testing.values.core.comparing import same_answer, same_value
 from cellcage.notebook_calls import Unread, is_measured, read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 
-CLOSELY = 3  # calls of an exercise during which PyTorch's operators are watched, too
 MAX_REPEATED = 2  # calls of failed tests that are made once more
 CHANGED = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 JudgedNames = JudgedNotebook | Here  # whose code is judged: in the sandbox, or in this process
@@ -172,6 +177,7 @@ class _TestRun:
         self.slip: Slip | None = None
         self._exercise, self._planned = exercise, planned
         self.times_made: Counter[bytes] = Counter()
+        self._with_functions = 0
 
     def answer(self, call: Call) -> Answer:
         """The answer to a call, without the code's own words once it has called the reference."""
@@ -183,8 +189,9 @@ class _TestRun:
         return answer
 
     def _unread(self, call: Call) -> Unread:
-        if any(map(callable, call.given())):
-            return ask_one(self._exercise, call)
+        if any(map(callable, call.given())):  # no call of this test is planned; one of them is watched closely
+            self._with_functions += 1
+            return (ask_closely if self._with_functions == 1 else ask_one)(self._exercise, call)
         got = self._planned.get((call.as_bytes, self.times_made[call.as_bytes]))
         self.times_made[call.as_bytes] += 1
         if got is None:
@@ -276,38 +283,28 @@ def _ask_planned(exercise: ExerciseCalls, plan: Plan, tests: Sequence[Test]) -> 
     # Measured calls come last, when late imports are done. They run one at a time.
     ordered = sorted(known, key=lambda one: is_measured(one.call))
     calls = [one.call for one in ordered if not is_measured(one.call)]
-    closely = _some(calls)
-    together = enumerate(zip(ordered, ask_together(exercise, calls, closely), strict=False))
-    # Watching closely can break honest code. A call that fails under it is made again without it.
-    planned: dict[CallPlace, Unread] = {
-        one.place: got
-        for number, (one, got) in together
-        if number not in closely or not is_failure(got) or _is_ready_made(got)
-    }
+    watched = plan.watched.get(tests[0].exercise, frozenset()) if tests else frozenset()
+    closely = [number for number, one in enumerate(ordered) if one.place in watched]
+    planned: dict[CallPlace, Unread] = {}
+    for number, got in enumerate(ask_together(exercise, calls, closely)):
+        place = ordered[number].place
+        if place in watched and is_failure(got) and not is_ready_made(got):
+            watched -= {place}  # as in `ask_closely`, it is made again without
+        else:
+            planned[place] = got
     skipped = set[CallPlace]()
     for one in ordered:
         if one.place not in planned and one.place not in skipped:
-            planned[one.place] = ask_one(exercise, one.call)
+            ask = ask_closely if one.place in watched else ask_one
+            planned[one.place] = ask(exercise, one.call)
         if isinstance(planned.get(one.place), NoAnswer):
             skipped |= _after(one.place, tests, plan)
     return planned
 
 
-def _some(calls: Sequence[Call]) -> frozenset[int]:
-    """Numbers of a few calls that student code cannot predict, among the half with the smallest arguments."""
-    by_size = sorted(range(len(calls)), key=lambda number: len(calls[number].as_bytes))
-    small = by_size[: (len(calls) + 1) // 2]
-    return frozenset(SystemRandom().sample(small, min(CLOSELY, len(small))))
-
-
-def _is_ready_made(got: Unread | Answer) -> bool:
-    answer = read(got) if is_failure(got) else None
-    return isinstance(answer, Failure) and answer.kind is Kind.READY_MADE
-
-
 def _ready_made(answers: Sequence[Unread | Answer], listed: Sequence[str]) -> ReadyMade | None:
     """The exception for the first call of a listed function that these answers report. They may be forged."""
-    for answer in map(read, filter(_is_ready_made, answers)):
+    for answer in map(read, filter(is_ready_made, answers)):
         if isinstance(answer, Failure) and answer.text in listed:
             return ReadyMade(READY_MADE.format(name=answer.text))
     return None

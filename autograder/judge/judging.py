@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.course.assignments import Exercise
@@ -17,6 +18,7 @@ from autograder.judge.picture import drawing
 from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
+from autograder.testing.cell_errors import defines
 from autograder.testing.values.core.comparing import same_answer
 from cellcage.notebook_calls import read
 
@@ -95,17 +97,44 @@ class _Marking:
         self, exercise: Exercise, final: Attempt | None, at_check: Attempt | None, lost: tuple[str, ...]
     ) -> Judged:
         """The best of all attempts. lost: earlier exercises that lost marks"""
+        tried: list[tuple[Attempt, int | None]] = []
+        for made in self._attempts(exercise, final, at_check, lost):
+            tried = self._all_that_was_seen(exercise, [*tried, made])
+            if tried[-1][0].full:
+                break
         best: Attempt | None = None
         place: int | None = None
-        for one, where in self._attempts(exercise, final, at_check, lost):
+        for one, where in tried:
             # With the reference, answers that are worth the same show what is wrong in this exercise itself.
             is_own_fault = best and one.asked and one.earned == best.earned and not one.same_answers(best)
             if best is None or one.earned > best.earned or (is_own_fault and where == place):
                 best, place = one, where
-            if best.full:
-                break
         assert best is not None
         return Judged(exercise, best, place, None if place is None else final)
+
+    def _all_that_was_seen(
+        self, exercise: Exercise, tried: Sequence[tuple[Attempt, int | None]]
+    ) -> list[tuple[Attempt, int | None]]:
+        """The attempts, where a ready-made function that one of them saw counts in all that run the same code, too.
+
+        With the reference in more places, an attempt runs less of the submission's code, and none that others do not.
+        """
+        seen = [(one, where) for one, where in tried if one.ready_made]
+        found = []
+        for one, where in tried:
+            also = [
+                other.ready_made
+                for other, there in seen
+                if set(one.substituted) <= set(other.substituted) and (where == there or self._stays(exercise))
+            ]
+            found.append((replace(one, ready_made=one.ready_made or also[0]) if also else one, where))
+        return found
+
+    def _stays(self, exercise: Exercise) -> bool:
+        """Whether no cell after an exercise's check defines it, or a name that its code looks up, again."""
+        names = {exercise.name, *self._uses(exercise)}
+        later = self._names.cells[self._names.checks.get(exercise.name, 0) :]
+        return not any(defines(name, source) for source in later for name in names)
 
     def _attempts(
         self, exercise: Exercise, final: Attempt | None, at_check: Attempt | None, lost: tuple[str, ...]

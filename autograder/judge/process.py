@@ -69,7 +69,11 @@ class _Loaded:
     def of(cls, assignment: Assignment) -> _Loaded:
         """The assignment, read from its files. Raises `CourseError`."""
         shown, material = display_cells(assignment.display_cells), material_of(assignment)
-        _ = material.plan.by_exercise, material.plan.right  # computed here, once for all children
+        _ = (
+            material.plan.by_exercise,
+            material.plan.right,
+            material.plan.watched,
+        )  # computed here, once for all children
         return cls(
             assignment,
             material,

@@ -51,6 +51,7 @@ class Here:
         self.names, self.of_course = names, of_course
 
     checks: Mapping[str, int] = {}  # there is no state but the present one
+    cells: Sequence[str] = ()
     looping: Collection[str] = ()
 
     def at(self, place: int | None) -> None:

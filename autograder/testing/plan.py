@@ -12,14 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
+
+import numpy as np
 
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.functions import AnsweredCall, Answering, Functions
 from autograder.testing.local import answering
 from autograder.testing.suite import Suite, Test
-from cellcage.protocol.calls import Answer, Call, NoAnswer, answer_bytes, answer_of
+from cellcage.notebook_calls import is_measured
+from cellcage.protocol.calls import Answer, Call, Gives, NoAnswer, Reply, answer_bytes, answer_of
 
+CLOSELY = 3  # calls of an exercise that are watched closely
 CallPlace = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -53,6 +58,16 @@ class Plan:
         return {exercise: tuple(places.values()) for exercise, places in found.items()}
 
     @cached_property
+    def watched(self) -> Mapping[str, frozenset[CallPlace]]:
+        """The few calls of each exercise during which PyTorch's operators are watched, too.
+
+        They are among the three quarters with the smallest arguments, return a value, and have arguments of different
+        kinds, if possible. They are the same in every attempt at every submission, so that no mark depends on luck.
+        Student code cannot predict them: whoever knows their order knows the tests.
+        """
+        return {name: _watched(known) for name, known in self.by_exercise.items()}
+
+    @cached_property
     def right(self) -> Mapping[bytes, bytes]:
         """The reference's answer to each call made for the first time."""
         recorded = (recorded for calls in self.by_test.values() for recorded in calls)
@@ -67,6 +82,26 @@ class Plan:
             return live(call) if known is None else answer_of(known)
 
         return answer
+
+
+def _watched(known: Sequence[PlannedCall]) -> frozenset[CallPlace]:
+    valued = [one for one in known if _returns_value(one)]
+    small = sorted(valued, key=lambda one: len(one.place[0]))[: len(valued) - len(valued) // 4]
+    small.sort(key=lambda one: blake2b(one.place[0]).digest())
+    firsts = {_kind(one.call): one.place for one in reversed(small)}
+    return frozenset([*dict.fromkeys([*reversed(firsts.values()), *(one.place for one in small)])][:CLOSELY])
+
+
+def _kind(call: Call) -> object:
+    """How a call is made, and of what kinds its arguments are."""
+    names = *call.kwargs, *(call.instance.kwargs if call.instance else ()), *(step.method for step in call.steps)
+    return names, tuple((type(value), np.ndim(value)) for value in call.given()), call.seeds is None
+
+
+def _returns_value(one: PlannedCall) -> bool:
+    """Whether a call runs code and, if that is right, gives a value. Measured calls are made one at a time."""
+    runs = not one.call.build and one.call.gives is not Gives.NAME
+    return runs and not is_measured(one.call) and isinstance(answer_of(one.answer), Reply)
 
 
 def record(suite: Suite, names: Mapping[str, Any]) -> Plan:

@@ -12,7 +12,8 @@ from autograder.judge.mentions import mentions
 from autograder.student.check import examine
 from autograder.testing.functions import READY_MADE
 from autograder.testing.local import Here
-from tests.helpers.in_process import exercise_of, material
+from cellcage.protocol.calls import Reply, answer_of
+from tests.helpers.in_process import ASSIGNMENTS, exercise_of, material
 from tests.helpers.slips import BY_NAME, names_of
 
 A7 = BY_NAME["a7_attention_and_convolution"]
@@ -125,3 +126,14 @@ def test_library_function_earns_nothing_where_it_is_the_exercise(assignment):
     (graded,) = judge(replace(material(found), hypotheses=None), Here(names), [exercise_of(found, name)])
     assert graded.score == 0
     assert "calls the ready-made" in graded.tests[0].message
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
+def test_calls_that_give_a_value_are_watched_closely(assignment):
+    """The same three in each exercise whose tests pass no functions. None of them only builds a module."""
+    plan = material(assignment).plan
+    for name, known in plan.by_exercise.items():
+        watched = [one for one in known if one.place in plan.watched[name]]
+        assert len(watched) == 3, name
+        assert all(isinstance(answer_of(one.answer), Reply) and not one.call.build for one in watched), name
+    assert replace(plan).watched == plan.watched  # drawn again
