@@ -6,8 +6,11 @@ A cell that ends in `check("median")` is not one of them: a suite judges its exe
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import re
+import symtable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"  # nbgrader's markers
@@ -47,12 +50,31 @@ def released(source: str) -> str:
     return "\n".join(line for number, line in enumerate(source.splitlines(), 1) if number not in hidden)
 
 
+def defined_in(sources: Iterable[str]) -> frozenset[str]:
+    """The names that cells define at their top level, but for imports."""
+    found = set[str]()
+    for source in sources:
+        with contextlib.suppress(SyntaxError):  # the cell has magics
+            symbols = symtable.symtable(source, "", "exec").get_symbols()
+            found |= {one.get_name() for one in symbols if one.is_assigned() and not one.is_imported()}
+    return frozenset(found)
+
+
 @dataclass(frozen=True)
 class AssertCell:
-    """A graded test cell as its author wrote it."""
+    """A graded test cell as its author wrote it.
+
+    solved: the names that the notebook's solutions define
+    """
 
     grade_id: str
     source: str
+    solved: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def answers(self) -> tuple[str, ...]:
+        """The names that students define and this cell uses."""
+        return tuple(sorted(self.solved.intersection(re.findall(r"\w+", self.source))))
 
     @functools.cached_property
     def hidden(self) -> frozenset[int]:

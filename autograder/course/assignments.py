@@ -97,11 +97,12 @@ class Assignment:
     @property
     def assert_cells(self) -> dict[str, AssertCell]:
         """Graded cells of plain asserts, by exercise. No suite judges these exercises."""
-        found = {}
+        solutions = (cell.text for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.solution)
+        found, solved = {}, assert_cells.defined_in(solutions)
         for cell in self._test_cells:
             named = cell.grade_id.startswith(CHECK)
             if cell.text.strip() and not assert_cells.ends_in_check(cell.text, or_a_name=named):
-                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text)
+                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text, solved)
         return found
 
     @property

@@ -155,6 +155,72 @@ def test_ready_made_function_fails_assert_cells(course, sandbox):
     assert "calls the ready-made `softmax`" in results["middle-odd"][1]
 
 
+LOOKING = """
+#% code
+import torch
+import torch.nn.functional as F
+
+#% solution attend
+def attend(q, k, v):
+    ### BEGIN SOLUTION
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+    ### END SOLUTION
+
+#% tests test-attend 5
+q = torch.rand(2, 4, 8)
+assert attend(q, q, q).shape == (2, 4, 8)
+
+#% tests compared 5
+def same(one, other):
+    return torch.allclose(one(q, q, q), other(q, q, q), atol=1e-5)
+assert same(attend, F.scaled_dot_product_attention)
+assert torch.allclose(F.scaled_dot_product_attention(q, q, q), attend(q, q, q), atol=1e-5)
+layer = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+assert layer(attend(q, q, q), q, q)[0].shape == torch.func.vmap(attend)(q, q, q).shape
+assert F.scaled_dot_product_attention(q, q, attend(q, q, q)).isfinite().all()
+"""
+READY_MADE = {
+    "alias": "attend = F.scaled_dot_product_attention",
+    "imported": "from torch.nn.functional import scaled_dot_product_attention as attend",
+    "partial": "from functools import partial\nattend = partial(F.scaled_dot_product_attention, is_causal=False)",
+    "module": "class Attend(torch.nn.Module):\n    forward = staticmethod(F.scaled_dot_product_attention)\n"
+    "attend = Attend()",
+    "vmap": "attend = torch.func.vmap(F.scaled_dot_product_attention)",
+    "TorchScript": "attend = torch.jit.script(F.scaled_dot_product_attention)",
+    "TorchScript in a function": "@torch.jit.script\ndef look(q, k, v):\n"
+    "    return torch.nn.functional.scaled_dot_product_attention(q, k, v)\n"
+    "def attend(q, k, v):\n    return look(q, k, v)",
+}
+BY_HAND = "torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, -1) @ v"
+OWN = {
+    "function": f"def attend(q, k, v):\n    return {BY_HAND}",
+    "decorated": f"@torch.no_grad()\ndef attend(q, k, v):\n    return {BY_HAND}",
+    "partial": f"from functools import partial\ndef look(q, k, v):\n    return {BY_HAND}\nattend = partial(look)",
+    "module": f"class Attend(torch.nn.Module):\n    def forward(self, q, k, v):\n        return {BY_HAND}\n"
+    "attend = Attend()",
+    "refuses the close watch": "from torch.utils._python_dispatch import _get_current_dispatch_mode\n"
+    f"def attend(q, k, v):\n    if _get_current_dispatch_mode():\n        raise RuntimeError\n    return {BY_HAND}",
+}
+
+
+@pytest.mark.slow
+def test_other_name_of_a_ready_made_function_fails_assert_cells(sandbox, tmp_path):
+    """And the asserts may call it themselves, beside a right answer."""
+    course = classic_course(tmp_path, looking=LOOKING)
+    own = course.root / "algorithms_course" / "course.toml"
+    own.parent.mkdir()
+    own.write_text('ready_made = ["scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu", '
+                   '"_scaled_dot_product_attention_math", "_safe_softmax"]\n')  # fmt: skip
+    course = Course(course.root)
+    worker, assignment = sandbox.worker(course), course.assignment("looking")
+    for answers, points in ((READY_MADE, 0), (OWN, 10)):
+        for number, (way, answer) in enumerate(answers.items()):
+            path = submit(course, "looking", f"x{points}-{number}", attend=answer)
+            (one,) = find_submissions([path], course)
+            report = worker.mark(as_task(one, assignment.version(), assignment.locked_cells)).report
+            assert report.score == points, (way, report)
+
+
 # ---------------------------------------------------------------- messages
 
 CELL = AssertCell(
