@@ -17,23 +17,34 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from autograder.testing.callbacks import passes_functions
+from autograder.testing.cases import alike
 from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import AnsweredCall, Answering
+from autograder.testing.functions import AnsweredCall, Answering, parts_of
 from autograder.testing.suite import Outcome
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 
 KEPT = 0.8  # of a test's points
-COSTS = "returned {slip}. The values are right, so this costs a fifth of the points."
+COSTS = "returned {slip}. {why}, so this costs a fifth of the points."
+RIGHT, UNJUDGED = "The values are right", "Nothing else is wrong by this test"  # which may judge no values
 REASON = "container"
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A container slip in words, and its value in the right container, or as it came if there are several values."""
+    """A container slip in words, and its value in the right container, or as it came if there are several values.
+
+    is_right: whether the values are the reference's
+    """
 
     text: str
     value: object
+    is_right: bool
+
+    @classmethod
+    def of(cls, text: str, value: object, expected: object) -> Slip:
+        """The slip of a value in place of the expected one, or of several that may include it."""
+        return cls(text, value, any(alike(one, expected) for one in (value, *parts_of(value))))
 
 
 class InRightContainers:
@@ -62,12 +73,12 @@ class InRightContainers:
         value = in_containers_of(expected.value, answer.value)
         if value is answer.value:
             if self.slip is None and are_several(value, expected.value):
-                self.slip = Slip(in_place_of(value, expected.value), value)
+                self.slip = Slip.of(in_place_of(value, expected.value), value, expected.value)
             return answer
         if call.seeds is not None:
             answer = self._with_gradients(call, answer, expected)
         if self.slip is None:
-            self.slip = Slip(slip_in(answer.value, expected.value), value)
+            self.slip = Slip.of(slip_in(answer.value, expected.value), value, expected.value)
         return structs.replace(answer, value=value)
 
     def as_they_came(self, call: Call) -> Answer:
@@ -98,5 +109,6 @@ def _is_plain(value: object) -> bool:
 
 def with_cost(outcome: Outcome, slip: Slip) -> Outcome:
     """The outcome of a test that passed in the right containers, with the cost of the slip."""
-    error = Mismatch(COSTS.format(slip=slip.text), reason=REASON, got=slip.value, symptom="kind")
+    text = COSTS.format(slip=slip.text, why=RIGHT if slip.is_right else UNJUDGED)
+    error = Mismatch(text, reason=REASON, got=slip.value, symptom="kind")
     return replace(outcome, error=error, kept=KEPT)

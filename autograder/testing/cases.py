@@ -22,7 +22,7 @@ from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student_errors import Raised
 from autograder.testing.values.comparison import WITHIN
 from autograder.testing.values.comparisons import comparable
-from autograder.testing.values.core.comparing import allclose, float_of, in_four_digits, same_value
+from autograder.testing.values.core.comparing import LONGEST, allclose, float_of, in_four_digits, same_value
 from cellcage.protocol.calls import Failure
 from cellcage.values.core.objects import Other
 from cellcage.values.core.scalars_codec import Generated
@@ -107,8 +107,11 @@ def _what_is_wrong(got: Any, right: Any) -> str:
             return f"the result has {len(got)} items, which is not right."
         place = next(n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair))
         return f"the result at [{place}] {_number(got[place])}is not right."
-    if isinstance(got, dict) and got.keys() != right.keys():
-        return "the result does not have the expected keys."
+    if isinstance(got, dict):
+        if got.keys() != right.keys():
+            return "the result does not have the expected keys."
+        key = next(key for key in right if not alike(got[key], right[key]))
+        return f"the result at [{repr(key)[:LONGEST]}] {_number(got[key])}is not right."
     return f"the result {_number(got)}is not right." if _number(got) else NOT_RIGHT
 
 

@@ -21,7 +21,7 @@ from autograder.testing.printed_text import text as text
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.testing.values.comparison import WITHIN, Comparison, Difference
 from autograder.testing.values.comparisons import comparable
-from autograder.testing.values.core.comparing import change_of, float_of, not_close, same_value
+from autograder.testing.values.core.comparing import LONGEST, change_of, float_of, not_close, same_value
 from autograder.testing.values.tables.table_comparison import How
 from autograder.testing.values.tables.table_comparison import difference as difference_of_tables
 from cellcage.values.conversion import portable
@@ -58,8 +58,12 @@ def _not(got: Any, wanted: str) -> str:
     return ", which holds no plain numbers" if unreadable else f", not {wanted}"
 
 
-def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
-    """`got` as a tuple of two; fails if it is something else."""
+def pair(got: Any, names: str | Sequence[str] = "(output, weights)") -> tuple[Any, Any]:
+    """`got` as a tuple of two; fails if it is something else.
+
+    names: as the message writes the tuple, in one text such as "(x, P)", or as two names
+    """
+    names = names if isinstance(names, str) else f"({', '.join(names)})"
     if not isinstance(got, tuple) or len(got) != 2:
         fail_for_kind(got, f", not the tuple {names}")
     return got[0], got[1]
@@ -123,13 +127,25 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = RESULT) -> None:
         if type(got) is not type(wanted):
             fail_for_kind(got, ", which is not asked for", hint, what)
         if not same_value(got, wanted):
-            fail(f"{what} is not right.", hint, got=got)
+            fail(f"{what}{_first_place(got, wanted)} is not right.", hint, got=got)
         return
     got, wanted = _as_arrays(got, wanted, hint, what)
     shape(got, wanted.shape, what=what)
     wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
     if wrong.any():
         _fail_at(got, wanted, wrong, hint, what)
+
+
+def _first_place(got: Any, wanted: Any) -> str:
+    """Where two dicts of the same keys, or two lists of one length, differ first; empty if they do not have that."""
+    if isinstance(got, dict) and got.keys() == wanted.keys():
+        key = next((key for key in wanted if not same_value(got[key], wanted[key])), None)
+        return f" at [{repr(key)[:LONGEST]}]"
+    if isinstance(got, list | tuple) and len(got) == len(wanted):
+        return place_of(
+            (next((n for n, pair in enumerate(zip(got, wanted, strict=True)) if not same_value(*pair)), 0),)
+        )
+    return ""
 
 
 def _as_arrays(got: Any, wanted: Any, hint: str, what: str) -> list[np.ndarray]:

@@ -14,6 +14,7 @@ import inspect
 import io
 import math
 import os
+import re
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +32,7 @@ from autograder.testing.call_text import as_written
 from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
 from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.functions import AnsweredCall, Functions
-from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, of_part
+from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, kind_of, of_part
 from autograder.testing.reproduce import Notes
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.text import one_line
@@ -42,6 +43,7 @@ from cellcage.values.core.objects import NoField
 SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 GIVEN = ("student", "reference")
 VALUE_ORDER = "the order of values"  # a reason
+_UNPACKED = re.compile(r"values to unpack \(expected (?:at least )?(?P<count>\d+)|cannot unpack non-iterable")
 MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message, such as the keys of a dict
 
 
@@ -181,6 +183,13 @@ class Suite:
             # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
             # numpy.testing, would tell the expected values.
             error = Mismatch(NOT_RIGHT, str(error) if in_suite else "")
+        if in_suite and isinstance(error, ValueError | TypeError) and (found := _UNPACKED.search(str(error))):
+            last = student.calls[-1].answer if student.calls else None
+            if isinstance(last, Reply):
+                belongs = (
+                    f", where {found['count']} values belong" if found["count"] else ", where several values belong"
+                )
+                error = Mismatch(f"returned {kind_of(last.value)}{belongs}.", got=last.value, symptom="kind")
         if isinstance(error, Mismatch) and NONE in error.text and student.calls:
             part = "a part of the answer" if student.calls[-1].call.seeds is None else "a gradient"
             if not any(isinstance(one.answer, Reply) and one.answer.value is None for one in student.calls):
