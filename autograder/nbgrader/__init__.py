@@ -156,7 +156,8 @@ def api(root: Path) -> Any:
 
 def error_line(result: Mapping[str, object]) -> str:
     """The last line that nbgrader prints about a failure: the exception's message, without its traceback."""
-    lines = [line for line in str(result.get("error") or result.get("log") or "").splitlines() if line.strip()]
+    said = f"{result.get('log') or ''}\n{result.get('error') or ''}"
+    lines = [line for line in said.splitlines() if line.strip() and "above traceback" not in line]
     return lines[-1].strip() if lines else "it does not say why"
 
 

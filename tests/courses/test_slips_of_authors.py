@@ -158,6 +158,7 @@ def edit(course, name, change):
     nbformat.write(notebook, course.root / NOTEBOOK)
 
 
+MARKED = "### BEGIN SOLUTION\nsecret = 42\n### END SOLUTION"
 ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
 
 
@@ -175,6 +176,11 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
         ("mean", lambda _, cell: cell.update(source=cell.source + LOOP), SCRIPT, "code ran for more than 2 seconds"),
         ("mean", lambda _, cell: cell.update(source=cell.source.replace("return sum", "while sum(numbers): sum")),
          f"{FOLDER}/visible_tests.py: 'mean, test_two'", "no answer after 1 seconds. Does a loop never end"),
+        ("mean", lambda notebook, _: notebook.cells.append(nbformat.v4.new_code_cell(MARKED, id="marked")),
+         f"{NOTEBOOK}: cell '### BEGIN SOLUTION'",
+         "it has ### BEGIN SOLUTION, and nbgrader does not know it as an answer. Say what the cell is in the Create"),
+        ("mean", lambda _, cell: cell.metadata.nbgrader.update(schema_version=2), NOTEBOOK,
+         "its nbgrader metadata are of an older version. Run `nbgrader update "),
         ("mean", lambda notebook, cell: notebook.cells.append(nbformat.from_dict({**cell, "id": "other"})),
          f"{NOTEBOOK}: cell 'mean'", "2 cells have this id. Give each its own"),
     ]),
