@@ -17,7 +17,7 @@ import os
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -290,9 +290,14 @@ class _Collector:
         self.not_loaded: dict[Path, Exception] = {}
         self.problem = ""
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        args = config.invocation_params.args
-        config.invocation_params = pytest.Config.InvocationParams(args=args, plugins=None, dir=self.folder)
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
+        started, config = session.config.invocation_params, session.config
+        config.invocation_params = pytest.Config.InvocationParams(args=started.args, plugins=None, dir=self.folder)
+        try:
+            return (yield)
+        finally:
+            config.invocation_params = started  # where pytest goes in the end
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
         """A file of the course. Several are called hidden_tests.py, and they share files; see `content.load`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from autograder.errors import AutograderError
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
+from autograder.testing.suite import Suite
 from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, graded, nbgrader, said_by, small_course, submit
 
 # Pairs that look the same: a no-break space, a joiner, a bidirectional mark, two encodings of an accent, a trailing
@@ -102,3 +104,19 @@ def test_two_submissions_of_one_student_in_a_file_are_refused(tmp_path):
         AutograderError, match=r"marks.json: two submissions of a1_first have the student 'first'; grade"
     ):
         read_marks([tmp_path / "marks.json"])
+
+
+@pytest.mark.slow
+def test_course_in_a_folder_with_brackets_works(tmp_path, monkeypatch):
+    """pytest takes `[1]` for a test's parameters, and nbgrader takes it for a pattern."""
+    course = small_course(tmp_path / "Term [1]" / "c [a-z]::d", students=("ada", "[ab]"))
+    monkeypatch.chdir(tmp_path)
+    assert Suite(course.assignment(NAME).suites).tests
+    assert Path.cwd() == tmp_path
+    assert "2 graded" in said_by(course, "grade", "--gradebook", "--feedback", "--quiet")
+    nbgrader(course, "generate_assignment", NAME, "--force")
+    nbgrader(course, "autograde", NAME, "--force")
+    nbgrader(course, "generate_feedback", NAME, "--force")
+    assert len(list(course.root.glob("feedback/*/*/*.html"))) == 2
+    assert "in order" in said_by(course, "dev", "check")
+    assert "Grading is safe" in said_by(course, "doctor")
