@@ -18,6 +18,8 @@ from autograder.course.withdrawals import FILE, FULL_POINTS, OUT_OF_TOTAL, chang
 from autograder.errors import AutograderError
 from autograder.text import in_shell, printable, shown_name
 
+MAX_DAYS = 3650  # of an extension
+
 
 def regrade(
     assignment: Annotated[str, Argument(help="The assignment.")],
@@ -159,6 +161,8 @@ def extend(
     """Give one student more time. This replaces an earlier extension and updates a late penalty."""
     from autograder.nbgrader import api, due, history
 
+    if not days <= MAX_DAYS:
+        raise BadParameter(f"--days {days:g}: at most {MAX_DAYS}, which is ten years")
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     when = due.extend(nbgrader, found, student, timedelta(days=days))

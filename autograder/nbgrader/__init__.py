@@ -101,6 +101,7 @@ def configure(config: Any) -> None:
     """Set what a course's `nbgrader_config.py` needs: our folders, reader and preprocessors."""
     _patch_nbgrader()
     config.ZipCollectApp.extractor_plugin = "autograder.systems.unpack.Unpacked"
+    config.ExportApp.plugin_class = "autograder.nbgrader.gradebook_export.Totals"
     config.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"
     config.ExchangeFactory.release_feedback = "autograder.nbgrader.exchange.ReleaseFeedback"
     config.ExchangeFactory.release_assignment = "autograder.nbgrader.due.ReleaseAssignment"

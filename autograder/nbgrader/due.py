@@ -36,6 +36,10 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
     due = due_date(coursedir, name)
     if due is None:
         raise AutograderError(NONE.format(name=name))
+    try:
+        when = due + longer
+    except OverflowError:
+        raise AutograderError(f"{name} is due {shown(due)}; no date is {longer.days} days later") from None
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         try:
             book.find_student(student)
@@ -46,7 +50,7 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
         graded = has_scores(book.find_submission(name, student))
     if graded:
         assign_penalty(Autograde(coursedir=coursedir, parent=nbgrader), student, assignment)
-    return due + longer
+    return when
 
 
 class ReleaseAssignment(ExchangeReleaseAssignment):

@@ -2,7 +2,7 @@
 
     nbgrader export --exporter=autograder.nbgrader.gradebook_export.Exercises --to=exercises.csv
 
-nbgrader's own exporter has one row for each assignment, and no exercises.
+nbgrader's own table, here `Totals`, has one row for each assignment, and no exercises.
 
 Each student of the gradebook has a row in each assignment. `problem` says why there are no marks, or only those of
 earlier work: nothing was handed in, it cannot be graded, or it has not been graded yet.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook
-from nbgrader.plugins import ExportPlugin
+from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from autograder.course.assignments import CHECK, Assignment, course_at
 from autograder.discovery import submission_in
@@ -29,8 +29,37 @@ from autograder.submission import read_notebook
 
 HEAD = ("student", "assignment", "exercise", "score", "max_score", "auto_score", "manual_score", "extra_credit",
         "needs_manual_grade", "comment", "late_submission_penalty", "timestamp", "problem")  # fmt: skip
+NBGRADERS_HEAD = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
+                  "late_submission_penalty", "score", "max_score")  # fmt: skip
 NOT_YET = "handed in, but not graded yet; run nbgrader autograde"
 OLDER = "these are marks of earlier work: "
+
+
+class Totals(CsvExportPlugin):
+    """nbgrader's own table, but a name with a comma keeps its columns, and no spreadsheet runs a name as a formula."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the file named with `--to`, or `grades.csv`. `--assignment` and `--student` select rows."""
+        rows = (
+            ["" if value is None else value for value in _total(assignment, student)]
+            for assignment in gradebook.assignments
+            if not self.assignment or assignment.name in self.assignment
+            for student in gradebook.students
+            if not self.student or student.id in self.student
+        )
+        path = Path(self.to or "grades.csv")
+        write(path, as_csv(NBGRADERS_HEAD, rows))
+        self.log.info("Exported grades to %s", path)
+
+
+def _total(assignment: Any, student: Any) -> tuple[object, ...]:
+    person = (student.id, student.last_name, student.first_name, student.email)
+    found = next((one for one in assignment.submissions if one.student_id == student.id), None)
+    if found is None:
+        return assignment.name, assignment.duedate, None, *person, 0.0, 0.0, 0.0, assignment.max_score
+    score, penalty = found.score, found.late_submission_penalty
+    marks = (score, penalty, max(0.0, score - penalty), assignment.max_score)
+    return assignment.name, assignment.duedate, found.timestamp, *person, *marks
 
 
 class Exercises(ExportPlugin):

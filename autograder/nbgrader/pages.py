@@ -35,6 +35,7 @@ from autograder.nbgrader.outcomes import REPAIRED
 from autograder.nbgrader.restore import ATTACHMENT
 from autograder.nbgrader.sanitise import ACTIVE_FORMULA, cleaned
 from autograder.submission import grade_id
+from autograder.text import REPLACEMENT
 
 MAX_FORMULA = 300  # characters of a student's formula that is drawn; longer ones stand there as text
 _MARK = re.compile(r"formula[0-9a-f]{32}")
@@ -45,6 +46,7 @@ MAX_BLOCKS = 20  # blocks of code in a text that are shown in colours; to begin 
 # Markdown parsers take time that grows with the square of a run's length; nobody writes a longer one.
 _LONG_RUN = re.compile(r"([^\w\s])\1{200}")
 _LONG_GAP = re.compile(r"\s{300}")  # Pygments takes time that grows with the square of blank lines in a row
+_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # a terminal that shows the page would act on some
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # such as what code has drawn
 
 
@@ -184,7 +186,7 @@ class Page(HTMLExporter):
                 self._add_model_answers(shown, assignment.written)
                 _add_repairs(shown)
         page, resources = self._page(shown, resources, **kw)
-        page = with_exercise_names(page)
+        page = _CONTROLS.sub(REPLACEMENT, with_exercise_names(page))
         return (feedback_page(page, info) if "db_url" in info else page), resources
 
     def _page(self, notebook: Any, resources: Any, **kw: Any) -> Any:

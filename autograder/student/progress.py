@@ -103,7 +103,12 @@ class ProgressPage:
         return block(paragraph(escape(self._headline())) + table + below, "Progress")
 
     def _place(self) -> str:
-        return f"Kept in {self.path}, and nowhere else."
+        folder, is_there = self.path.parent, self.path.exists()
+        if os.access(folder, os.W_OK):
+            kept = "Kept" if is_there else "Nothing is kept yet. Your checks will be kept"
+            return f"{kept} in {self.path}, and nowhere else."
+        kept = f"Kept in {self.path}. " if is_there else "Nothing is kept. "
+        return f"{kept}This user cannot write to {folder}, so checks keep nothing new."
 
     def _state(self, exercise: str) -> str:
         record = self.records.get(exercise)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 from autograder.course.assignments import Assignment
@@ -82,6 +83,9 @@ def read_points(text: str) -> dict[str, float]:
     """Points by exercise, from `median=4,mode=5`. Raises `AutograderError`."""
     try:
         pairs = [pair.split("=") for pair in filter(None, text.split(","))]
-        return {name.strip(): float(points) for name, points in pairs}
+        found = {name.strip(): float(points) for name, points in pairs}
+        if all(0 <= points < inf for points in found.values()):
+            return found
+        raise ValueError
     except ValueError:
         raise AutograderError(f"--points {text}: write it as median=4,mode=5") from None

@@ -85,6 +85,8 @@ def test_report_does_not_depend_on_the_number_of_workers(course, graded, tmp_pat
 
 
 def test_wrong_arguments_are_explained_with_exit_code_2(tmp_path):
+    (tmp_path / "none.json").write_text("[]")
+    for_classroom = ["export", tmp_path / "none.json", "--classroom50", tmp_path / "result.json", "--points"]
     for words, expected in (
         (["grade"], "nothing to grade"),
         (["grade", tmp_path / "none"], "no such file or folder"),
@@ -95,6 +97,9 @@ def test_wrong_arguments_are_explained_with_exit_code_2(tmp_path):
         (["demo", ROOT / "tests"], "not an earlier demo"),
         (["export", ROOT / "mkdocs.yml"], "--gradescope"),
         (["bundle", "a3_heads"], "--classroom50"),
+        *(([*for_classroom, f"a={points}"], "write it as median=4,mode=5") for points in ("nan", "1e400", "-1", "x")),
+        *((["extend", "ada", "a3_heads", "--days", days], "at most 3650") for days in ("1e300", "inf", "1e8")),
+        (["extend", "ada", "a3_heads", "--days", "nan"], "--days"),
     ):
         done = autograder_here(*words)
         assert done.returncode == 2, words

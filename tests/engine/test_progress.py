@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 
 import numpy as np
 import pytest
@@ -87,6 +88,17 @@ def test_broken_file_is_replaced(work, tmp_path, broken):
     assert repr(page(tmp_path)).startswith("0 of ")
     assert "passed" in work([model_answers(A1)["softmax"]], 'check("softmax")')
     assert kept(tmp_path) == {"softmax": {"passed": True}}
+
+
+def test_page_says_whether_anything_is_kept(work, tmp_path, monkeypatch):
+    file = tmp_path / FILE
+    assert repr(page(tmp_path)).endswith(f"Nothing is kept yet. Your checks will be kept in {file}, and nowhere else.")
+    work([model_answers(A1)["softmax"]], 'check("softmax")')
+    assert repr(page(tmp_path)).endswith(f"Kept in {file}, and nowhere else.")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert f"This user cannot write to {tmp_path}, so checks keep nothing new." in page(tmp_path)._repr_html_()
+    file.unlink()
+    assert "Nothing is kept. This user cannot" in repr(page(tmp_path))
 
 
 def test_names_in_the_file_are_escaped(tmp_path):

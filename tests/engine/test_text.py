@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.course.assignments import Course
-from autograder.text import one_line, printable
+from autograder.text import in_shell, one_line, printable
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker
 
@@ -29,6 +31,21 @@ def test_invisible_characters_are_replaced_and_names_kept():
         assert one_line(f"a{odd}b").isprintable()
     for name in ("Zoë Ünal", "李雷", "o'hara-2", "محمد", "🎓 Ana"):
         assert printable(name) == name
+
+
+@given(st.text(st.characters(exclude_characters="\0"), min_size=1))
+def test_any_name_is_one_word_of_a_shell_and_visible(name):
+    assert in_shell(name).isprintable()
+    if name.isprintable():
+        assert shlex.split(in_shell(name)) == [name]
+
+
+def test_invisible_name_reaches_the_program_as_it_is():
+    name = "it's\u00a0\\a$(id)\u202e"
+    done = subprocess.run(
+        ["bash", "-c", f"printf %s {in_shell(name)}"], env={"LC_ALL": "C.UTF-8"}, stdout=subprocess.PIPE
+    )
+    assert done.stdout.decode() == name
 
 
 def test_control_characters_in_an_error_message_are_replaced(sandbox):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime
 
 import pytest
@@ -77,6 +78,18 @@ def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
     assert any("# again" in path.read_text() for path in kept)
 
 
+def test_line_that_was_cut_off_costs_no_other_line(course):
+    """As after a full disk."""
+    path = course.root / "history" / "ada" / f"{NAME}.jsonl"
+    path.write_bytes(path.read_bytes()[:-12])
+    submit(course, "ada")
+    said_by(course, *GRADE)
+    assert [score for _, score, _ in history_of(course)] == [3]
+    submit(course, "ada", {EXERCISE: WRONG})
+    said_by(course, *GRADE)
+    assert "another submission, 0.3 points" in said_by(course, "why", "ada", NAME)
+
+
 def test_manual_grade_is_recorded(course, monkeypatch):
     grade_in_formgrader(course, monkeypatch, "ada", f"test-{EXERCISE}", 2.5)
     assert history_of(course)[-1] == ("manual grade", 2.5, "")
@@ -135,6 +148,11 @@ def test_forget_deletes_history_and_lists_remaining_data(course):
     assert "downloaded/ has" not in output
     assert "there is no history of ada" in said_by(course, "why", "ada", NAME, code=2)
     assert not (course.root / "history" / "ada").exists(), "a question writes no history"
+    with book_of(course) as book:
+        book.add_student("it's $(id); a")
+    output = said_by(course, "forget", "it's $(id); a")
+    (words,) = (shlex.split(line.partition("rows: ")[2]) for line in output.splitlines() if "nbgrader db" in line)
+    assert words[-2:] == ["it's $(id); a", "--force"]
     assert "there is no nobody in this course" in said_by(course, "forget", "nobody", code=2)
     said_by(course, "forget", "../ben", code=2)
     assert history_of(course, "ben")

@@ -149,7 +149,7 @@ def halves_of_characters(notebook):
     for cell in data["cells"]:
         cell["id"] = cell.setdefault("metadata", {})[half] = half
         if grade_id(cell) == WRITTEN:
-            cell |= {"source": f"Because {half} ![a](attachment:{half}.png)", "attachments": picture}
+            cell |= {"source": f"Because \x1b[31m\x9b\x7f {half} ![a](attachment:{half}.png)", "attachments": picture}
     return json.dumps(data)
 
 
@@ -251,6 +251,9 @@ def test_odd_files_and_names_get_full_marks_and_extra_files_do_not_run(graded, c
         assert graded[1][student].score == 6, student
         assert sum(marks_in_the_gradebook(course, student).values()) == 6, student
     assert api(course.root).generate_feedback(NAME, halves_of_characters.__name__)["success"]
+    (page,) = course.root.glob(f"feedback/{halves_of_characters.__name__}/*/*.html")
+    assert "Because" in page.read_text()
+    assert not set(page.read_text()) & {*map(chr, range(32)), *map(chr, range(0x7F, 0xA0))} - {"\n"}
     assert not (course.root / "acted").exists()
     copied = course.root / "autograded" / "extras" / NAME
     assert {path.name for path in copied.iterdir()} & {"conftest.py", "link", "pipe"} == {"conftest.py"}
