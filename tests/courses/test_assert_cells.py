@@ -217,7 +217,7 @@ def test_other_name_of_a_ready_made_function_fails_assert_cells(sandbox, tmp_pat
         for number, (way, answer) in enumerate(answers.items()):
             path = submit(course, "looking", f"x{points}-{number}", attend=answer)
             (one,) = find_submissions([path], course)
-            report = worker.mark(as_task(one, assignment.version(), assignment.locked_cells)).report
+            report = worker.mark(as_task(one, assignment, assignment.version())).report
             assert report.score == points, (way, report)
 
 
