@@ -17,7 +17,7 @@ from sandboxes import BACKENDS, all_backends
 from cellcage.calling.perform import perform
 from cellcage.notebook import CallFailed
 from cellcage.notebook_calls import FirstCells, NoQuestions, read
-from cellcage.protocol.calls import Call, Failure, Kind, Proxy, Reply
+from cellcage.protocol.calls import Call, Failure, Kind, Proxy, Reply, Why
 from cellcage.values.core.objects import Form, Other, Record
 
 
@@ -192,6 +192,26 @@ def test_nothing_ready_made(sandbox):
                 answer = read(next(calls.ask([(Call(name, [np.ones(3)]), None)])))
             noticed = Failure(Kind.READY_MADE, "numpy.convolve")
             assert isinstance(answer, Reply) if name in allowed else answer == noticed, name
+
+
+@pytest.mark.slow
+def test_call_that_is_too_slow_while_watched_closely_has_its_full_time_without(sandbox_of):
+    """The watch slows PyTorch down, so what it stopped does not count against the call."""
+    code = """
+        import time, torch
+        from torch.utils._python_dispatch import _get_current_dispatch_mode
+        def f(x):
+            until = time.process_time() + (60 if _get_current_dispatch_mode() else 0.3)
+            while time.process_time() < until: pass
+            return x
+    """
+    with (
+        sandbox_of("bubblewrap").open(code, cell_seconds=60, call_seconds=0.8, call_seconds_again=0.02) as notebook,
+        contextlib.closing(notebook.begin(group="f", ready_made=["softmax"])) as calls,
+    ):
+        stopped, again = (read(next(calls.ask([(Call("f", [1.0]), None)], closely))) for closely in ((0,), ()))
+    assert stopped.why is Why.TOO_SLOW
+    assert again.value == 1.0
 
 
 @all_backends
