@@ -11,9 +11,10 @@ or more. Right answers are never diagnosed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from autograder.diagnosis.compared import Compared
 from autograder.diagnosis.forms import of_form
@@ -67,11 +68,15 @@ def _in_all(compared: Compared, calls: Sequence[int]) -> Diagnosis | None:
     return _named(compared, [one for one in fitting if one.is_known]) or _named(compared, fitting)
 
 
-def is_only_nan(answers: Sequence[Answer]) -> bool:
-    """True if the answers have NaN in them, and hardly any numbers: too little to tell one mistake from another."""
-    found = {number for answer in answers for number in _numbers_in(answer)}
-    has_nan = any(number != number for number in found)
-    return has_nan and sum(map(math.isfinite, found)) < ENOUGH_NUMBERS
+def say_little(answers: Sequence[Answer]) -> bool:
+    """True if the answers are only zeros, or NaN and hardly any numbers: that tells no mistake from another."""
+    found = [
+        a for answer in answers if isinstance(answer, Reply) for a in arrays(answer.value) if a.dtype.kind in "biuf"
+    ]
+    if not any(a.dtype.kind == "f" for a in found):  # a mask has few numbers anyway
+        return False
+    finite = np.concatenate([a[np.isfinite(a)].astype(float) for a in found])
+    return not finite.any() or (any(np.isnan(a).any() for a in found) and len(np.unique(finite)) < ENOUGH_NUMBERS)
 
 
 def _on_ordinary_input(compared: Compared) -> Diagnosis | None:
@@ -127,7 +132,7 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
-    if is_only_nan([one.answer for one in compared.calls]):
+    if say_little([one.answer for one in compared.calls]):
         return _relation(compared)
     return next((found for _, find in RULES if (found := find(compared))), None)
 
@@ -171,8 +176,4 @@ def _evidence(compared: Compared, given: frozenset[int]) -> str:
 
 def _count_different(answer: Answer) -> int:
     """How many different numbers an answer has; many zeros and ones would be weak evidence."""
-    return len(_numbers_in(answer))
-
-
-def _numbers_in(answer: Answer) -> set[float]:
-    return {float(n) for a in arrays(answer.value) for n in a.flat} if isinstance(answer, Reply) else set()
+    return len({float(n) for a in arrays(answer.value) for n in a.flat}) if isinstance(answer, Reply) else 0

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose, is_only_nan
+from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose, say_little
 from autograder.diagnosis.relations import NAN, of_shown
 from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.attempt import Attempt
@@ -204,7 +204,7 @@ def _diagnose_visible(
     if best.non_deterministic:
         return NON_DETERMINISTIC
     answers = [read(one.answer) for one in best.calls]
-    if not is_only_nan(answers) and (known := named(material.visible_names, exercise, answers)):
+    if not say_little(answers) and (known := named(material.visible_names, exercise, answers)):
         return known
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None

@@ -90,9 +90,13 @@ def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
     texts = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
     reasons = [outcome.reason or text for outcome, text in zip(outcomes, texts, strict=True)]
     inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
-    is_alone = sum(outcome.finds_wrong_answer for outcome in outcomes) < 2
-    messages = [outcome.message(asks and (is_alone or not outcome.asks_if_others_pass)) for outcome in outcomes]
+    messages = [outcome.message(asks and _may_ask(outcome, outcomes)) for outcome in outcomes]
     return once_each(reasons, messages, inputs)
+
+
+def _may_ask(outcome: Outcome, outcomes: Sequence[Outcome]) -> bool:
+    """False if a test's question fits only if no other test finds a wrong answer, and one does."""
+    return not outcome.asks_if_others_pass or sum(one.finds_wrong_answer for one in outcomes) < 2
 
 
 def once_each(reasons: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:
@@ -122,7 +126,7 @@ def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessa
             message = TestMessage(NOT_TRIED if reason == BY_HAND else SAME)
         elif reason == VALUE_ORDER:
             message = TestMessage(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
-        elif has_order or not asks:
+        elif has_order or not asks or not _may_ask(outcome, outcomes):
             message = structs.replace(message, question="")
         met |= {reason} - {""}
         found.append(message)

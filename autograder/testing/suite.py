@@ -117,7 +117,8 @@ class Outcome:
     @property
     def asks_if_others_pass(self) -> bool:
         """Whether its question fits only if no other test finds a wrong answer."""
-        return isinstance(getattr(self.error, "hint", ""), IfOthersPass)
+        parts: TestMessage | None = getattr(self.error, "parts", None)
+        return isinstance(parts.question if parts else getattr(self.error, "hint", ""), IfOthersPass)
 
     @property
     def untouched(self) -> bool:

@@ -104,6 +104,13 @@ def test_wrong_shape_is_not_diagnosed_as_unused_argument(give):
     assert found.diagnosis != "argument-without-effect"
 
 
+@pytest.mark.parametrize(("end", "is_right"), [("* 1.1", False), ("* (1 + (K.shape[-2] > 64))", True)])
+def test_small_sizes_are_called_right_only_if_they_are(end, is_right):
+    result = checked(A1, "attention_scores", ("/ math.sqrt(d_k)", f"/ math.sqrt(d_k) {end}"))
+    assert not result.passed
+    assert ("Small sizes come out right" in repr(result)) == is_right
+
+
 def test_pictures_are_printed_only_if_they_differ():
     result = checked(A1, "softmax", ("x - x.max(axis=axis, keepdims=True)", "x"))
     assert not result.passed

@@ -178,12 +178,13 @@ def nan_or_zero(x):
     [
         (nan_everywhere, nan_everywhere, "not-a-number"),
         (nan_or_zero, nan_or_zero, None),
+        (np.zeros_like, np.zeros_like, None),
         (by(is_large, nan_everywhere, right), by(is_large, nan_everywhere, right), "first"),
         (first, by(is_large, nan_everywhere, first), "first"),
         (first, by(is_large, nan_everywhere, right), "not-a-number"),
     ],
 )
-def test_nan_alone_is_no_evidence_for_a_mistake(mistake, code, name):
+def test_nan_or_zero_alone_is_no_evidence_for_a_mistake(mistake, code, name):
     assert name_of(mistakes(first=mistake), code, (TABLE, OTHER, BATCH, LARGE)) == name
 
 
