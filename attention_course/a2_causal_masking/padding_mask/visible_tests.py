@@ -13,7 +13,13 @@ class TestPaddingMask:
     def test_shape(self, student):
         """Three texts, max_length 5: shape (3, 1, 5)."""
         lengths = np.array([4, 2, 3])
-        with shown("Which axis is where the queries would be?", "exception", "shape", lengths=lengths, max_length=5):
+        with shown(
+            "How long is each row? Which axis is where the queries would be?",
+            "exception",
+            "shape",
+            lengths=lengths,
+            max_length=5,
+        ):
             expect.shape(expect.array(student.padding_mask(lengths, 5)), (3, 1, 5))
 
     def test_three_texts(self, student):

@@ -47,7 +47,7 @@ class TestConvolutionHeads:
     def test_two_taps(self, student):
         """Two taps have no middle: the offsets are 0 and 1."""
         kernel = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
-        with shown("On which side is there one more?", kernel=kernel):
+        with shown("On which side is there one more offset? Which shapes have the matrices?", kernel=kernel):
             self.judge(student, kernel, [0, 1])
 
     def test_four_taps(self, student):

@@ -81,7 +81,7 @@ class TestDecodingStep:
     def test_second_word_by_hand(self, student):
         """The example by hand, its second step: the query and the new key are turned by 1."""
         x, K, V = np.array([0.0, 1.0]), np.array([[[1.0, 0.0]]]), np.array([[[4.0, 0.0]]])
-        question = "By how much are the query and the new key turned, and by what is a score divided?"
+        question = "By how much are the query, the new key and the old keys turned? By what is a score divided?"
         with shown(question, x=x, K=K, V=V, num_heads=1):
             wanted = [4.9648, 1.9295], [[[1.0, 0.0], [-1.6829, 1.0806]]], [[[4.0, 0.0], [0.0, 8.0]]]
             self.judge(student, wanted, x, K, V, *self.BY_HAND, 1)

@@ -23,7 +23,7 @@ class TestMeanAblate:
         wanted[:, 1] = [[3.0, 5.0], [4.0, 3.0], [3.0, 4.0], [4.0, 2.0]]
         question = (
             "At place 0 head 1 found (6, 2) in the first text, (0, 4) in the second and (3, 9) in the third. "
-            "What is their mean?"
+            "What is their mean, number by number? Which axis is the texts'?"
         )
         with shown(question, found=FOUND, head=1):
             close(expect.array(student.mean_ablate(FOUND, 1)), wanted)

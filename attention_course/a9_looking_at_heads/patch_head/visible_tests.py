@@ -16,7 +16,9 @@ class TestPatchHead:
         """Head 1 at place 1 found 17, 18, 19, 20 here and 119, 101, 108, 115 there."""
         wanted = HERE.copy()
         wanted[1, 1] = [119.0, 101.0, 108.0, 115.0]
-        question = "There are six vectors of four numbers. Which one comes from the other run?"
+        question = (
+            "Of six vectors of four numbers, which one comes from the other run? On which axis does each index stand?"
+        )
         with shown(question, found=HERE, other=THERE, head=1, place=1):
             close(expect.array(student.patch_head(HERE, THERE, 1, 1)), wanted)
         with shown("What does your code keep from one call to the next?", found=-HERE, other=-THERE, head=1, place=1):

@@ -25,7 +25,7 @@ class TestQkCircuit:
             [[1.0, 3.0, 0.0], [2.0, 0.0, 1.0], [4.0, 6.0, 1.0]],
             [[1.0, 3.0, 4.0], [0.0, 1.0, 2.0], [3.0, 3.0, 0.0]],
         ]
-        question = "Which two columns has head 0? How wide is what comes out?"
+        question = "Which two columns has head 0, and is the product divided by anything?"
         with shown(question, W_Q=TO_QUERIES, W_K=TO_KEYS, num_heads=2):
             close(expect.array(student.qk_circuit(TO_QUERIES, TO_KEYS, 2)), wanted)
 
