@@ -24,6 +24,7 @@ MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.
 HINTS = ("nudge", "closer", "section")
 OWN_NAMES = ("calls", "value")  # see `testing.functions.Functions`
 IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)  # modules that a notebook imports
+_RESULT = re.compile(r"^(?:return|yield|[\w, ]+ [-+*/@]?=) +")
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
 
 
@@ -165,12 +166,17 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
         elif table["section"] not in headings:
             what = f"the notebook has no heading {table['section']!r}"
             yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
-        for line in _leaked(source, "\n".join(map(str, table.values()))):
+        for line in _leaked(source, "\n".join(map(str, table.values())), parts=True):
             yield Finding(path, name, f"it gives {line!r} away", "Ask, or name a place to look.")
 
 
-def _leaked(source: Any, text: str) -> list[str]:
-    """The characteristic lines of the solutions, without comments, that `text` contains."""
+def _leaked(source: Any, text: str, parts: bool = False) -> list[str]:
+    """The characteristic lines of the solutions, without comments, that `text` contains.
+
+    parts: also what a line returns or what it sets a name to
+    """
     solutions = (part for cell in source.cells for part in SOLUTION.findall(cell.source))
     lines = {line.strip() for part in solutions for line in part.splitlines()}
+    if parts:
+        lines |= {_RESULT.sub("", line) for line in lines}
     return sorted(line for line in lines if len(line) > TELLING and line[0] != "#" and line in text)

@@ -207,6 +207,38 @@ OF_NONE = """\
     test_one = cases("Of one.", [([5], 5)], "Divided by what?")
     test_none = cases("Of none.", [([],)], "What is the mean of nothing?")
 """
+IDLE = '''
+    def test_idle(self, student):
+        """It compares an answer with itself."""
+        got = student.mean([1, 3])
+        expect.close(got, got)
+'''
+DRAWN = '''
+    def test_drawn(self, student, reference):
+        """It draws other numbers each time."""
+        x = list(np.random.default_rng().normal(size=3))
+        expect.close(student.mean(x), reference.mean(x))
+'''
+
+
+def test_tests_that_judge_nothing_or_draw_anew_are_found(course):
+    hidden = course.folder / NAME / "mean" / "hidden_tests.py"
+    hidden.write_text(f"import numpy as np\n{HIDDEN}{IDLE}")
+    said = said_by(course, "dev", "check")
+    assert "'mean, test_idle': no known mistake fails this test. Enter one that does." in said
+    assert "test_two" not in said
+    hidden.write_text(f"import numpy as np\n{HIDDEN}{DRAWN}")
+    said = said_by(course, "dev", "check", code=1)
+    assert "'mean, test_drawn': its calls are others each time, so two students" in said
+    assert said.count("hidden_tests.py") == 1
+
+
+def test_expression_of_the_solution_in_a_hint_is_found(course, findings):
+    hint = 'nudge = "What?"\ncloser = "sum(numbers) / len(numbers)"\nsection = "1."\n'
+    (course.folder / NAME / "mean" / "hint.toml").write_text(hint)
+    assert any("it gives 'sum(numbers) / len(numbers)' away" in one for one in findings())
+
+
 ZERO = "def mean(numbers):\n    return sum(numbers) / len(numbers) if numbers else {}\n"
 ALIKE = (
     "a1_means, mean, test_none: 3 of 5 students who get everything else right here give one and the same answer to "
