@@ -31,7 +31,7 @@ from autograder.worker.run_log import RunLog, write_whole
 if TYPE_CHECKING:  # it imports nbgrader
     from autograder.nbgrader.outcomes import SubmissionOutcome
 
-NO_PAGE = "graded, but it has no feedback page: "
+NO_PAGE = "graded, but it has no feedback page"
 FEW = 3  # submissions that are shown test by test, without a progress bar
 
 

@@ -38,7 +38,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.feedback import GenerateFeedback
-from autograder.nbgrader.files import init_notebooks, remove_tree
+from autograder.nbgrader.files import init_notebooks, remove_tree, source_assignments, submitted_students
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.zip_collect import process_extracted_files, transfer_files
@@ -70,6 +70,8 @@ def _patch_nbgrader() -> None:
     GenerateAssignment.start = _generate
     ExportApp.start = totals.export_after_penalties
     CourseDirectory.get_existing_timestamp = timestamps.existing_timestamp
+    nbgrader.apps.api.NbGraderAPI.get_source_assignments = source_assignments
+    nbgrader.apps.api.NbGraderAPI.get_submitted_students = submitted_students
     nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
     nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
     DbAssignmentAddApp.start = due.add_assignment

@@ -141,6 +141,18 @@ def folders_of(coursedir: Any, step: str, student: str, assignment: str, include
     return sorted(glob.glob(pattern, include_hidden=include_hidden))
 
 
+def source_assignments(self: Any) -> set[str]:
+    """nbgrader's own for formgrader's list; see `folders_of`."""
+    folders = folders_of(self.coursedir, self.coursedir.source_directory, ".", "*")
+    return {os.path.basename(folder) for folder in folders if os.path.isdir(folder)}
+
+
+def submitted_students(self: Any, assignment_id: str) -> set[str]:
+    """nbgrader's own for formgrader's list; see `folders_of`."""
+    folders = folders_of(self.coursedir, self.coursedir.submitted_directory, "*", assignment_id)
+    return {Path(folder).parent.name for folder in folders if os.path.isdir(folder)}
+
+
 def notebooks_in(folder: str, name: str = "*") -> list[str]:
     """The notebooks in a folder. name: without the suffix, a pattern"""
     return sorted(glob.glob(os.path.join(glob.escape(folder), f"{name}.ipynb")))

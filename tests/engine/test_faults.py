@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -20,7 +21,7 @@ from autograder.course.assignments import Course
 from autograder.errors import MachineError
 from cellcage import choose_backend
 from tests.helpers.classes import LOOP
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, small_course, submit
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, small_course, submit
 from tools import faults
 
 pytestmark = pytest.mark.slow
@@ -67,6 +68,30 @@ def test_unreadable_submissions_are_listed_and_others_graded(root):
     assert f"cy, {NAME}: {NOTEBOOK} cannot be read: Permission denied" in output
     assert "1 graded, 3 could not be graded" in output
     assert done.returncode == 1
+
+
+def test_folders_of_another_user_cost_one_student(root):
+    """As after a first run in a container, or of a colleague: ann, bob, cy and eve are reported, dan is graded."""
+    course = Course(root)
+    for student in ("dan", "eve"):
+        shutil.copytree(root / "submitted" / "ann", root / "submitted" / student)
+    grade(root, "--gradebook", "--feedback")
+    for student in ("ann", "bob", "cy", "dan", "eve"):
+        submit(course, student, {EXERCISE: WRONG})
+    for place, mode in (("autograded/ann", 0o000), ("history/bob", 0o000), ("feedback/cy", 0o555)):
+        close(root / place, mode)
+    close(root / "submitted" / "eve", 0o444)  # its files can be listed, and not opened
+    done, output = grade(root, "--gradebook", "--feedback")
+    assert done.returncode == 1
+    joined = output.replace(" ", "")  # long lines are wrapped
+    for student, place in (("ann", "autograded/ann"), ("bob", "history/bob"), ("cy", "feedback/cy")):
+        assert re.search(rf"{student},{NAME}:[^/]*{root}/{place}\S*?:Permissiondenied;givethisuser", joined)
+    assert f"eve, {NAME}: the folder eve cannot be read: Permission denied" in output
+    with book_of(course) as book:
+        marks = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
+    assert [student for student in marks if marks[student] < 3] == ["cy", "dan"]
+    for words in (["submitted", "--json", "marks.json"], ["--gradebook", "--force"]):
+        assert f"eve, {NAME}: the folder eve cannot" in grade(root, *words)[1]
 
 
 @pytest.mark.parametrize("name", ["submitted", ".autograder.lock"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import AutograderError
+from autograder.nbgrader import api
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import Report
 from autograder.reports.marks_file import read_marks
@@ -118,5 +119,7 @@ def test_course_in_a_folder_with_brackets_works(tmp_path, monkeypatch):
     nbgrader(course, "autograde", NAME, "--force")
     nbgrader(course, "generate_feedback", NAME, "--force")
     assert len(list(course.root.glob("feedback/*/*/*.html"))) == 2
+    shown = api(course.root)
+    assert (shown.get_source_assignments(), shown.get_submitted_students("*")) == ({NAME}, {"ada", "[ab]"})
     assert "in order" in said_by(course, "dev", "check")
     assert "Grading is safe" in said_by(course, "doctor")
