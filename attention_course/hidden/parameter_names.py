@@ -31,8 +31,10 @@ def expect_names(names: Mapping[str, str], hint: str) -> None:
     misnamed = [(wanted, actual) for wanted, actual in names.items() if wanted != actual]
     if misnamed:
         wanted, actual = (name.split(".") for name in misnamed[0])
-        same = next(i for i in range(len(wanted)) if actual[i : i + 1] != wanted[i : i + 1])
+        same = next((i for i in range(len(wanted)) if actual[i : i + 1] != wanted[i : i + 1]), len(wanted))
         member, instead = ".".join(wanted[: same + 1]), ".".join(actual[: same + 1])
+        if same == len(wanted):
+            expect.fail(f"{member} is no parameter but a layer, with {instead}.", hint)
         expect.fail(f"there is no member {member}; there is {instead}.", hint)
 
 

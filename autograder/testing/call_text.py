@@ -10,6 +10,8 @@ from typing import Any
 from autograder.testing.values.comparisons import described
 from cellcage.protocol.calls import EVAL, Call, Gives
 
+MOST_ITEMS = 100  # of a list that is written out
+
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
 
@@ -67,6 +69,8 @@ def _size(value: Any) -> tuple[str, str] | None:
     if hasattr(value, "shape"):
         shape = str(tuple(value.shape))
         return f"an array {shape}", shape
+    if isinstance(value, list | tuple) and len(value) > MOST_ITEMS:
+        return f"a list of {len(value):,}", f"(a list of {len(value):,})"
     if isinstance(value, dict):
         return "a dict", ""
     return ("a function", "") if callable(value) else None

@@ -26,7 +26,7 @@ from cellcage.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
 from cellcage.values.codec import Handle
 from cellcage.values.pytorch.tensors import is_tensor
 
-MAX_QUESTIONS = 500  # in one call; an honest one asks a few
+MAX_QUESTIONS = 1500  # in one call; an honest one asks a few, or once for each block of a long text
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
 
 

@@ -115,8 +115,9 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
         does not
 
     Returns the tuple (token_ids, loss_mask) of two lists of the same length: article,
-    separator, summary, end, as ints; and a bool for each of them, True only at the summary
-    and its end. The lists that came in stay as they are.
+    separator, summary, end, as ints of Python; and a bool for each of them, True only at
+    the summary and its end. 0 is an id like any other. The lists that came in stay as they
+    are.
     """
     ### BEGIN SOLUTION
     token_ids = [*article_ids, separator_id, *summary_ids, end_id]
@@ -244,8 +245,8 @@ def next_token(model, token_ids):
     model: takes an int64 tensor of ids, (B, L), and gives logits, (B, L, V)
     token_ids: a list of ints, one or more; it stays as it is
 
-    Returns an int: the id with the largest logit after the whole text; of equal ones any of
-    them. No word is drawn.
+    Returns an int of Python: the id with the largest logit after the whole text; of equal
+    ones any of them. No word is drawn.
     """
     ### BEGIN SOLUTION
     with torch.no_grad():
@@ -290,7 +291,8 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     separator_id, end_id: ints
     max_new_tokens: the most tokens to write, an int, 0 or more
 
-    Returns a list of ints: the tokens written, the end not included.
+    Returns a list of ints: the tokens written, the end not included. Nothing but the end
+    ends it early: the separator and 0 are tokens like any other.
     """
     ### BEGIN SOLUTION
     summary = []

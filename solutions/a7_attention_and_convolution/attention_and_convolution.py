@@ -171,7 +171,8 @@ def offset_attention(length, offset):
         the word itself. It may be as large as length, or larger, on either side.
 
     Returns the weights, (length, length), float64: 1 at row i, column i + offset, and 0
-    elsewhere. A query for which there is no such key gets a row of zeros.
+    elsewhere. A query for which there is no such key gets a row of zeros. Each call makes a
+    new array.
     """
     ### BEGIN SOLUTION
     place = np.arange(length)
@@ -486,7 +487,8 @@ def translation_test(layer, X, shift, margin):
     X: (L, d_in)
     shift: by how many rows X is moved, an int: row i becomes row i + shift; negative: to
         the left. What goes out at one end comes in at the other.
-    margin: rows closer than this to either end are not compared, an int, 0 or more
+    margin: rows closer than this to either end are not compared, an int, 0 or more; at
+        least one row is left
 
     Returns True where the output for X at row i equals the output for the moved X at row i
     + shift, in all columns, for every i where both rows lie in margin .. L - 1 - margin;

@@ -106,13 +106,14 @@ def rotate(x, positions, base=10000.0):
     """Rotary positions: turn each vector by its position, pair by pair.
 
     x: queries or keys, (..., L, d), d even; `...` is any number of axes, also none
-    positions: where each of the L vectors stands, an array (L,) of integers or fractions;
-        it need not begin at 0, nor be in order
+    positions: where each of the L vectors stands, an array (L,) of integers or fractions,
+        also below 0; it need not begin at 0, nor be in order
     base: columns 2i and 2i + 1 are a pair, side by side; at position p it turns by p * base
         ** (-2i / d), in radians, so that (1, 0) becomes (cos, sin) of that angle
 
     Returns the turned vectors, (..., L, d), in the dtype of x. Angles need float32 or more,
-    also for a float32 x; a float64 x keeps its digits. What comes in stays as it is.
+    also for a float32 x, and float64 for a float64 x, which keeps its digits. What comes in
+    stays as it is.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -282,8 +283,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     length: words in the cache
     bytes_per_number: 2 for float16, 4 for float32
 
-    All five are Python's own ints. Returns the number of bytes, an int as well, however
-    large it is.
+    All five are Python's own ints. Returns the number of bytes, one of those as well, exact
+    however large it is.
     """
     ### BEGIN SOLUTION
     numbers = num_layers * num_kv_heads * length * d_head   # of all keys
@@ -495,7 +496,7 @@ def sliding_window_mask(length, window, sinks=0):
         larger than length
 
     Returns bool, (length, length): True at row i, column j where query i may attend to key
-    j. No word looks ahead.
+    j. No word looks ahead. Each call makes a new array.
     """
     ### BEGIN SOLUTION
     key = np.arange(length)                               # (S,), here S = L = length
@@ -842,8 +843,9 @@ def online_softmax_attention(Q, K, V, block_size):
     Returns the output, (..., L, d_v), in the dtype of the input: that of softmax(Q K^T /
     sqrt(d_k)) V. Large scores, above and below zero, give finite numbers. What comes in
     stays as it is. At no time may the scores of all keys, (..., L, S), be in memory, in one
-    array or in parts. Those of a block, (..., L, B), may, and something small of each
-    block, such as its largest, total and mixed.
+    array or in parts, nor those of one query, (S,). Those of a block, (..., L, B), may, and
+    something small of each block, such as its largest, total and mixed. A long text may
+    have thousands of blocks.
     """
     ### BEGIN SOLUTION
     rows = Q.shape[:-1]                                                  # (..., L)
@@ -1073,7 +1075,8 @@ class ModernDecoderBlock(nn.Module):
         x: (B, L, d_model)
 
         Returns (B, L, d_model), in the dtype of the parameters. Word i depends only on words 0
-        to i; within the attention, on the last `window` of them. What comes in stays as it is.
+        to i; within the attention, on the last `window` of them. What comes in stays as it is,
+        and the next x may have more texts or words, or fewer.
         """
         ### BEGIN SOLUTION
         def size_one(x, gamma):

@@ -47,7 +47,7 @@ class TestAblate:
             close(got[self.NAMES[0]], self.W_O * np.array([1, 1, 0, 1]), "the W_O of layer 0")
 
     def test_many_layers_and_heads(self, student):
-        """Thirteen layers of eight heads: of layer 12, head 7 is zero."""
+        """Thirteen layers of eight heads: of layer 12, head 7 is zero; of layer 1, head 7, and nothing of layer 11."""
         import torch
 
         names = [f"blocks.{layer}.attention.W_O.weight" for layer in range(13)]
@@ -56,6 +56,10 @@ class TestAblate:
             got = student.ablate(weights, 12, 7, 8)
             close(expect.tensor(got[names[12]]), [[13.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 12")
             close(expect.tensor(got[names[1]]), np.full((2, 16), 2.0), "the W_O of layer 1")
+        with shown("Whose names begin or end like that of layer 1?", layer=1, head=7, num_heads=8):
+            got = student.ablate(weights, 1, 7, 8)
+            close(expect.tensor(got[names[1]]), [[2.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 1")
+            close(expect.tensor(got[names[11]]), np.full((2, 16), 12.0), "the W_O of layer 11")
 
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the weights that came in are as before."""

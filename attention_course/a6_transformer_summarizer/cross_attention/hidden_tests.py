@@ -88,11 +88,12 @@ class TestCrossAttention:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """Seventy words ask a memory of 67, eight heads on a width of 96, a text of one word; with padding."""
+        """Seventy words ask a memory of 67, two one of 5,101; eight heads on a width of 96; one word; with padding."""
         hint = expect.IfOthersPass("With five words other tests judge this. Is there a size in your code as a number?")
         for seed, heads, sizes in (
             (751, 3, {"batch": (1,), "length": 70, "width": 24, "places": 67, "memory_width": 24, "d_k": 8, "d_v": 8}),
             (757, 5, {"length": 1, "width": 8, "places": 16, "memory_width": 9, "d_k": 3, "d_v": 3}),
+            (769, 1, {"batch": (1,), "length": 2, "width": 2, "places": 5101, "memory_width": 1, "d_k": 1, "d_v": 1}),
             (763, 8, {"length": 35, "width": 96, "places": 32, "memory_width": 64, "d_k": 8, "d_v": 8}),
         ):
             given = cross_input(seed, heads=heads, **sizes)
@@ -181,6 +182,13 @@ class TestCrossAttention:
                 expect.finite(part, hint, what)
         if holds_in(student, reference, self.test_weights):
             nothing_for_the_rest(self.attend(student, large)[1])
+        # All scores are below -1,000,000: real words must not vanish beside the number that hides others.
+        x, memory, W_Q, W_K, *rest = (np.abs(array) for array in self.GIVEN)
+        ordinary, low = (self.attend(student, [of_x * (1 + x), 1 + memory, W_Q, W_K, *rest], REAL)[1].sum(axis=-1)
+                         for of_x in (1e-3, -100 * LARGE))  # fmt: skip
+        if low.shape == ordinary.shape and ((low < 0.01) & (ordinary > 0.99)).any():
+            hint = "All scores are very low here. What stands for a hidden one, and is it lower still?"
+            expect.fail("a word of x has weights that sum to 0, and memory has real words.", hint)
 
     @pytest.mark.weight(0.13)
     def test_gradients(self, student):

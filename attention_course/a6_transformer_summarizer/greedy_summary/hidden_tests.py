@@ -1,18 +1,20 @@
 """Hidden tests of greedy_summary."""
 
-import numpy as np
 import pytest
 
 from autograder.testing import expect
 
-from ...hidden.models import Storyteller
+from ...hidden.models import Adder, Storyteller
+from ...hidden.properties import holds_in
 from ..shared_hidden_tests import number, same_list, sequence, texts
 
 SEPARATOR, END, MOST = 21, 22, 12
+SAYS_ALL = [11, 10, 7, 19]  # after this article, `Adder` says 0 and the separator, and then more
 ARTICLES = texts(41, 5, 8, 4, 6, 7, vocab_size=21)
 # Each gives a summary of another length, which depends on the whole text. The long one repeats a word three times.
 TELLERS = [Storyteller(seed, length, SEPARATOR, END) for seed, length in ((50, 4), (51, 6), (52, 3), (84, 9), (54, 2))]
 LONG, SHORT, SILENT = (Storyteller(60, length, SEPARATOR, END) for length in (9, 3, 0))
+ADDER = Adder()
 # Python has one object for each number up to 256, so that `is` behaves like `==` there.
 LARGE_IDS = (290, 298)  # separator, end
 LARGE_TELLER = Storyteller(63, 4, *LARGE_IDS, vocab_size=299)
@@ -80,8 +82,8 @@ class TestGreedySummary:
             same_list(got, whole[:most], "How often does the loop go round?", f"with max_new_tokens={most} the summary")
 
     @pytest.mark.weight(0.3)
-    def test_ends(self, student):
-        """Where the model says end, the summary stops there, however many words were allowed, and nowhere else."""
+    def test_ends(self, student, reference):
+        """Where the model says end, the summary stops there, and nowhere else: not at a separator, not at token 0."""
         self.looks_like_a_summary(student)
         article = [*ARTICLES[3][:2], END, *ARTICLES[3][2:]]
         if not self.summary(student, SHORT, article):
@@ -93,14 +95,21 @@ class TestGreedySummary:
             if END in some:
                 expect.fail("the summary holds the end token.", "The end says that the summary is over. Is it a word?")
             same_list(more, some, hint, "with max_new_tokens=40 the summary")
+        got, wanted = (self.summary(one, ADDER, SAYS_ALL) for one in (student, reference))
+        if holds_in(student, reference, self.test_summaries):
+            hint = "The model says the separator here, and token 0. Which token ends a summary?"
+            same_list(got, wanted, hint, "the summary")
 
     @pytest.mark.weight(0.3)
     def test_long_article(self, student):
-        """An article of 68 words is read from its first word to its last, for each word of the summary."""
+        """An article of 68 words, or 4,200, is read from its first word to its last, for each word of the summary."""
         self.looks_like_a_summary(student)
         long, other = texts(65, 68, 68, vocab_size=21)
         if self.summary(student, LONG, long) == self.summary(student, LONG, [*other[:4], *long[4:]]):
             expect.fail("of a long article only the last words have a say.", "What does the model get to read?")
+        (longest,) = texts(66, 4200, vocab_size=21)
+        if self.summary(student, ADDER, longest, 2) == self.summary(student, ADDER, [longest[0] + 1, *longest[1:]], 2):
+            expect.fail("of 4,200 words the first one has no say.", "What does the model get to read?")
 
     @pytest.mark.weight(0.1)
     def test_large_vocabulary(self, student):
@@ -129,7 +138,7 @@ class TestGreedySummary:
         """A plain list of ints."""
         self.looks_like_a_summary(student)
         got = student.greedy_summary(TELLERS[1], list(ARTICLES[1]), SEPARATOR, END, MOST)
-        if not isinstance(got, list) or not all(isinstance(i, int | np.integer) for i in got):
+        if not isinstance(got, list) or not all(type(i) is int for i in got):
             expect.fail(f"returned {expect.kind_of(got)}, not a list of ints.")
 
     @pytest.mark.weight(0.15)

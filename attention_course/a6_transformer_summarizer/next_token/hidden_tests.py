@@ -1,15 +1,14 @@
 """Hidden tests of next_token."""
 
-import numpy as np
 import pytest
 
 from autograder.testing import expect
 
-from ...hidden.models import Reader
+from ...hidden.models import Adder, Reader
 from ..shared_hidden_tests import number, texts
 
 # Kept as long as the tests, so that a diagnosis can call the same model again.
-MODEL, OTHER, SOBER = Reader(31), Reader(32), Reader(33, lift=-400.0)
+MODEL, OTHER, SOBER, ADDER = Reader(31), Reader(32), Reader(33, lift=-400.0), Adder()
 TEXTS = texts(34, 4, 7, 5, 9, 6, 8, 5, 10)
 
 
@@ -61,12 +60,16 @@ class TestNextToken:
 
     @pytest.mark.weight(0.2)
     def test_long_text(self, student):
-        """A text of seventy words is read from its first one."""
+        """A text of seventy words is read from its first one, and so is one of 4,200."""
         self.looks_like_a_prediction(student)
         long = texts(35, *[70] * 6, 64)
         others = [[*other[:6], *text[6:]] for text, other in zip(long, texts(36, *[70] * 6, 64), strict=True)]
         if self.ids(student, some=long) == self.ids(student, some=others):
             expect.fail("of a long text only the last words have a say.", "What does the model get to read?")
+        (longest,) = texts(37, 4200)
+        one, other = self.ids(student, ADDER, [longest, [(longest[0] + 1) % 23, *longest[1:]]])
+        if one == other:
+            expect.fail("of 4,200 words the first one has no say.", "What does the model get to read?")
 
     @pytest.mark.weight(0.15)
     def test_lifted_logits(self, student):
@@ -82,7 +85,7 @@ class TestNextToken:
         """The answer is a Python int, ready to be appended to a list of ids."""
         self.looks_like_a_prediction(student)
         got = student.next_token(MODEL, list(TEXTS[0]))
-        if isinstance(got, bool) or not isinstance(got, int | np.integer):
+        if isinstance(got, bool) or not isinstance(got, int):
             expect.fail(f"returned {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
 
     @pytest.mark.weight(0.1)

@@ -60,12 +60,18 @@ class TestNextWordProbabilities:
         cases = [(1.0, None, 0.6), (1.0, None, 0.85), (1.4, None, 0.75), (1.0, None, 0.1)]
         hint = "Go from the likeliest word down and add up. At which word do you stop, and is that one still in?"
         self.compare(student, reference, cases, hint)
+        halves = -np.log(2.0) * np.array([2, 0, 2, 1])  # the likeliest two have 3/4, to the last digit
+        if np.array_equal(self.probabilities(student, halves), [0.125, 0.5, 0.125, 0.25]):
+            hint = "The likeliest two have exactly top_p together. Is that enough, or does one more stay?"
+            got, wanted = (self.probabilities(one, halves, 1.0, None, 0.75) for one in (student, reference))
+            expect.close(got, wanted, hint, "the probabilities", ATOL)
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
-        """A vocabulary of 300 words, of 65, of two and of one."""
+        """A vocabulary of 5,101 words, of 300, of 65, of two and of one."""
         hint = expect.IfOthersPass("With nine words other tests judge this. Is there a size in your code as a number?")
         for seed, words, case in (
+            (684, 5101, (1.0, 4999, None)),
             (685, 300, (1.0, None, None)),
             (686, 300, (0.9, 133, 0.95)),
             (687, 65, (1.1, 64, None)),
@@ -97,11 +103,18 @@ class TestNextWordProbabilities:
 
     @pytest.mark.weight(0.2)
     def test_large_logits(self, student):
-        """Logits of 10,000, or a temperature of a thousandth, give finite probabilities."""
+        """Logits of 10,000, or a temperature of a thousandth, give finite probabilities; only differences count."""
         self.looks_like_an_attempt(student)
         hint = "exp(1e4) overflows. Which softmax takes care of that?"
         for logits, temperature in ((LOGITS * LARGE, 1.0), (LOGITS, 0.001)):
             expect.finite(self.probabilities(student, logits, temperature), hint)
+        hint = "What is divided by the temperature, if it is 0.04?"
+        got, wanted = self.probabilities(student, LOGITS, 0.04), self.probabilities(student, LOGITS / 0.04)
+        expect.close(got, wanted, hint, "with temperature 0.04, the probabilities", ATOL)
+        hint = "All logits are very low here. What stands for a word that is cut off, and is it lower still?"
+        for case in ((1.0, 4, None), (1.0, None, 0.7)):
+            low, ordinary = (self.probabilities(student, logits, *case) for logits in (LOGITS - 300 * LARGE, LOGITS))
+            expect.close(low, ordinary, hint, "with logits lower by 3,000,000, the probabilities", ATOL)
 
     @pytest.mark.weight(0.2)
     def test_dtype(self, student):

@@ -41,6 +41,17 @@ class TestNextWordProbabilities:
         self.judge(student, [0.2222, 0.4444, 0.0, 0.3333], question, 1.0, None, 0.75)
         self.judge(student, [0.0, 1.0, 0.0, 0.0], question, 1.0, None, 0.3)
 
+    def test_just_enough(self, student):
+        """Words with 0.5, 0.25, 0.125 and 0.125, and top_p 0.75: two reach it."""
+        import torch
+
+        logits = torch.tensor([0.0, -1.0, -2.0, -2.0], dtype=torch.float64) * np.log(2)
+        with shown("The first two reach top_p. Does one more stay?", logits=logits.numpy(), top_p=0.75):
+            plain = expect.tensor(student.next_word_probabilities(logits))
+            got = expect.tensor(student.next_word_probabilities(logits, 1.0, None, 0.75))
+            if np.array_equal(plain, [0.5, 0.25, 0.125, 0.125]):  # and not a little less, by rounding
+                close(got, [2 / 3, 1 / 3, 0.0, 0.0])
+
     def test_small_top_p(self, student):
         """top_p 0.1: the likeliest word has more by itself."""
         self.judge(student, [0.0, 1.0, 0.0, 0.0], "How many words have to stay at least?", 1.0, None, 0.1)

@@ -53,11 +53,12 @@ class TestSummaryLoss:
 
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
-        """Seventy tokens and a vocabulary of 130; one text of two tokens and two words."""
+        """Seventy tokens and a vocabulary of 130; 5,101 tokens; one text of two tokens and two words."""
         hint = expect.IfOthersPass(
             "With eleven tokens another test judges this. Is there a size in your code as a number?"
         )
-        for seed, (texts, length, words) in ((31, (2, 70, 130)), (33, (1, 2, 2)), (35, (8, 33, 64)), (37, (1, 64, 3))):
+        sizes = (31, (2, 70, 130)), (33, (1, 2, 2)), (35, (8, 33, 64)), (37, (1, 64, 3)), (39, (1, 5101, 2))
+        for seed, (texts, length, words) in sizes:
             random = np.random.default_rng(seed)
             ids, counted = random.integers(0, words, size=(texts, length)), np.arange(length) >= length // 2
             counted = np.broadcast_to(counted, (texts, length)) & (random.random((texts, length)) < 0.9)

@@ -32,11 +32,11 @@ class TestTrainingExample:
                 expect.fail(f"loss_mask holds {expect.kind_of(mask[0])}, not True and False.")
 
     def test_a_word_in_both(self, student):
-        """A word of the summary, and the end's id, may stand in the article, too; there they do not count."""
-        given = {"article_ids": [14, 2, 15, 14], "summary_ids": [15, 14], "separator_id": 1, "end_id": 2}
+        """Words of the summary, id 0, and the end's id may stand in the article, too; there they do not count."""
+        given = {"article_ids": [0, 2, 15, 0], "summary_ids": [15, 0], "separator_id": 1, "end_id": 2}
         with shown("Does a token count for what it is, or for where it stands?", **given):
             ids, mask = self.parts(student, *given.values())
-            equal(ids, [14, 2, 15, 14, 1, 15, 14, 2], "token_ids")
+            equal(ids, [0, 2, 15, 0, 1, 15, 0, 2], "token_ids")
             equal(mask, [False] * 5 + [True] * 3, "loss_mask")
 
     def test_many_words(self, student):

@@ -97,8 +97,8 @@ class TestConvolutionByAttention:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """A text of seventy words of width 33, nine taps, and width one."""
-        for length, k, d_in, d_out in ((70, 1, 33, 16), (33, 9, 4, 3), (32, 3, 1, 1)):
+        """A text of seventy words of width 33, one of 521, nine taps, and width one."""
+        for length, k, d_in, d_out in ((70, 1, 33, 16), (33, 9, 4, 3), (32, 3, 1, 1), (521, 2, 1, 1)):
             X, kernel = normal(773 + k, length, d_in), normal(793 + k, k, d_in, d_out)
             self.compare_one(student, reference, X, kernel, ANY_SIZE)
 

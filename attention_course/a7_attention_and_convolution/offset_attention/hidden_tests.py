@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.testing import expect
+from autograder.testing import Raised, expect
 
 from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import ATOL, are_numbers
@@ -102,8 +103,12 @@ class TestOffsetAttention:
 
     @pytest.mark.weight(0.4)
     def test_keywords(self, student):
-        """Arguments may come by keyword, and the offset from an array."""
+        """Arguments may come by keyword, and the offset from an array; each call makes a new array."""
         self.looks_like_an_attempt(student)
         plain = self.weights(student, 6, -2)
         by_name = self.numbers(student.offset_attention(offset=np.int64(-2), length=6), 6)
         expect.close(by_name, plain, "Which names does the first line of the stub give?", atol=ATOL)
+        with contextlib.suppress(Raised):  # the caller writes into the weights, unless nobody may
+            student.offset_attention.use([("fill", 7.0)], 6, -2)
+        hint = "Somebody has written into the weights that your code gave before. Whose array is it?"
+        expect.close(self.weights(student, 6, -2), plain, hint, atol=ATOL)

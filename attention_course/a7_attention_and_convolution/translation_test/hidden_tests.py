@@ -64,6 +64,11 @@ def every_other(X: np.ndarray) -> np.ndarray:
     return X * (1 - 2 * (np.arange(len(X)) % 2))[:, None]
 
 
+def every_third(X: np.ndarray) -> np.ndarray:
+    """a layer that changes the sign of every third row"""
+    return X * (1 - 2 * (np.arange(len(X)) % 3 == 0))[:, None]
+
+
 def backwards(X: np.ndarray) -> np.ndarray:
     """a layer that turns the rows around"""
     return X[::-1].copy()
@@ -213,11 +218,13 @@ class TestTranslationTest:
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student):
-        """Seventy rows of width 33, moved by as many as 33, with margins as wide as 8."""
+        """Seventy rows of width 33, moved by as many as 33, with margins as wide as 8; 521 rows, moved by 300."""
         hint = "Is there a number in your code that a longer or wider X, a larger shift or a wider margin goes beyond?"
         X, at_ends, far = normal(794, 70, 33), off_at([7, 62], of=each_alone), off_at(60, [30], of=each_alone)
         cases = [(at_ends, X, shift, 8, True) for shift in (33, -32)]
         cases += [(each_alone, normal(795, 64, 1), 16, 1, True), (each_alone, normal(796, 3, 2), 1, 0, True)]
+        long, late = normal(797, 521, 1), off_at(410, of=each_alone)
+        cases += [(late, long, -300, 100, False), (every_third, long, 300, 105, True)]
         self.verdicts(student, [*cases, (far, X, 3, 7, False)], hint)
 
     @pytest.mark.weight(0.5)
@@ -273,8 +280,10 @@ class TestTranslationTest:
     @pytest.mark.weight(0.1)
     def test_no_margin(self, student):
         """A margin of 0: all rows are compared that have a partner."""
-        hint = "With a margin of 0, how many rows does your slice hold?"
-        self.verdicts(student, [(each_alone, self.X, 3, 0, True), (louder_by_place, self.X, 3, 0, False)], hint)
+        hint = "With a margin of 0, how many rows does your slice hold? Is the first one among them, and the last?"
+        cases = [(off_at(row, of=each_alone), self.X, shift, 0, False) for row in (0, L - 1) for shift in (3, -3)]
+        plain = [(each_alone, self.X, 3, 0, True), (louder_by_place, self.X, 3, 0, False)]
+        self.verdicts(student, [*plain, *cases], hint)
 
     @pytest.mark.weight(0.15)
     def test_no_shift(self, student):

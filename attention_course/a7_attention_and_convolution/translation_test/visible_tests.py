@@ -119,6 +119,7 @@ class TestTranslationTest:
         question = "With a negative shift, for which i do both i and i + shift lie inside the margins?"
         layers = ((True, triple), (False, add_row_number), (False, add_to_the_first_row))
         self.judge(student, question, *((wanted, layer, self.WIDE, -2, 0) for wanted, layer in layers))
+        self.judge(student, question, *((False, layer, self.WIDE, -1, 0) for layer in (add_to_row_two, add_row_number)))
 
     def test_no_shift(self, student):
         """A shift of 0: every layer passes."""

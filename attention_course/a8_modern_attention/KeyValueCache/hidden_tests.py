@@ -40,10 +40,11 @@ class TestKeyValueCache:
         call = lambda keys, values: self.kept(student, count=5, keys=keys, values=values)  # noqa: E731
         responds(call, [self.KEYS, self.VALUES], [normal(1032, 2, 9, 4), normal(1033, 2, 9, 3)], ("key", "value"))
 
-    def compare(self, student, reference, hint, *cases):
+    def compare(self, student, reference, hint, *cases, **words):
         for window, sinks, count in cases:
-            wanted = self.kept(reference, window, sinks, count=count)
-            for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
+            wanted = self.kept(reference, window, sinks, count=count, **words)
+            got = self.kept(student, window, sinks, count=count, **words)
+            for part, other, what in zip(got, wanted, "KV", strict=True):
                 expect.close(part, other, hint, what, ATOL)
 
     @pytest.mark.weight(0.14)
@@ -57,9 +58,12 @@ class TestKeyValueCache:
 
     @pytest.mark.weight(0.36)
     def test_everything(self, student, reference):
-        """Without a window every word is kept, in its order."""
+        """Without a window every word is kept, in its order, also one that came before."""
         hint = "Where does the newest word go, and what becomes of those before it?"
         self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
+        again = {"keys": self.KEYS[:, [0, 1, 0, 0, 2]], "values": self.VALUES[:, [0, 1, 3, 0, 2]]}
+        hint = "Some of these words have equal keys. Is a word that came before a new word, or the same one?"
+        self.compare(student, reference, hint, (None, 0, 5), (3, 1, 5), **again)
 
     @pytest.mark.weight(0.3)
     def test_window(self, student, reference):
@@ -88,16 +92,17 @@ class TestKeyValueCache:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; 270 words; two."""
+        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; 521 words; two."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_everything, self.test_window, self.test_sinks)
         long = {"keys": normal(1580, 2, 8, 71, 3), "values": normal(1581, 2, 8, 71, 2)}
         wide = {"keys": normal(1582, 1, 64, 16), "values": normal(1583, 1, 64, 16)}
         tiny = {"keys": normal(1584, 9, 2, 1), "values": normal(1585, 9, 2, 1)}
-        longest = {"keys": normal(1586, 1, 270, 1), "values": normal(1587, 1, 270, 1)}
+        longest = {"keys": normal(1586, 1, 521, 1), "values": normal(1587, 1, 521, 1)}
         for words, window, sinks, count in (
             (long, None, 0, 71),
-            (longest, None, 0, 270),
+            (longest, None, 0, 521),
+            (longest, 300, 0, 521),
             (wide, 33, 16, 64),
             (tiny, None, 1, 2),
             (tiny, 1, 1, 2),
@@ -110,13 +115,19 @@ class TestKeyValueCache:
 
     @pytest.mark.weight(0.2)
     def test_each_its_own(self, student):
-        """A new cache is empty, whatever other caches hold."""
+        """A new cache is empty, whatever other caches hold, and takes words of other sizes."""
         self.looks_like_an_attempt(student)
         words = self.words(self.KEYS, self.VALUES, 3)
         alone = self.parts(student.KeyValueCache.use([*words, ("__init__",), words[0]]))  # a new cache
         for part, what in zip(alone, "KV", strict=True):
             hint = "What is made once for the class, and what in __init__, for each object?"
             expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")
+        for few, many in ((normal(1034, 1, 2, 5), normal(1035, 3, 2, 4, 6)), (normal(1036, 3, 2, 4, 6), self.KEYS)):
+            steps = [*self.words(few, few, 2), ("__init__",), *self.words(many, many, 4)]
+            for part, what in zip(self.parts(student.KeyValueCache.use(steps)), "KV", strict=True):
+                expect.shape(
+                    part, (*many.shape[:-2], 4, many.shape[-1]), hint, f"in a new cache of other words, {what}"
+                )
 
     @pytest.mark.weight(0.1)
     def test_batch_axes(self, student):
@@ -133,8 +144,9 @@ class TestKeyValueCache:
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
             given = {"keys": self.KEYS.astype(dtype), "values": self.VALUES.astype(dtype)}
-            for part, what in zip(self.kept(student, 3, 1, **given), "KV", strict=True):
-                expect.dtype(part, dtype, DTYPE, what)
+            for count in (1, 9):
+                for part, what in zip(self.kept(student, 3, 1, count=count, **given), "KV", strict=True):
+                    expect.dtype(part, dtype, DTYPE, what)
 
     @pytest.mark.weight(0.1)
     def test_arguments(self, student):

@@ -201,7 +201,7 @@ class TestModernDecoderBlock:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """71 words in eight heads; 64 words without a window; one word, two, and one head of width 2."""
+        """71 words in eight heads; 64 without a window; one word, two, and one head of width 2; one after the other."""
         self.looks_like_block(self.block(student))
         plain = holds_in(student, reference, self.test_values, self.test_window)
         x, block, weights = self.long(student)
@@ -214,10 +214,22 @@ class TestModernDecoderBlock:
             wanted, got = right(reference, sizes, weights, x), self.run(self.block(student, *sizes), x, weights)
             if plain:
                 expect.close(got, wanted, ANY_SIZE, "the output", ATOL)
+        x = normal(1490, 3, 8, 24)
+        few = x[:2, :3]
+        for window, before, then in (((), x[:1, :5], x), ((), x, few), ((2,), few, x), ((), few, few)):
+            self.after_another(self.block(student, *self.SIZES, *window), before, then)
+
+    def after_another(self, block, before, then):
+        """Fails unless a block that has read other texts gives what a new one gives."""
+        hint = "What does the block keep from the first texts it reads, and does that fit the next ones?"
+        wanted = self.run(block, then)
+        got = self.run(block, then, after=[tensor(before.astype(np.float32))])
+        what = f"after {len(before)} texts of {before.shape[1]} words, the output for {len(then)} of {then.shape[1]}"
+        expect.close(got, wanted, hint, what, ATOL)
 
     @pytest.mark.weight(0.3)
     def test_causal(self, student):
-        """No word hears from a later one, however loud it is; each hears from those before."""
+        """No word hears from a later one, however loud it is or low its own score; each hears from those before."""
         block = self.block(student)
         free = self.looks_like_block(block)
         for word in (1, 4):
@@ -225,10 +237,20 @@ class TestModernDecoderBlock:
             x[:, word] = LOUD * normal(1441, 2, 24)
             hint = f"Word {word} was changed. Who may see it?"
             expect.close(self.run(block, x)[:, :word], free[:, :word], hint, "the output of the words before", ATOL)
+        x, low = self.X.copy(), self.low()
+        x[:, 4] = normal(1443, 2, 24)
+        hint = "A word's score with itself is far below zero here. What stands for a hidden one, and is it lower still?"
+        got, wanted = (self.run(block, words, low)[:, :4] for words in (x, self.X))
+        expect.close(got, wanted, hint, "with very low scores, the output of the words before", ATOL)
         x = self.X.copy()
         x[:, 0] = -x[:, 0]
         hint = "Without a window, may a word see all earlier ones?"
         expect.differs(self.run(block, x)[:, 4], free[:, 4], hint, "when word 0 changes, word 4's output")
+
+    def low(self):
+        """Weights that give a word a score of some millions below zero with itself, in the first head of a group."""
+        W_Q = 1e3 * self.WEIGHTS["W_Q.weight"]
+        return self.WEIGHTS | {"W_Q.weight": W_Q, "W_K.weight": -W_Q.reshape(6, 4, 24)[[0, 3]].reshape(8, 24)}
 
     @pytest.mark.weight(0.2)
     def test_as_made(self, student):

@@ -95,6 +95,13 @@ class ModernDecoderBlock(Block):
         return result
 
 
+@mistake("kept-from-the-first-text", hint="What does your block keep from the first text? The next may be longer.")
+class ModernDecoderBlock(Block):
+    def places(self, length):
+        self.kept = getattr(self, "kept", torch.arange(length))
+        return self.kept
+
+
 @mistake.mutants(
     {
         "mask-of-a-table": mistake.known(

@@ -169,6 +169,9 @@ SMALL_FEED_FORWARD = [0.0237, -0.0082, -0.0127, 0.0221, -0.003, -0.0214, 0.0157,
 SMALL_WORD = [0.2409, 0.2408, 0.2398, 0.2379, 0.2356, 0.2336, 0.2323, 0.2318]
 THREE_WORDS = [-1.9847, -2.1344, -1.3699, -0.0491, 1.2085, 1.8133, 1.4825, 0.3735]
 
+# Of four words through a window of one, the last one's first 8 numbers.
+ITSELF_ALONE = [0.154, -1.2173, -2.2182, -2.29, -1.4803, -0.1942, 1.0646, 1.6495]
+
 LAST_OF_TWELVE = [2.1905, 1.0623, -0.8246, -1.4704, -2.1229, -1.0968, 1.6487, 1.8111]
 # The last of 300 words, its first 8 numbers: without a window and through a window of three.
 LAST_OF_300 = [1.215, 1.8403, 1.7386, 1.0496, -0.4632, -1.7472, -1.9104, -1.4482]
@@ -191,8 +194,13 @@ class TestModernDecoderBlock:
         """silent: matrices that are zero"""
         import torch
 
-        kind = getattr(torch, dtype)
+        kind, shapes = getattr(torch, dtype), student.ModernDecoderBlock.build(*sizes)
         weights = {name: value * (name[:-7] not in silent) for name, value in self.weights().items()}
+        # `test_parameters` is about biases, and about norms that are layers; here they are set, too.
+        weights |= {name: np.zeros(shape) for name, shape in shapes.items() if name.endswith("bias")}
+        for norm in ("norm_1", "norm_2"):
+            if norm not in shapes and f"{norm}.weight" in shapes:
+                weights[f"{norm}.weight"] = weights.pop(norm)
         weights = {name: torch.tensor(value, dtype=kind) for name, value in weights.items()}
         return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(x, dtype=kind), **more)
 
@@ -215,6 +223,10 @@ class TestModernDecoderBlock:
             total = sum(int(np.prod(shape)) for shape in shapes.values())
             if total != 1088:
                 expect.fail(f"it has {total}: {', '.join(f'{n} {tuple(s)}' for n, s in shapes.items())}.")
+        with shown("Under which names does the text ask for the members, and what are the norms?"):
+            missing = [name for name in self.weights() if name not in shapes]
+            if missing:
+                expect.fail(f"there is no parameter {missing[0]}; there are {', '.join(shapes)}.")
 
     def test_both_branches_silent(self, student):
         """With W_O = 0 and W_down = 0 a word stays as it is."""
@@ -250,8 +262,25 @@ class TestModernDecoderBlock:
         self.judge(student, WHOLE, question, self.SIZES)
 
     def test_window(self, student):
-        """The same through a window of two."""
+        """The same through a window of two, and through one of one: each word sees itself."""
         self.judge(student, THROUGH_A_WINDOW, "Whom does the last word see?", (*self.SIZES, 2))
+        sizes = (*self.SIZES, 1)
+        with shown("Whom does the last word see through a window of 1?", sizes=sizes, weights=WAVES, x=WAVES):
+            got = expect.tensor(self.run(student, sizes).value)
+            expect.shape(got, self.X.shape)
+            close(got[0, -1, :8], np.array(ITSELF_ALONE), "of the last word the first 8 numbers", within=5e-4)
+
+    def test_one_text_after_another(self, student):
+        """One block reads three words, then four; and another four, then three: each as if it were the first."""
+        import torch
+
+        whole, question = np.array(WHOLE), "What does the block keep from the first text, and does that fit the next?"
+        for first, then in ((3, 4), (4, 3)):
+            before = torch.tensor(self.X[:, :first]).float()
+            given = {"sizes": self.SIZES, "weights": WAVES, "first": f"{first} words", "then": f"{then} words"}
+            with shown(question, "exception", "shape", **given):
+                got = expect.tensor(self.run(student, x=self.X[:, :then], after=[before]).value)
+                close(got, whole[:, :then], "the output for the second text", within=5e-4)
 
     def test_eval(self, student):
         """The same after `eval()`: the text asks for nothing that is different in training."""

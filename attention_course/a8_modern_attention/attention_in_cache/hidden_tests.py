@@ -88,6 +88,8 @@ class TestAttentionInCache:
             few = (*self.given(1650, 4, 2, 6, 8), normal(1653, 2) + 1)
             many = (*self.given(1655, 33, 8, 4, 6), normal(1658, 8))
             self.compare(student, reference, hint, part, (*self.SMALL, self.SINKS), few, many)
+            hint = "A sink logit of 0 is a number like any other: what is e to the power of 0?"
+            self.compare(student, reference, hint, part, (*self.SMALL, 0 * self.SINKS))
         else:  # other tests fail for what is wrong without sinks
             self.takes_a_part(student, hint, part)
 
@@ -126,12 +128,12 @@ class TestAttentionInCache:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """A cache of 70 words in eight heads of width 12, two texts; caches of 1, 16, 33, 64 and 520 words."""
+        """A cache of 70 words in eight heads of width 12, two texts; caches of 1, 16, 33, 64 and 4,200 words."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_weights, self.test_output)
         long, wide = self.given(1670, 70, 8, 12, 12, (2,)), self.given(1700, 33, 9, 16, 16)
         short = self.given(1680, 1, 1, 2, 1, (1,)), self.given(1690, 16, 2, 2, 1)
-        longest = self.given(1720, 520, 1, 2, 1)  # a table of 512 ends before
+        longest = self.given(1720, 4200, 1, 2, 1)  # a table of 4,096 ends before
         for args in (long, *short, wide, self.given(1710, 64, 16, 8, 3), longest):
             got, wanted = self.both(student, *args), reference.attention_in_cache(*args)
             if plain:

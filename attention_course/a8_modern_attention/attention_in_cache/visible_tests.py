@@ -48,9 +48,11 @@ class TestAttentionInCache:
             self.judge(student, -OUTPUT, WEIGHTS, query, K, -V)
 
     def test_a_sink_by_hand(self, student):
-        """The example by hand with a sink logit of 2: it takes 42 % of the weight."""
+        """The example by hand with a sink logit of 2: it takes 42 % of the weight. One of 0 takes 9 %."""
         with shown("Which sum stands below the fraction bar?", query=self.QUERY, K=self.K, sink_logits=np.array([2.0])):
             self.judge(student, [[10.0]], [[0.1662, 0.4169]], self.QUERY, self.K, self.V, np.array([2.0]))
+        with shown("What is e to the power of 0?", query=self.QUERY, K=self.K, sink_logits=np.array([0.0])):
+            self.judge(student, [[15.6363]], [[0.2599, 0.6518]], self.QUERY, self.K, self.V, np.array([0.0]))
 
     def test_a_sink_for_each_head(self, student):
         """Two heads, with a sink logit for each of them."""

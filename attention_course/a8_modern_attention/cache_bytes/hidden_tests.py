@@ -70,11 +70,15 @@ class TestCacheBytes:
 
     @pytest.mark.weight(0.1)
     def test_int(self, student):
-        """The answer is an int."""
+        """The answer is an int, exact to the last byte."""
         self.looks_like_an_attempt(student)
         got = student.cache_bytes(2, 3, 4, 5)
-        if not isinstance(got, int | np.integer):
-            expect.fail(f"returned {expect.kind_of(got)}, not an int.", "Is there a half of a byte anywhere?")
+        if not isinstance(got, int):
+            hint = "Is there a half of a byte anywhere? And how large may NumPy's integers be?"
+            expect.fail(f"returned {expect.kind_of(got)}, not an int.", hint)
+        few, many = student.cache_bytes(3, 5, 7, 1), student.cache_bytes(3, 5, 7, 10**15 + 1)
+        if many != few * (10**15 + 1):
+            expect.fail(f"counted {many:,.0f} bytes.", "How many digits does your count keep?")
 
     @pytest.mark.weight(0.05)
     def test_arguments(self, student):

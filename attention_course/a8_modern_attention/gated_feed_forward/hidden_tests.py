@@ -71,10 +71,11 @@ class TestGatedFeedForward:
 
     @pytest.mark.weight(0.1)
     def test_real_sizes(self, student, reference):
-        """Two texts of 71 words of width 96; one word; widths of 1, 2, 33 and 64."""
+        """Two texts of 71 words of width 96; 5,101 words and one; widths of 1, 2, 33 and 64."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values)
-        for number, (*shape, d_ff) in enumerate([(2, 71, 96, 64), (64, 33, 16), (2, 64, 1), (1, 2, 33), (1, 1, 1, 2)]):
+        cases = (2, 71, 96, 64), (64, 33, 16), (2, 64, 1), (1, 2, 33), (1, 1, 1, 2), (5101, 1, 1)
+        for number, (*shape, d_ff) in enumerate(cases):
             x, width = normal(1670 + 4 * number, *shape), shape[-1]
             to_d_ff = [normal(1671 + 4 * number + i, width, d_ff) / width**0.5 for i in (0, 1)]
             args = x, *to_d_ff, normal(1673 + 4 * number, d_ff, width) / d_ff**0.5

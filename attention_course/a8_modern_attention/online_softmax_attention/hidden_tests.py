@@ -64,18 +64,18 @@ class TestOnlineSoftmaxAttention:
 
     @pytest.mark.weight(0.05)
     def test_low_scores(self, student):
-        """Scores of 10,000, of -10,000, and both in one row, give finite numbers."""
+        """Scores of 10,000, of -1,000,000, and both signs in one row, give finite numbers."""
         self.looks_like_an_attempt(student)
         Q, K = 1 + 0.1 * np.abs(normal(1210, 5, 7)), 1 + 0.1 * np.abs(normal(1211, 9, 7))
         far_apart = LARGE * self.SMALL[0], self.SMALL[1][:8]  # the largest is in the first block for some
-        cases = (LARGE * Q, K), (-LARGE * Q, K), far_apart
+        cases = (LARGE * Q, K), (-100 * LARGE * Q, K), far_apart
         outputs = [self.attend(student, queries, keys, self.SMALL[2][: len(keys)], 4) for queries, keys in cases]
         for output in outputs:  # all calls are made before one is judged, so that a diagnosis has all answers
             expect.finite(output, "What is the largest score so far, before the first block and after it?", "output")
 
     @pytest.mark.weight(0.15)
     def test_no_table(self, student):
-        """256 queries, 8,700 keys in blocks of 256: the table of all scores is at no time in memory."""
+        """The scores of all keys are at no time in memory: 256 queries, 8,700 keys in blocks of 256; nor is a row."""
         self.looks_like_an_attempt(student)
         Q, K, V = normal(1230, 256, 4), normal(1231, KEYS, 4), normal(1232, KEYS, 3)
         try:
@@ -86,6 +86,24 @@ class TestOnlineSoftmaxAttention:
             )
             text = "the scores of a block take 0.5 MB, those of all keys 18 MB."
             expect.fail(f"{error.args[0].removesuffix('.')}; {text}", hint, reason="memory")
+        self.adds_up_in_blocks(student)
+
+    def adds_up_in_blocks(self, student):
+        """Fails if sums go over all keys at once: a row of scores, or the table in memory from before the call.
+
+        Sums that are made block by block are rounded elsewhere if blocks have another size. Those made key by key are
+        not; but keys without any weight, put behind the others, leave them as they are, to the last digit.
+        """
+        Q, K, V = 1 + np.abs(normal(1233, 64, 4)), normal(1234, 71, 4), normal(1235, 71, 3)
+        first, *others = (self.attend(student, Q, K, V, size) for size in (1, 4, 30))
+        if any(not np.array_equal(first, other) for other in others):
+            return
+        nothing = np.full((9, 4), -LARGE), normal(1236, 9, 3)
+        longer = (np.concatenate(parts) for parts in ((K, nothing[0]), (V, nothing[1])))
+        if not np.array_equal(first, self.attend(student, Q, *longer, 1)):
+            text = "with blocks of 1, 4 and 30 keys, the output is the same to the last digit; sums by blocks are not."
+            hint = "Which of your lines looks at block_size keys, and does one look at all of them?"
+            expect.fail(text, hint, reason="memory")
 
     @pytest.mark.weight(0.05)
     def test_batch_axes(self, student):
@@ -97,12 +115,19 @@ class TestOnlineSoftmaxAttention:
 
     @pytest.mark.weight(0.1)
     def test_real_sizes(self, student, reference):
-        """71 keys for two texts of eight heads; 64 keys in blocks of 16, 33 in blocks of 1, and one key."""
+        """71 keys for two texts of eight heads; 64 keys in blocks of 16, 1,100 in blocks of 1, 5,101, and one key."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values, self.test_last_block)
         cases = (2, 8, 33, 12, 71, 12, 16), (1, 1, 16, 16, 64, 9, 16), (1, 9, 2, 9, 33, 2, 1), (16, 1, 1, 1, 2, 1, 2)
         for number, (B, h, L, d_k, S, d_v, block) in enumerate(
-            (*cases, (1, 1, 64, 2, 1, 16, 1), (1, 2, 3, 4, 71, 3, 70))
+            # A function that calls itself once for each block goes no further than Python's limit, a thousand.
+            (
+                *cases,
+                (1, 1, 64, 2, 1, 16, 1),
+                (1, 2, 3, 4, 71, 3, 70),
+                (1, 1, 1, 1, 1100, 1, 1),
+                (1, 1, 1, 1, 5101, 1, 64),
+            )
         ):
             Q, K = normal(1650 + 3 * number, B, h, L, d_k), normal(1651 + 3 * number, B, h, S, d_k)
             args = Q, K, normal(1652 + 3 * number, B, h, S, d_v), block

@@ -64,13 +64,24 @@ class TestOnlineSoftmaxAttention:
         self.judge(student, [[4.0]], question, np.array([[1.0]]), K, V, 1)
 
     def test_no_table(self, student):
-        """50 queries and 1,000 keys in blocks of 40: at no time are all scores in memory."""
+        """50 queries and 1,000 keys in blocks of 40: at no time are all scores in memory, nor those of one query."""
         Q, K, V = waves(1.1, 50, 4), waves(1.3, 1000, 4), waves(1.7, 1000, 2)
         with shown("Which array has a row for each query and a column for each key, and who needs all of it?"):
             try:
                 student.online_softmax_attention.within(150_000, Q, K, V, 40)
             except HeldTooMuch as error:
                 expect.fail(f"{error.args[0].removesuffix('.')}; a block of scores takes 0.016 MB, all of them 0.4 MB.")
+        # Sums by blocks are rounded elsewhere if blocks have another size. Key by key they are not, but then keys
+        # without any weight change no digit.
+        Q, K, V = 1.5 + waves(1.1, 50, 4), waves(1.3, 71, 4), waves(1.7, 71, 2)
+        longer = np.concatenate([K, np.full((9, 4), -10000.0)]), np.concatenate([V, waves(0.3, 9, 2)])
+        with shown("Which of your lines looks at block_size keys, and does one look at all of them?"):
+            first, *others = (expect.array(student.online_softmax_attention(Q, K, V, size)) for size in (1, 4, 30))
+            more = expect.array(student.online_softmax_attention(Q, *longer, 1))
+            if all(np.array_equal(first, other) for other in others) and not np.array_equal(first, more):
+                expect.fail(
+                    "with blocks of 1, 4 and 30 keys, the output is the same to the last digit; sums by blocks are not."
+                )
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""

@@ -124,8 +124,10 @@ class TestOnlineSoftmaxStep:
         for before in (self.beginning(1130)[:3], self.SMALL[:3]):
             _, _, _, Q, K, V = self.given(1130)
             for queries, keys in ((LARGE * Q, K), (-LARGE * np.abs(Q), np.abs(K))):  # even the largest is low
-                for part, what in zip(self.step(student, *before, queries, keys, V), self.PARTS, strict=True):
+                got = self.step(student, *before, queries, keys, V)
+                for part, what in zip(got, self.PARTS, strict=True):
                     expect.finite(part, hint, what)
+                expect.finite(self.mixture(got), hint, "what is mixed, by the total,")
 
     @pytest.mark.weight(0.12)
     def test_batch_axes(self, student):

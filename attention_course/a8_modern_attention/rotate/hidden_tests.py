@@ -107,21 +107,33 @@ class TestRotate:
 
     @pytest.mark.weight(0.1)
     def test_these_positions(self, student):
-        """It is these positions that count, in any order, and not the place in the array."""
+        """It is these positions that count, in any order, below zero or between whole numbers, and not the place."""
         self.looks_like_an_attempt(student)
         order = [3, 0, 4, 2, 1]
         got = self.turn(student, self.X[order], self.AT[order])
         hint = "A vector's angle comes from its entry in positions. Does yours?"
-        expect.close(got, self.turn(student, self.X, self.AT)[order], hint, "in another order, the result", ATOL)
+        plain = self.turn(student, self.X, self.AT)
+        expect.close(got, plain[order], hint, "in another order, the result", ATOL)
+        hint = (
+            "A position may lie between two whole numbers, or below zero. What does your code make of 0.5, and of -3?"
+        )
+        halves = self.turn(student, self.turn(student, self.X, self.AT / 2), self.AT / 2)
+        expect.close(halves, plain, hint, "turned twice by half of each position, the result", ATOL)
+        undone = self.turn(student, plain, -self.AT)
+        expect.close(undone, self.X, hint, "turned back by positions below zero, the result", ATOL)
 
     @pytest.mark.weight(0.12)
-    def test_dtype(self, student):
-        """float32 stays float32, float64 stays float64."""
+    def test_dtype(self, student, reference):
+        """float32 stays float32, float64 stays float64 and keeps its digits."""
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
             got = self.turn(student, self.X.astype(dtype), self.AT)
             expect.dtype(got, dtype, DTYPE)
             keeps_digits(got, "the result")
+        if holds_in(student, reference, self.test_values):
+            hint = "How many digits have your angles, and the speeds that they are made from?"
+            wanted = reference.rotate(self.X, self.AT)
+            expect.close(self.turn(student, self.X, self.AT), wanted, hint, "of float64 numbers, the result", 1e-9)
 
     @pytest.mark.weight(0.15)
     def test_arguments(self, student):

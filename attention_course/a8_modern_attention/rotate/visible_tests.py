@@ -63,6 +63,13 @@ class TestRotate:
                 np.array([[0.6333, 0.7739], [-0.0221, -0.9998], [0.1547, -0.988]]),
             )
 
+    def test_any_number(self, student):
+        """A single pair, (1, 0), at the positions -1, 0.5 and 2."""
+        x, positions = np.array([[1.0, 0.0]] * 3), np.array([-1.0, 0.5, 2.0])
+        with shown("What does your code make of -1, and of 0.5?", "exception", x=x, positions=positions):
+            wanted = np.array([[0.5403, -0.8415], [0.8776, 0.4794], [-0.4161, 0.9093]])
+            close(expect.array(student.rotate(x, positions)), wanted)
+
     def test_many_digits(self, student):
         """A hundred sevenths, at the positions 0 and 1."""
         x = np.array([[100 / 7, 0.0]] * 2)

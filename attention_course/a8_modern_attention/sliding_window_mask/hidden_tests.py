@@ -1,9 +1,11 @@
 """Hidden tests of sliding_window_mask."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
-from autograder.testing import expect
+from autograder.testing import Raised, expect
 
 from ...hidden.properties import ANY_SIZE, holds_in
 from ..shared_hidden_tests import BY_NAME, loosely
@@ -78,11 +80,11 @@ class TestSlidingWindowMask:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """71 words, 270, 64, two words and one, through windows of 64, 33 and 1, with up to 16 sinks."""
+        """71 words, 521, 64, two words and one, through windows of 300, 64, 33 and 1, with up to 260 sinks."""
         self.looks_like_a_mask(student)
         windows, sinks = (holds_in(student, reference, test) for test in (self.test_window, self.test_sinks))
         without = (71, 33), (64, 16), (33, 64), (270, 9), (2, 1), (1, 1)
-        for case in (*without, (71, 16, 9), (64, 8, 16), (2, 1, 1), (1, 1, 1)):
+        for case in (*without, (71, 16, 9), (521, 300, 260), (64, 8, 16), (2, 1, 1), (1, 1, 1)):
             got, wanted = self.mask(student, *case), reference.sliding_window_mask(*case)
             if windows and (sinks or case in without):
                 expect.equal(got, wanted, ANY_SIZE, "the mask")
@@ -104,11 +106,15 @@ class TestSlidingWindowMask:
 
     @pytest.mark.weight(0.05)
     def test_arguments(self, student):
-        """Arguments may come by keyword, and without sinks there are none."""
+        """Arguments may come by keyword, without sinks there are none, and each call makes a new array."""
         self.looks_like_a_mask(student)
         by_name = self.mask_by_name(student)
         expect.equal(by_name, self.mask(student, 7, 3, 0), BY_NAME)
         expect.equal(self.mask(student, 7, 3), by_name, "How many sinks does the first line of the stub give?")
+        with contextlib.suppress(Raised):  # the caller writes into a mask, unless nobody may
+            student.sliding_window_mask.use([("fill", True)], 7, 3)
+        hint = "Somebody has written into the mask that your code gave before. Whose array is it?"
+        expect.equal(self.mask(student, 7, 3), by_name, hint)
 
     def mask_by_name(self, student):
         return loosely(student.sliding_window_mask(sinks=0, window=3, length=7)).astype(bool)

@@ -53,8 +53,8 @@ class TestInductionScore(Scores):
 
     @pytest.mark.weight(0.45)
     def test_real_sizes(self, student, reference):
-        """Eight heads on 71 words that come again after 40; after 32, 33 and two, one head and nine."""
-        cases = (8, 71, 40), (1, 64, 32), (9, 35, 33), (2, 3, 2), (1, 4, 2)
+        """Eight heads on 71 words that come again after 40; after 261, 32, 33 and two, one head and nine."""
+        cases = (8, 71, 40), (1, 64, 32), (9, 35, 33), (2, 3, 2), (1, 4, 2), (1, 521, 261)
         self.at_sizes(student, reference, cases, self.test_values, self.test_second_round_cut_short)
 
     @pytest.mark.weight(0.2)

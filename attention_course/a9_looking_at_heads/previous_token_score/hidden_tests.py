@@ -45,8 +45,8 @@ class TestPreviousTokenScore(Scores):
 
     @pytest.mark.weight(0.35)
     def test_real_sizes(self, student, reference):
-        """Eight heads on 71 words; 64 words and two, one head and nine."""
-        self.at_sizes(student, reference, ((8, 71), (1, 64), (9, 2), (2, 33)), self.test_values)
+        """Eight heads on 71 words; 521 words, 64 and two, one head and nine."""
+        self.at_sizes(student, reference, ((8, 71), (1, 64), (9, 2), (2, 33), (1, 521)), self.test_values)
 
     @pytest.mark.weight(0.2)
     def test_heads_apart(self, student):

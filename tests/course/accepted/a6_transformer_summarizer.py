@@ -171,7 +171,7 @@ def next_token(model, token_ids):
 @accepted("gradients-on-and-numpy")
 def next_token(model, token_ids):
     logits = model(torch.LongTensor([token_ids]))
-    return np.argmax(logits.detach().numpy()[0, len(token_ids) - 1])
+    return int(np.argmax(logits.detach().numpy()[0, len(token_ids) - 1]))
 
 
 @accepted("plain-loop")

@@ -196,9 +196,9 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return total
 
 
-@accepted("a NumPy integer")
+@accepted("a sum over the numbers of a word")
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    a_word = np.int64(d_head) * bytes_per_number + np.int64(d_head) * bytes_per_number
+    a_word = sum(bytes_per_number for _number in range(2 * d_head))
     return length * num_kv_heads * num_layers * a_word
 
 
@@ -665,19 +665,28 @@ def online_softmax_attention(Q, K, V, block_size):
     return output
 
 
-@accepted("all blocks but the last, then the last")
+@accepted("the first half of the blocks, then the second")
 def online_softmax_attention(Q, K, V, block_size):
-    def upto(stop):
-        if stop <= 0:
-            return (
-                np.full(Q.shape[:-1], -np.inf, Q.dtype),
-                np.zeros(Q.shape[:-1], Q.dtype),
-                np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype),
-            )
-        start = (stop - 1) // block_size * block_size
-        return online_softmax_step(*upto(start), Q, K[..., start:stop, :], V[..., start:stop, :])
+    def over(state, K, V):
+        blocks = -(-K.shape[-2] // block_size)
+        if blocks <= 1:
+            return online_softmax_step(*state, Q, K, V)
+        half = blocks // 2 * block_size
+        return over(over(state, K[..., :half, :], V[..., :half, :]), K[..., half:, :], V[..., half:, :])
 
-    _, total, mixed = upto(K.shape[-2])
+    nothing = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    _, total, mixed = over((np.full(Q.shape[:-1], -np.inf, Q.dtype), nothing[..., 0], nothing), K, V)
+    return mixed / total[..., None]
+
+
+@accepted("key by key")
+def online_softmax_attention(Q, K, V, block_size):
+    largest = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    total, mixed = np.zeros_like(largest), np.zeros((*largest.shape, V.shape[-1]), Q.dtype)
+    for n in range(K.shape[-2]):
+        largest, total, mixed = online_softmax_step(
+            largest, total, mixed, Q, K[..., n : n + 1, :], V[..., n : n + 1, :]
+        )
     return mixed / total[..., None]
 
 
