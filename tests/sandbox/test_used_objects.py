@@ -97,6 +97,11 @@ def test_steps_are_described_readably(student):
     assert description == "Pile(start=1), then add(x) with x (2,) 2 times, then len()"
 
 
+def test_long_list_is_described_by_its_length():
+    described = [as_written(Call("total", ([1] * length,)), lambda _: ["ids"]) for length in (2, 4200)]
+    assert described == ["total(ids=[1, 1])", "total(ids) with ids (a list of 4,200)"]
+
+
 def test_call_over_its_memory_limit_is_reported(student):
     whole = student.table(ROWS, COLUMNS)
     assert student.row_by_row.within(400_000, ROWS, COLUMNS) == pytest.approx(whole)

@@ -89,6 +89,10 @@ class TestKeyValueCache:
             held = self.kept(student, *limits, count=count)[0].shape[-2] if count else 0
             if got != held:
                 expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
+        long = normal(1037, 1, 300, 1)
+        got, held = (student.KeyValueCache.use([*self.words(long, long, 300), *last]) for last in ([("len",)], []))
+        if got != (kept := self.parts(held)[0].shape[-2]):
+            expect.fail(f"len gave {got}, where {kept} words are kept.", "How far does your count go?")
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
