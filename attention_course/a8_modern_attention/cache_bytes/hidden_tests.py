@@ -76,8 +76,8 @@ class TestCacheBytes:
         if not isinstance(got, int):
             hint = "Is there a half of a byte anywhere? And how large may NumPy's integers be?"
             expect.fail(f"returned {expect.kind_of(got)}, not an int.", hint)
-        few, many = student.cache_bytes(3, 5, 7, 1), student.cache_bytes(3, 5, 7, 10**15 + 1)
-        if many != few * (10**15 + 1):
+        few, twice, many = (student.cache_bytes(3, 5, 7, length) for length in (1, 2, 10**15 + 1))
+        if twice == 2 * few and many != few * (10**15 + 1):  # other tests judge how it grows
             expect.fail(f"counted {many:,.0f} bytes.", "How many digits does your count keep?")
 
     @pytest.mark.weight(0.05)
