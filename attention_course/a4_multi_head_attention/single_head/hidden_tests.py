@@ -9,7 +9,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import holds_in, keeps_digits, nothing_for_the_rest, responds, same_item_by_item
-from ..shared_hidden_tests import ATOL, LARGE, padded, weights_for
+from ..shared_hidden_tests import ATOL, LARGE, at_length, padded, weights_for
 
 
 @pytest.mark.exercise("single_head")
@@ -93,7 +93,9 @@ class TestSingleHead:
                 reference.single_head(X, *weights, head, heads),
                 strict=True,
             ):
-                expect.close(got, wanted, hint, f"for {length} words and head {head} of {heads}, the {name}", ATOL)
+                expect.close(
+                    got, wanted, hint, f"for {length} words and head {head} of {heads}, the {name}", at_length(length)
+                )
 
     @pytest.mark.weight(0.2)
     def test_widths(self, student):

@@ -45,7 +45,7 @@ class TestDecoderBlock:
         (1210, (1, 70, 24), 3, 7),
         (1230, (2, 16, 15), 5, 16),
         (1250, (2, 70, 96), 8, 10),
-        (1270, (3, 301, 4), 1, 3),
+        (1270, (3, 301, 12), 1, 3),
     )
     # A seed, sizes, layers of zeros, and the hint
     ATTENTION_ALONE = (
