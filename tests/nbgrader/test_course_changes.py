@@ -12,6 +12,7 @@ from autograder.authoring.sample_class import model_answers
 from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from tests.helpers.small_course import (
+    ANSWER,
     EXERCISE,
     NAME,
     NOTEBOOK,
@@ -98,6 +99,7 @@ def begun(folder):
     notebook.cells.insert(4, new_code_cell("# Here is some room to try your function out.\n"))
     notebook.cells.insert(5, new_markdown_cell("Take this out again."))
     notebook.cells.insert(6, new_markdown_cell("Say why.", metadata={"nbgrader": given | {"grade_id": "question"}}))
+    notebook.cells[-1].source = f"Write here.\n\n### BEGIN SOLUTION\n{ANSWER}\n### END SOLUTION"
     nbformat.write(notebook, path)
     said_by(course, "dev", "sync")
     nbgrader(course, "generate_assignment", NAME)
@@ -124,6 +126,7 @@ EDITS = {
     "# Numbers to try.": "# Some numbers to try out.",
     "Say why.": "Tell us why.",
     "Each row of X less its own mean.": "Each row of X, less the mean of that row.",  # the stub's docstring
+    "Write here.": "Write your answer here.",  # in the cell of the answer
     "Take this out again.": None,
 }  # fmt: skip
 
