@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -46,13 +47,45 @@ class Timed:
         return statistics.median(self.seconds)
 
 
-def timed(course: Course, *words: str) -> tuple[float, float]:
-    """Run a command. Returns its seconds and the peak memory (PSS) of its process tree in MiB."""
+def timed(course: Course, *words: str, kit: Path = ROOT) -> tuple[float, float]:
+    """Run a command of the kit in the folder `kit`. Returns its seconds and its process tree's peak PSS in MiB."""
     start = time.perf_counter()
-    process = subprocess.Popen(words, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        words, cwd=course.root, env=environment(kit), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     with watched(process.pid) as peak:
         process.wait()
     return time.perf_counter() - start, max(peak, default=0.0)
+
+
+def environment(kit: Path) -> dict[str, str]:
+    """Variables with which Python finds the packages of the kit in this folder before those that are installed."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(kit), str(kit / "cellcage" / "src")])}
+
+
+def checked_out(commit: str, folder: Path) -> Path:
+    """The files of a commit of this repository, written into `folder`. Raises `SystemExit` without that commit."""
+    folder.mkdir(parents=True)
+    archive = folder / "archive.tar"
+    try:
+        subprocess.run(["git", "archive", "--output", str(archive), commit], cwd=ROOT, check=True)
+    except subprocess.CalledProcessError:
+        raise SystemExit(f"{commit} is not here: fetch all commits, or leave it out with --release ''") from None
+    subprocess.run(["tar", "--extract", "--file", str(archive), "--directory", str(folder)], check=True)
+    return folder
+
+
+def handed_in_to(kit: Path, course: Course, folder: Path) -> Course:
+    """The course of another version of the kit, released by it, with the submissions of `course`."""
+    for name in ("source", "solutions"):
+        shutil.copytree(kit / name, folder / name)
+    shutil.copy(kit / CONFIG, folder / CONFIG)
+    shutil.copytree(course.root / "submitted", folder / "submitted")
+    for name in GRADED:
+        subprocess.run(
+            ["nbgrader", "generate_assignment", name], cwd=folder, env=environment(kit), capture_output=True, check=True
+        )
+    return Course(folder)
 
 
 @contextlib.contextmanager
@@ -127,11 +160,11 @@ def floor_here() -> None:
     print((time.perf_counter() - start) / len(found))
 
 
-def measure(course: Course, commands: list[tuple[str, ...]], count: int, rounds: int) -> Timed:
+def measure(course: Course, commands: list[tuple[str, ...]], count: int, rounds: int, kit: Path = ROOT) -> Timed:
     result = Timed()
     for _ in range(rounds):
         shutil.rmtree(course.root / "autograded", ignore_errors=True)
-        took = [timed(course, *command) for command in commands]
+        took = [timed(course, *command, kit=kit) for command in commands]
         result.seconds.append(sum(seconds for seconds, _ in took) / count)
         result.memory = max(result.memory, *(memory for _, memory in took))
         result.scores = scores_in_json(course) if "--json" in commands[0] else scores_in_gradebook(course)
