@@ -135,8 +135,8 @@ class AttentionTests:
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """A text of seventy words of width 96, one of seventeen, and two queries with 5100 keys."""
-        for seed, (length, keys, d_k, d_v) in ((271, (70, 71, 96, 64)), (274, (17, 16, 11, 5)), (277, (2, 5100, 1, 1))):
+        """A text of seventy words of width 96, one of seventeen, and one query with 5100 keys."""
+        for seed, (length, keys, d_k, d_v) in ((271, (70, 71, 96, 64)), (274, (17, 16, 11, 5)), (277, (1, 5100, 1, 1))):
             Q, K, V = normal(seed, length, d_k), normal(seed + 1, keys, d_k), normal(seed + 2, keys, d_v)
             wanted = reference.scaled_dot_product_attention(Q, K, V)
             for part, right, name in zip(self.attend(student, Q, K, V), wanted, ("output", "weights"), strict=False):
