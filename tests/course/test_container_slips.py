@@ -47,6 +47,7 @@ AS_GOOD_IN = {
     "subclass of Tensor": ("torch_masked_attention",),
     "NumPy number": ("next_token", "projection_shapes"),
 }
+PYTHON_NUMBERS = {"next_token", "cache_bytes", "training_example"}  # whose texts promise an int, worth a tenth
 
 
 def in_each_exercise(forms, selection):
@@ -93,7 +94,10 @@ def test_wrong_container_loses_a_fifth_once(assignment, exercise, form):
 @pytest.mark.parametrize(("assignment", "exercise", "form"), in_each_exercise(AS_GOOD, AS_GOOD_IN))
 def test_equivalent_container_costs_nothing(assignment, exercise, form):
     result, _ = result_of(exercise.name, form)
-    assert result.score == result.max_score, failed(result)
+    if form == "NumPy number" and exercise.name in PYTHON_NUMBERS:
+        assert result.max_score * 0.9 <= result.score < result.max_score
+    else:
+        assert result.score == result.max_score, failed(result)
 
 
 @pytest.mark.slow

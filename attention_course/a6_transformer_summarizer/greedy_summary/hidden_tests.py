@@ -1,5 +1,6 @@
 """Hidden tests of greedy_summary."""
 
+import numpy as np
 import pytest
 
 from autograder.testing import expect
@@ -138,7 +139,7 @@ class TestGreedySummary:
         """A plain list of ints."""
         self.looks_like_a_summary(student)
         got = student.greedy_summary(TELLERS[1], list(ARTICLES[1]), SEPARATOR, END, MOST)
-        if not isinstance(got, list) or not all(type(i) is int for i in got):
+        if not isinstance(got, list) or not all(isinstance(i, int | np.integer) for i in got):
             expect.fail(f"returned {expect.kind_of(got)}, not a list of ints.")
 
     @pytest.mark.weight(0.15)
