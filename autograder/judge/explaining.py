@@ -6,14 +6,13 @@ None of this can change the mark. If a step raises or runs out of time, the resu
 from __future__ import annotations
 
 import contextlib
-import operator
 import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import structs
 
@@ -26,8 +25,6 @@ from autograder.judge.material import Material
 from autograder.judge.results import as_result, bare_result
 from autograder.report import ExerciseResult, Picture
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import AnsweredCall
-from autograder.testing.plan import PlannedCall
 from autograder.testing.student_errors import Missing, NotStarted, Stopped
 from autograder.text import one_line
 from cellcage.notebook_calls import read
@@ -151,39 +148,10 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
     if known is None and best.corrected:
         known = diagnose(material.hypotheses, exercise, best.corrected, material.relations)
         known = None if known and known.cause.name == NAN else known  # there NaN stands for what did not come back
-    if (known is None or known.is_relation) and (plain := _with_plain_numbers(best.calls, material)):
-        named = diagnose(material.hypotheses, exercise, plain, material.relations)
-        known = named if named and not named.is_relation else known
     if not best.non_deterministic or (known is not None and not known.is_relation):
         return known
     # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
     return DROPOUT if _has_dropped(best) else NON_DETERMINISTIC
-
-
-def _with_plain_numbers(calls: Sequence[AnsweredCall | PlannedCall], material: Material) -> list[AnsweredCall]:
-    """The calls with a number in place of a tensor or array without axes where a number is right; else none.
-
-    `expect.numbers` takes both.
-    """
-    right, found, has_changed = material.plan.answering(material.reference), [], False
-    for one in calls:
-        answer = read(one.answer)
-        if isinstance(answer, Reply) and not any(map(callable, one.call.given())):
-            expected = right(one.call)
-            value = _plain(answer.value, expected.value) if isinstance(expected, Reply) else answer.value
-            has_changed = has_changed or value is not answer.value
-            answer = structs.replace(answer, value=value)
-        found.append(AnsweredCall(one.call, answer))
-    return found if has_changed else []
-
-
-def _plain(value: Any, expected: Any) -> Any:
-    if type(expected) in (int, float) and hasattr(value, "dtype") and not value.shape:
-        return value.item()
-    if type(value) in (list, tuple) and type(expected) is type(value) and len(value) == len(expected):
-        made = list(map(_plain, value, expected))
-        return value if all(map(operator.is_, made, value)) else type(value)(made)
-    return value
 
 
 def _has_dropped(best: Attempt) -> bool:
