@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.course.assignments import Exercise
 from autograder.judge.attempt import Attempt, JudgedNames, attempt
-from autograder.judge.exercise_calls import ask_one, is_too_slow
+from autograder.judge.exercise_calls import ask_one, ask_together, is_too_slow
 from autograder.judge.explaining import Explaining, Judged, explain
 from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
@@ -21,6 +21,7 @@ from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.cell_errors import defines
 from autograder.testing.values.core.comparing import same_answer
 from cellcage.notebook_calls import read
+from cellcage.protocol.calls import Call
 
 
 def judge(
@@ -81,17 +82,36 @@ class _Marking:
         found = {}
         for exercise, final in sorted(followed, key=lambda one: places[one[0].name]):
             self._names.at(places[exercise.name])
-            if not self._loops_here(exercise, final):
+            if not self._fails_alike(exercise, final):
                 found[exercise.name] = self._attempt(exercise)
         return found
 
-    def _loops_here(self, exercise: Exercise, final: Attempt) -> bool:
-        """Whether the call that looped in the final state also loops in this one. If so, we skip the others."""
-        call = next((one.call for one in final.calls if is_too_slow(one.answer)), None)
-        if call is None:
+    def _fails_alike(self, exercise: Exercise, final: Attempt) -> bool:
+        """Whether this state can earn no more than the final one.
+
+        That is so if the call that looped there loops here, too, or if no later cell replaces the code and the calls of
+        all failed tests get the same answers. Only these calls are made.
+        """
+        looped = [one.call for one in final.calls if is_too_slow(one.answer)][:1]
+        calls = looped or (self._failed_calls(exercise, final) if self._stays(exercise) else [])
+        if not calls:
             return False
-        with contextlib.closing(self._names.begin(Questions({}), exercise.name)) as calls:
-            return is_too_slow(ask_one(calls, call))
+        before = {one.call.as_bytes: read(one.answer) for one in reversed(final.calls)}
+        with contextlib.closing(self._names.begin(Questions({}), exercise.name)) as process:
+            if looped:
+                return is_too_slow(ask_one(process, looped[0]))
+            pairs = zip(calls, ask_together(process, calls), strict=False)
+            return sum(same_answer(before[call.as_bytes], read(got)) for call, got in pairs) == len(calls)
+
+    def _failed_calls(self, exercise: Exercise, final: Attempt) -> Sequence[Call]:
+        """The calls of failed tests that got an answer; none if a test made a call that was not planned."""
+        plan, made = self._material.plan, {one.call.as_bytes for one in final.calls}
+        failed = [outcome.test for outcome in final.outcomes if outcome.error is not None]
+        known = {one.place[0] for one in plan.by_exercise.get(exercise.name, ())}
+        if final.ready_made or not made <= known or not all(test in plan.by_test for test in failed):
+            return []
+        calls = {one.place[0]: one.call for test in failed for one in plan.by_test[test] if one.place[0] in made}
+        return list(calls.values())
 
     def best(
         self, exercise: Exercise, final: Attempt | None, at_check: Attempt | None, lost: tuple[str, ...]
