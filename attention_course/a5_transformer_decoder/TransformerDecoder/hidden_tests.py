@@ -52,8 +52,9 @@ class TestTransformerDecoder:
     REAL = (
         (1310, (19, 96, 3, 7, 1, 70), (1, 69)),
         (1410, (64, 15, 5, 5, 1, 16), (2, 16)),
-        (1510, (301, 32, 8, 16, 12, 72), (2, 70)),
-        (1810, (5, 2, 1, 3, 1, 257), (1, 257)),
+        (1510, (33, 32, 8, 16, 4, 72), (2, 70)),
+        (1610, (301, 4, 2, 3, 12, 9), (1, 8)),
+        (1810, (5, 2, 1, 2, 1, 257), (1, 257)),
     )
     # Nothing but positions: attention would take too much memory for so many
     MANY_PLACES = (5, 4, 1, 3, 0, 5003)
@@ -146,7 +147,7 @@ class TestTransformerDecoder:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """70 tokens, 257, or eight heads in twelve blocks, also with padding; in `train()` it does as in `eval()`."""
+        """70 tokens, 257, eight heads, or twelve blocks, also with padding; in `train()` it does as in `eval()`."""
         hint = expect.IfOthersPass(
             "With six tokens and three blocks other tests judge this. Is there a size in your code as a number?"
         )

@@ -134,7 +134,7 @@ class TestDecodingStep:
         plain = holds_in(student, reference, self.test_keys, self.test_values_in_the_cache, self.test_output)
         long = self.given(1530, 70, 8, 2, (2,), 12, 96)
         short = self.given(1540, 1, 1, 1, (1,), 2, 1), self.given(1550, 16, 2, 1, (), 2, 2)
-        longest = self.given(1590, 4200, 2, 1, (), 2, 3)  # a table of 4,096 ends before
+        longest = self.given(1590, 4200, 1, 1, (), 2, 3)  # a table of 4,096 ends before
         wide = self.given(1560, 33, 9, 9, (), 2, 3), self.given(1570, 64, 16, 8, (), 2, 8)
         for args in (long, *short, *wide, longest):
             wanted, got = reference.decoding_step(*args), self.step(student, *args)
