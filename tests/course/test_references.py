@@ -7,7 +7,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.helpers.in_process import COURSE
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged_elsewhere
+
+EXERCISES = [(assignment, exercise) for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 
 
 def reference(name):
@@ -187,3 +189,15 @@ def test_head_scores_of_heads_with_known_offsets():
     np.testing.assert_array_equal(a9.previous_token_score(heads), [1, 0, 0])
     np.testing.assert_array_equal(a9.induction_score(heads, 5), [0, 1, 0])
     np.testing.assert_array_equal(a9.induction_score(heads, 6), [0, 0, 0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=lambda one: one.name)
+def test_earlier_exercise_that_raises_costs_later_ones_nothing(assignment, exercise):
+    """The reference answers in its place, so no hidden test may ask for more than it answers."""
+    for result in judged_elsewhere(assignment, exercise, refuses, has_lost=True):
+        assert result.score == result.max_score, [(t.name, t.message) for t in result.tests if t.state != "passed"]
+
+
+def refuses(*args, **kwargs):
+    raise ValueError("not finished")
