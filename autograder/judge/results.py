@@ -90,7 +90,9 @@ def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
     texts = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
     reasons = [outcome.reason or text for outcome, text in zip(outcomes, texts, strict=True)]
     inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
-    messages = [outcome.message(asks and _may_ask(outcome, outcomes)) for outcome in outcomes]
+    # A name is given for values. What is wrong with a module that was only built, it need not explain.
+    own = [asks or (outcome.answer is not None and outcome.answer.call.build) for outcome in outcomes]
+    messages = [one.message(asks and _may_ask(one, outcomes)) for one, asks in zip(outcomes, own, strict=True)]
     return once_each(reasons, messages, inputs)
 
 
