@@ -52,8 +52,8 @@ def test_responds_rejects_returned_arguments_and_constants():
     assert message_of(responds, lambda Q, K: K, args, others, ["Q", "K"]) == (
         "an argument came back as it was. What is to be done with it?"
     )
-    assert message_of(responds, lambda Q, K: np.full(1, np.nan), args, others, ["Q", "K"]) == (
-        "the result stays the same with other values in Q and K. What is it made from?"
+    assert message_of(responds, lambda Q, K: np.full(1, np.nan), args, others, ["Q", "K"]).startswith(
+        "the result at [0] is nan. Where is the first NaN?"
     )
     assert message_of(responds, lambda Q, K: np.full(3, 0.5), args, [np.zeros(2), None]) == (
         "the result stays the same with other values in argument 1. What is it made from?"
