@@ -1,4 +1,4 @@
-"""Tests that judge nothing: an assert that always holds, a test that no known mistake fails, numbers drawn anew."""
+"""Tests that judge nothing: asserts that always hold, tests that no known mistake fails, and unseeded numbers."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_python_files_that_a_notebook_imports_come_along(course):
     helper, newer = f"from lib.means import {EXERCISE}", f"from means import {EXERCISE}"
     means = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
     inside = {NOTEBOOK: work, "helper.py": helper, "lib/means.py": means, "notes.pdf": "x", "a b.py": "x"}
-    download(course, {f"{JANE}/work/{name}": text for name, text in inside.items()} | {f"{JANE}/helper.py": "1 / 0"})
+    download(course, {f"{JANE}/inner/{name}": text for name, text in inside.items()} | {f"{JANE}/helper.py": "1 / 0"})
     log, _ = collect(course, "Moodle")
     assert files_collected(course) == {"Jane Doe": [NOTEBOOK, "helper.py", "lib"]}
     assert "notes.pdf" in log.partition("handed in beside a notebook and not collected")[2]
@@ -374,7 +374,7 @@ def test_time_that_a_person_removed_stays_away(course_due):
     (said,) = collected_again(course, "Canvas", late)
     assert said.endswith(f"{student} (no time, not {LATE})")
     assert time_of(course, student) is None
-    shutil.rmtree(course.root / "submitted")  # to begin anew
+    shutil.rmtree(course.root / "submitted")  # to start again
     assert collected_again(course, "Canvas", late) == []
     assert time_of(course, student) == LATE
 

@@ -177,7 +177,7 @@ def test_too_large_file_is_reported_and_not_copied(tmp_path):
 
 
 LINK, FILE = "it is a link", "Not a directory"
-# By student: what cannot be removed, read or written, and what a person is told.
+# By student: what cannot be removed, read or written, and what the command says.
 OBSTACLES = {
     "autograded link": (f"autograded/{{}}/{NAME}", "link", LINK),
     "autograded file above": ("autograded/{}", "file", FILE),
