@@ -10,8 +10,8 @@ from pathlib import Path
 
 from autograder.course.assignments import Assignment, Course
 from autograder.errors import SubmissionError
-from autograder.student_folder import names_in, notebook_in, of_another, unreadable
-from autograder.submission import Submission
+from autograder.student_folder import cells_at, names_in, of_another, unreadable, with_files
+from autograder.submission import Submission, python_beside
 from autograder.text import shown_name
 
 # formgrader writes a student's id into its pages unescaped: between tags, in attributes, in scripts.
@@ -46,9 +46,11 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
-    student = folder.parent.name if folder.name == name else path.stem
-    problem = of_another(path, names[name]) if name in names else None
-    return Submission(_id(student), name, path, problem or None, folder if folder.name == name else None)
+    if folder.name == name:
+        submission = Submission(_id(folder.parent.name), name, folder / path.name, folder=folder)
+        return with_files(submission, names[name], is_named=True) if name in names else submission
+    problem = of_another(path.name, cells_at(path), names[name]) if name in names else ""
+    return Submission(_id(path.stem), name, path, problem or None, python=python_beside(path))
 
 
 def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
@@ -79,12 +81,11 @@ def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
 
 def submission_in(student: str, folder: Path, assignment: Assignment) -> Submission:
     """The submission in a student's folder of an assignment."""
-    path, problem = folder / assignment.notebook.name, name_problem(student)
+    problem = name_problem(student)
     if problem is None and folder.is_symlink():
         problem = f"the folder {folder.name} is a link; put the files themselves there"
-    if problem is None:
-        path, problem = notebook_in(folder, assignment)
-    return Submission(_id(student), assignment.name, path, problem, folder)
+    submission = Submission(_id(student), assignment.name, folder / assignment.notebook.name, problem, folder)
+    return submission if problem else with_files(submission, assignment)
 
 
 def _id(folder: str) -> str:

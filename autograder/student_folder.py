@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+import stat
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +16,24 @@ from autograder.course.assignments import CHECK, Assignment, Course
 from autograder.course.releases import digests_of, text_digest
 from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
-from autograder.submission import MAX_BYTES, NotebookCell, PythonFiles, Submission, read_notebook, stamp
+from autograder.submission import (
+    MAX_BYTES,
+    MAX_PYTHON_BYTES,
+    Cells,
+    FileBeside,
+    Holds,
+    Submission,
+    notebook_of,
+    outermost_first,
+    python_in,
+    read_notebook,
+    stamp_with,
+)
 from autograder.text import printable
 
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
-MAX_NOTEBOOKS = 20  # with other names, that are searched for the assignment's cells
+# Of a submission's notebooks with other names, that are searched for the assignment's cells.
+MAX_NOTEBOOKS, MAX_NOTEBOOK_BYTES = 20, 40 * 2**20
 SHOWN = 5  # names of files in a sentence
 MAX_FILES = 1000  # of a submission, that are looked at
 # Files that may hold answers, such as code, a text or a photo of a page.
@@ -28,145 +44,189 @@ _CHECKPOINTS = ".ipynb_checkpoints"  # where JupyterLab keeps an earlier state o
 _NBGRADERS = {"timestamp.txt", "submission_secret.txt", "DUE.txt"}
 
 
-def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
-    """The path of an assignment's notebook in a folder, and the problem if there is none.
+def with_files(submission: Submission, assignment: Assignment, is_named: bool = False) -> Submission:
+    """The submission with the notebook of its folder that has the work, and with the files beside it; or the problem.
 
     Other names and places count, too, if a notebook has the assignment's cells: a browser names a second download
     `first (1).ipynb`, JupyterLab a copy `first-Copy1.ipynb`. If only one has work in it, it is that one.
+
+    is_named: whether a person has named the notebook, so that no other is graded
     """
-    path = folder / assignment.notebook.name
+    path, folder, python = submission.path, submission.path.parent, functools.cache(python_in)
     try:
         entries = names_in(folder)
     except OSError as error:
-        return path, unreadable(folder, error)
-    found = [other for other in _notebooks(files_in(folder)) if other != path and _has_cells_of(other, assignment)]
+        return replace(submission, problem=unreadable(folder, error))
+    files, found, read = files_in(folder), dict[Path, Submission](), dict[Path, Cells]()
+    own = [path] if is_named or path.name in entries else []
+    for one in own + _within_limits({file: size for file, size in files.items() if file != path}):
+        found[one], read[one] = _look_at(replace(submission, path=one, python=python(one.parent)))
+    if is_named:
+        problem = of_another(path.name, read[path], assignment)
+    else:
+        path, problem = _choice(path, read, entries, assignment)
+    if problem:
+        return replace(submission, path=path, problem=problem)
+    beside = []
+    for file, size in files.items():
+        if file != path:
+            holds = _holds(file, folder, read, read[path], assignment)
+            digest = found[file].stamp if file in found else str(size)
+            cells = read[file] if holds in ("cells", "work") else ()
+            beside.append(FileBeside(file.relative_to(folder), digest, holds, cells))
+    return replace(found[path], beside=tuple(beside))
+
+
+def _within_limits(sizes: Mapping[Path, int]) -> list[Path]:
+    """The notebooks among these files that are read."""
+    found, left = list[Path](), MAX_NOTEBOOK_BYTES
+    for path, size in sizes.items():
+        if path.suffix == ".ipynb" and len(found) < MAX_NOTEBOOKS and size <= left:
+            found.append(path)
+            left -= size
+    return found
+
+
+def _look_at(submission: Submission) -> tuple[Submission, Cells]:
+    """The submission with its stamp, and the cells of its notebook, which is read once; none if it cannot be read."""
+    content, cells, words = None, Cells(), list[str]()
+    try:
+        content = read_bytes(submission.path, MAX_BYTES, "")
+        cells = notebook_of(content, submission.path.name).cells
+    except SubmissionError as error:
+        words += [str(error)] if content is None else []
+    return replace(submission, stamp=stamp_with(submission, content, *words)), cells
+
+
+def _choice(
+    named: Path, read: Mapping[Path, Cells], entries: Sequence[str], assignment: Assignment
+) -> tuple[Path, str]:
+    """The notebook to grade, and the problem if there is none. named: the one of the right name"""
+    found = [path for path, cells in read.items() if path != named and _has_cells_of(cells, assignment)]
     released = assignment.released_digests if found else frozenset()
-    wrong = of_another(path, assignment) if path.name in entries else ""
-    if path.name in entries and not wrong:
-        found.insert(0, path)
-    worked = [notebook for notebook in found if released and _has_work(notebook, released)]
-    if worked and _are_equal(worked):
-        return worked[0], None
-    if found and (found[0] == path or len(found) == 1):
-        return found[0], None
+    wrong = of_another(named.name, read[named], assignment) if named in read else ""
+    if named in read and not wrong:
+        found.insert(0, named)
+    worked = [path for path in found if released and _has_work(read[path], released)]
+    if worked and all(read[path] == read[worked[0]] for path in worked):
+        return worked[0], ""
+    if found and (found[0] == named or len(found) == 1):
+        return found[0], ""
     if found:
-        names = ", ".join(_shown_place(notebook, folder) for notebook in found)
-        return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
+        names = ", ".join(_shown_place(path, named.parent) for path in found)
+        return named, f"no {named.name}, and more than one notebook with its cells: {names}. Leave one of them"
     if wrong:
-        return path, wrong
+        return named, wrong
     holds = f"the folder holds {', '.join(map(printable, entries[:SHOWN]))}" if entries else "the folder is empty"
-    return path, f"no {path.name}: {holds}"
+    return named, f"no {named.name}: {holds}"
 
 
-def files_in(folder: Path) -> list[Path]:
-    """Plain files in a folder and below that may hold answers, without hidden ones; the outermost first."""
-    found: list[Path] = []
+def _holds(path: Path, folder: Path, read: Mapping[Path, Cells], own: Cells, assignment: Assignment) -> Holds:
+    """What a file beside the graded notebook holds. own: the graded notebook's cells"""
+    if path.suffix == ".ipynb" and path not in read:
+        return "unread"
+    cells = read.get(path)
+    if not cells or not _has_cells_of(cells, assignment):
+        return "nothing" if (assignment.released.parent / path.relative_to(folder)).exists() else "unknown"
+    if cells == own:
+        return "nothing"
+    return "work" if _has_work(cells, assignment.released_digests) else "cells"
+
+
+def files_in(folder: Path) -> dict[Path, int]:
+    """Plain files in a folder and below that may hold answers, without hidden ones, and their sizes.
+
+    The outermost come first. Of too many there is one more than the limit.
+    """
+    found = dict[Path, int]()
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = (Path(place, name) for name in names if name not in _NBGRADERS and not name.startswith("."))
-        found += [path for path in paths if path.suffix.lower() in _DOCUMENTS and _is_plain(path)]
+        for path in (path for path in paths if path.suffix.lower() in _DOCUMENTS):
+            with contextlib.suppress(OSError):
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode):
+                    found[path] = status.st_size
         if len(found) > MAX_FILES:
             break
-    return sorted(found[:MAX_FILES], key=lambda path: (len(path.parts), path))
-
-
-def _is_plain(path: Path) -> bool:
-    return not os.path.islink(path) and os.path.isfile(path)
-
-
-def _notebooks(files: Iterable[Path]) -> list[Path]:
-    return [path for path in files if path.suffix == ".ipynb"][:MAX_NOTEBOOKS]
-
-
-def notebooks_in(folder: Path) -> list[Path]:
-    """The notebooks among `files_in`, of any name."""
-    return _notebooks(files_in(folder))
-
-
-def files_stamp(submission: Submission) -> str:
-    """A digest of all files in a submission's folder: names, contents of notebooks, and sizes of the others."""
-    folder = submission.folder
-    if folder is None:
-        return stamp(submission)
-    files = files_in(folder)
-    stamps = {path: stamp(replace(submission, path=path)) for path in _notebooks(files)}
-    words = (f"{path.relative_to(folder)} {stamps.get(path, path.lstat().st_size)}" for path in files)
-    return stamp(replace(submission, problem="\n".join(words)))
+    outermost = sorted(itertools.islice(found, MAX_FILES + 1), key=outermost_first)
+    return {path: found[path] for path in outermost}
 
 
 def _shown_place(path: Path, folder: Path) -> str:
     return printable(os.path.relpath(path, folder))
 
 
-def other_files(submission: Submission, assignment: Assignment) -> dict[str, tuple[NotebookCell, ...]]:
-    """Further files of a submission that may hold answers, by their place in its folder.
-
-    A notebook with the assignment's cells, such as JupyterLab's `first-Copy1.ipynb`, comes with all its cells, other
-    files with none. Copies of the graded notebook and files of the release are left out.
-    """
-    folder, path = submission.folder, submission.path
-    files = [file for file in files_in(folder) if file != path] if folder else []
-    if folder is None or not files:
-        return {}
-    own = read_notebook(path).cells
-    notebooks = [file for file in _notebooks(files) if _has_cells_of(file, assignment)]
-    found = {file: read_notebook(file).cells if file in notebooks else () for file in files}
-    return {
-        str(file.relative_to(folder)): cells
-        for file, cells in found.items()
-        if (cells != own if cells else not (assignment.released.parent / file.relative_to(folder)).exists())
-    }
-
-
-def notices(
-    submission: Submission, assignment: Assignment, cells: Sequence[NotebookCell], python: PythonFiles
-) -> tuple[str, ...]:
+def notices(submission: Submission, assignment: Assignment, cells: Cells) -> tuple[str, ...]:
     """Sentences on what was handed in that a person should look at, without a full stop.
 
     cells: of the notebook, with the kinds that the course gave them
     """
-    found = [notice_of_others(submission, assignment), _notice_of_text(cells, assignment)]
+    missing = _missing(cells, assignment, assignment.released_digests)
+    found = [_notice_of_others(submission, assignment, missing), _notice_of_text(cells, assignment, missing)]
     if (_named(cells) | _defined(cells)).isdisjoint(exercise.name for exercise in assignment.exercises):
         found.append(f"{printable(submission.path.name)} has no cell of an exercise, and defines none of them")
-    if python.left_out:
-        found.append(f"not all Python files beside the notebook could be used: {'; '.join(python.left_out[:SHOWN])}")
+    if left_out := submission.python.left_out:
+        found.append(f"not all Python files beside the notebook could be used: {'; '.join(left_out[:SHOWN])}")
+    if unread := [file.place for file in submission.beside if file.holds == "unread"]:
+        most = f"{MAX_NOTEBOOKS} notebooks with {MAX_NOTEBOOK_BYTES >> 20} MB together"
+        beside = f"beside {printable(submission.path.name)} only {most} are looked at"
+        found.append(f"{beside}; the rest ({len(unread)}): {_listed(unread)}")
+    if len(submission.beside) >= MAX_FILES:
+        found.append(f"the folder has more than {MAX_FILES:,} files, and the others were not looked at")
     return tuple(filter(None, found))
 
 
-def notice_of_others(submission: Submission, assignment: Assignment) -> str:
-    """A sentence on further files that may hold work beside the notebook that is graded; empty if there is none."""
-    try:
-        others = other_files(submission, assignment)
-    except (OSError, SubmissionError):  # the reader of the submission says so
+def _listed(places: Sequence[Path], most: int = SHOWN) -> str:
+    return ", ".join(printable(str(place)) for place in places[:most]) + (", ..." if len(places) > most else "")
+
+
+def _notice_of_others(submission: Submission, assignment: Assignment, missing: Collection[str]) -> str:
+    """A sentence on further files that may hold work beside the notebook that is graded; empty if there is none.
+
+    missing: the exercises that the graded notebook has nothing for
+    """
+    folder, beside = submission.folder, submission.beside
+    if folder is None:
         return ""
-    checkpoints = submission.path.parent / _CHECKPOINTS
-    hidden = [] if checkpoints.is_symlink() else _notebooks(files_in(checkpoints))
-    if submission.folder is None or not (others or hidden):
-        return ""
-    folder, released = submission.folder, assignment.released_digests
-    notebooks = [name for name, cells in others.items() if cells]
-    worked = [name for name in notebooks if _has_work(folder / name, released)]
-    own = read_notebook(submission.path).with_kinds(assignment.kinds)
-    missing = _missing(own.cells, assignment, released)
-    files = [name for name, cells in others.items() if not cells and _may_hold(folder / name, missing, assignment)]
-    if len(missing) == len(assignment.exercises):
-        files += [str(path.relative_to(folder)) for path in hidden if _has_work(path, released)]
     start = f"{_shown_place(submission.path, folder)} was graded; "
-    if worked:
-        names = ", ".join(map(printable, worked))
+    if worked := [file.place for file in beside if file.holds == "work"]:
         advice = "If that is the one to grade, give it the first one's name"
-        return f"{start}the folder also has {names} with other work in it. {advice}"
-    if files:
-        names = ", ".join(map(printable, files[:SHOWN])) + (", ..." if len(files) > SHOWN else "")
-        return f"{start}it has nothing for {', '.join(missing)}, but the folder also has {names}"
-    has, it = ("has", "it") if len(notebooks) == 1 else ("have", "them")
-    return f"{start}{', '.join(map(printable, notebooks))} beside it {has} no work in {it}" if notebooks else ""
+        return f"{start}the folder also has {_listed(worked, MAX_NOTEBOOKS)} with other work in it. {advice}"
+    files = [file.place for file in beside if file.holds in ("unread", "unknown")]
+    if len(missing) == len(assignment.exercises):
+        files += [path.relative_to(folder) for path in _in_checkpoints(submission.path.parent, assignment)]
+    else:
+        files = [place for place in files if place.suffix == ".py" and _may_define(missing, folder / place, submission)]
+    if missing and files:
+        return f"{start}it has nothing for {', '.join(missing)}, but the folder also has {_listed(files)}"
+    empty = [file.place for file in beside if file.holds == "cells"]
+    has, it = ("has", "it") if len(empty) == 1 else ("have", "them")
+    return f"{start}{_listed(empty, MAX_NOTEBOOKS)} beside it {has} no work in {it}" if empty else ""
 
 
-def _notice_of_text(cells: Sequence[NotebookCell], assignment: Assignment) -> str:
+def _in_checkpoints(folder: Path, assignment: Assignment) -> list[Path]:
+    """Earlier states of notebooks that may have work in them: those that have, and those beyond the limits."""
+    checkpoints, released = folder / _CHECKPOINTS, assignment.released_digests
+    files = {} if checkpoints.is_symlink() else files_in(checkpoints)
+    read = _within_limits(files)
+    notebooks = (path for path in files if path.suffix == ".ipynb")
+    return [path for path in notebooks if path not in read or _has_work(cells_at(path), released)]
+
+
+def _may_define(names: Collection[str], path: Path, submission: Submission) -> bool:
+    """True if a Python file defines one of the names, or is too large to look at."""
+    code = dict(submission.python.files).get(os.path.relpath(path, submission.path.parent))
+    try:
+        code = read_bytes(path, MAX_PYTHON_BYTES, "") if code is None else code
+    except SubmissionError:
+        return True
+    return not set(names).isdisjoint(_DEFINED.findall(code.decode(errors="replace")))
+
+
+def _notice_of_text(cells: Cells, assignment: Assignment, missing: Collection[str]) -> str:
     """A sentence on exercises that only text cells define, which do not run; empty if there is none."""
     released = assignment.released_digests
-    missing = _missing(cells, assignment, released)
     found = {
         name: number
         for number, cell in enumerate(cells, 1)
@@ -178,7 +238,7 @@ def _notice_of_text(cells: Sequence[NotebookCell], assignment: Assignment) -> st
     return f"only text cells, which do not run, define {places}" if places else ""
 
 
-def _missing(cells: Sequence[NotebookCell], assignment: Assignment, released: Collection[str]) -> list[str]:
+def _missing(cells: Cells, assignment: Assignment, released: Collection[str]) -> list[str]:
     """The exercises that a notebook has nothing for: all code cells that could hold them are as released."""
     known = {*released, *as_handed_out(cells)}
     worked = [cell for cell in cells if cell.cell_type == "code" and text_digest(cell.source) not in known]
@@ -186,28 +246,13 @@ def _missing(cells: Sequence[NotebookCell], assignment: Assignment, released: Co
     return [exercise.name for exercise in assignment.exercises if exercise.name not in names]
 
 
-def _may_hold(path: Path, missing: Collection[str], assignment: Assignment) -> bool:
-    """True for Python code with an exercise that the notebook lacks, and for any file if it lacks all of them."""
-    if len(missing) == len(assignment.exercises):
-        return bool(missing)
-    try:
-        code = read_bytes(path, MAX_BYTES, "") if path.suffix == ".py" else b""
-    except SubmissionError:
-        return False
-    return not set(missing).isdisjoint(_DEFINED.findall(code.decode(errors="replace")))
-
-
-def as_handed_out(cells: Iterable[NotebookCell]) -> set[str]:
+def as_handed_out(cells: Cells) -> set[str]:
     """Digests of the cells that are as this student got them, by nbgrader's checksums. The course may have changed."""
     return digests_of((cell.cell_type, cell.grade_id, cell.source) for cell in cells if cell.untouched)
 
 
-def _has_work(path: Path, released: Collection[str]) -> bool:
+def _has_work(cells: Cells, released: Collection[str]) -> bool:
     """True if a cell is as in no release. Cells above all that are released or named may install the course."""
-    try:
-        cells = read_notebook(path).cells
-    except SubmissionError:
-        return False
     known = {*released, *as_handed_out(cells)}
     is_released = [text_digest(cell.source) in known for cell in cells]
     course = [bool(cell.grade_id) or same for cell, same in zip(cells, is_released, strict=True)]
@@ -217,59 +262,53 @@ def _has_work(path: Path, released: Collection[str]) -> bool:
 
 def untouched(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
     """Those that are as students got them, beside one with work in it; empty if there is none."""
-    released = assignment.released_digests
-    readable = [path for path in notebooks if _is_readable(path)]
-    worked = [path for path in readable if released and _has_work(path, released)]
-    return [path for path in readable if path not in worked] if worked else []
+    released, worked = assignment.released_digests, dict[Path, bool]()
+    for path in notebooks:
+        with contextlib.suppress(SubmissionError):
+            worked[path] = bool(released) and _has_work(read_notebook(path).cells, released)
+    return [path for path, has_work in worked.items() if not has_work] if any(worked.values()) else []
 
 
-def _is_readable(path: Path) -> bool:
+def cells_at(path: Path) -> Cells:
+    """The cells of a notebook; none if it cannot be read."""
     try:
-        return bool(read_notebook(path))
+        return read_notebook(path).cells
     except SubmissionError:
-        return False
+        return ()
 
 
-def _are_equal(notebooks: Sequence[Path]) -> bool:
-    return all(read_notebook(one).cells == read_notebook(notebooks[0]).cells for one in notebooks[1:])
-
-
-def of_another(path: Path, assignment: Assignment) -> str:
+def of_another(name: str, cells: Cells, assignment: Assignment) -> str:
     """Why a notebook is not this assignment's, if it has no exercise of it and all exercises of another; else empty."""
-    found = _exercises_in(path)
+    found = _exercises_in(cells)
     with contextlib.suppress(CourseError):  # reported when the assignment is graded
         if not found.isdisjoint(exercise.name for exercise in assignment.exercises):
             return ""
         for other in Course(assignment.root, assignment.course_folder).assignments().values():
             names = {exercise.name for exercise in other.exercises}
             if names and names <= found:
-                cells = f"the cells of {other.name}, and none of {assignment.name}"
-                return f"{printable(path.name)} has {cells}. Was the wrong file handed in?"
+                cells_of = f"the cells of {other.name}, and none of {assignment.name}"
+                return f"{printable(name)} has {cells_of}. Was the wrong file handed in?"
     return ""
 
 
-def _has_cells_of(path: Path, assignment: Assignment) -> bool:
-    """True if a notebook has a cell of one of the assignment's exercises."""
-    return not _exercises_in(path).isdisjoint(exercise.name for exercise in assignment.exercises)
+def _has_cells_of(cells: Cells, assignment: Assignment) -> bool:
+    """True if there is a cell of one of the assignment's exercises."""
+    return not _exercises_in(cells).isdisjoint(exercise.name for exercise in assignment.exercises)
 
 
-def _exercises_in(path: Path) -> set[str]:
-    """Names of exercises by the cells of a notebook, and other names; empty if it cannot be read.
+def _exercises_in(cells: Cells) -> set[str]:
+    """Names of exercises by the cells of a notebook, and other names.
 
     Where no cell has a name of nbgrader's any more, what code cells define counts.
     """
-    try:
-        cells = read_notebook(path).cells
-    except SubmissionError:
-        return set()
     return _named(cells) or _defined(cells)
 
 
-def _named(cells: Iterable[NotebookCell]) -> set[str]:
+def _named(cells: Cells) -> set[str]:
     return {cell.grade_id.removeprefix(CHECK) for cell in cells if cell.grade_id}
 
 
-def _defined(cells: Iterable[NotebookCell]) -> set[str]:
+def _defined(cells: Cells) -> set[str]:
     return {name for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source)}
 
 

@@ -1,6 +1,6 @@
 """Reads what students hand in: untrusted bytes. Nothing here runs code, follows a link, or blocks.
 
-`read_notebook` raises only `SubmissionError`, with a reason that a teacher can act on.
+`read_notebook` and `notebook_of` raise only `SubmissionError`, with a reason that a teacher can act on.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, structs
 
@@ -32,23 +32,6 @@ MAX_PYTHON, MAX_PYTHON_BYTES = 50, 2**20  # files, and bytes of all together
 MAX_FOLDERS = 200  # that are searched for them
 UNTOUCHED = "untouched"  # the key of a cell's nbgrader metadata for `NotebookCell.untouched`; no student can set it
 OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a cell's text
-
-
-@dataclass(frozen=True)
-class Submission:
-    """One student's notebook of one assignment, not yet read.
-
-    student: the folder's name, unchanged, since names that look alike are different students. If it is not a valid id,
-        it is escaped by `shown_name`; see `discovery.name_problem`.
-    problem: why the notebook cannot be found, if it cannot
-    folder: the student's folder of the assignment; None if the notebook lies in no such folder
-    """
-
-    student: str
-    assignment: str
-    path: Path
-    problem: str | None = None
-    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -79,10 +62,13 @@ class NotebookCell(Struct, frozen=True):
     untouched: bool = False
 
 
+Cells = tuple[NotebookCell, ...]
+
+
 class NotebookFile(Struct, frozen=True):
     """A notebook as its cells, and the version of Python that it was last run with, as far as it says so."""
 
-    cells: tuple[NotebookCell, ...]
+    cells: Cells
     python: str = ""
 
     @classmethod
@@ -124,32 +110,63 @@ class PythonFiles:
     left_out: tuple[str, ...] = ()
 
 
-def python_files(submission: Submission) -> PythonFiles:
-    """The Python files that belong to a submission.
+Holds = Literal["nothing", "cells", "work", "unread", "unknown"]  # see `FileBeside`
 
-    They are those in its notebook's folder and below. If a notebook was named by itself, only those directly beside it
-    count, and only if no other notebook is there: the folder may be anybody's.
+
+@dataclass(frozen=True)
+class FileBeside:
+    """A file in a submission's folder beside the notebook that is graded.
+
+    place: in the folder
+    stamp: the submission's if this notebook were graded; the size of a file that is no notebook, or was not read
+    holds: nothing if it is a copy of the graded notebook or a file of the release; `cells` of the assignment without
+        work in them, or with `work`; `unread` for a notebook beyond the limits; `unknown` for any other file
+    cells: of a notebook with the assignment's cells
     """
-    if submission.problem:
-        return PythonFiles()
-    if submission.folder is not None:
-        return python_beside(submission.path)
-    try:
-        names = os.listdir(submission.path.parent)
-    except OSError:
-        return PythonFiles()
-    alone = [name for name in names if name.endswith(".ipynb")] == [submission.path.name]
-    return python_beside(submission.path, deep=False) if alone else PythonFiles()
+
+    place: Path
+    stamp: str
+    holds: Holds
+    cells: Cells = ()
 
 
-def python_beside(notebook: Path, deep: bool = True) -> PythonFiles:
-    """The Python files beside a notebook, as far as limits allow. deep: also those in folders that code can import."""
+@dataclass(frozen=True)
+class Submission:
+    """One student's notebook of one assignment, and what was read of the files around it.
+
+    student: the folder's name, unchanged, since names that look alike are different students. If it is not a valid id,
+        it is escaped by `shown_name`; see `discovery.name_problem`.
+    problem: why the notebook cannot be found, if it cannot
+    folder: the student's folder of the assignment; None if the notebook lies in no such folder
+    stamp: the notebook's in such a folder (see `stamp`)
+    python: the Python files that its cells may import
+    beside: the other files in the folder, the outermost first
+    """
+
+    student: str
+    assignment: str
+    path: Path
+    problem: str | None = None
+    folder: Path | None = None
+    stamp: str = ""
+    python: PythonFiles = PythonFiles()
+    beside: tuple[FileBeside, ...] = ()
+
+
+def python_beside(notebook: Path) -> PythonFiles:
+    """The Python files directly beside a notebook, if no other notebook is there: the folder may be anybody's."""
+    alone = [entry.name for entry in _entries(notebook.parent) if entry.name.endswith(".ipynb")] == [notebook.name]
+    return python_in(notebook.parent, deep=False) if alone else PythonFiles()
+
+
+def python_in(folder: Path, deep: bool = True) -> PythonFiles:
+    """The Python files in a folder, as far as limits allow. deep: also those in folders that code can import."""
     found, left_out, left = list[tuple[str, bytes]](), list[str](), MAX_PYTHON_BYTES
-    folders = _folders(notebook.parent) if deep else [notebook.parent]
+    folders = _folders(folder) if deep else [folder]
     if len(folders) > MAX_FOLDERS:
         left_out.append(f"there are more than {MAX_FOLDERS} folders")
     for number, path in enumerate(_python_in_folders(folders[:MAX_FOLDERS])):
-        place = path.relative_to(notebook.parent).as_posix()
+        place = path.relative_to(folder).as_posix()
         if number == MAX_PYTHON:
             left_out.append(f"there are more than {MAX_PYTHON} Python files, such as {printable(place)}")
             break
@@ -194,9 +211,13 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def read_notebook(path: Path) -> NotebookFile:
     """The notebook at `path`, of any format."""
-    name = path.name
+    return notebook_of(read_bytes(path, MAX_BYTES, "Were outputs left in it?"), path.name)
+
+
+def notebook_of(data: bytes, name: str) -> NotebookFile:
+    """The notebook in a file with this content and name."""
     try:
-        notebook = parse_json(_read_text(path))
+        notebook = parse_json(_as_text(data, name))
         cells = _old_cells(notebook, name) if notebook["nbformat"] < 4 else notebook["cells"]
         if not isinstance(cells, list):
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are not a list)")
@@ -299,15 +320,33 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
 
 def stamp(submission: Submission, *words: str) -> str:
     """A digest of what was handed in and of `words`, such as the course's version."""
-    texts = [submission.student, submission.assignment, str(submission.problem), *words]
-    content = []
     try:
-        content.append(b"" if submission.problem else read_bytes(submission.path, MAX_BYTES, ""))
+        content = b"" if submission.problem else read_bytes(submission.path, MAX_BYTES, "")
     except SubmissionError as error:
-        texts.append(str(error))
-    texts += [f"{place} {hashlib.sha256(data).hexdigest()}" for place, data in python_files(submission).files]
-    parts = [text.encode("utf-8", "replace") for text in texts] + content
+        return stamp_with(submission, None, *words, str(error))
+    return stamp_with(submission, content, *words)
+
+
+def stamp_with(submission: Submission, content: bytes | None, *words: str) -> str:
+    """The same with the content of the notebook's file, if it could be read."""
+    texts = [submission.student, submission.assignment, str(submission.problem), *words]
+    texts += [f"{place} {hashlib.sha256(data).hexdigest()}" for place, data in submission.python.files]
+    parts = [text.encode("utf-8", "replace") for text in texts] + ([] if content is None else [content])
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def files_stamp(submission: Submission) -> str:
+    """A digest of all files in a submission's folder: names, contents of notebooks, and sizes of the others."""
+    stamps = {file.place: file.stamp for file in submission.beside}
+    if submission.folder is not None:
+        stamps[submission.path.relative_to(submission.folder)] = submission.stamp
+    words = (f"{place} {stamps[place]}" for place in sorted(stamps, key=outermost_first))
+    return stamp_with(replace(submission, problem="\n".join(words), python=PythonFiles()), b"")
+
+
+def outermost_first(path: Path) -> tuple[int, Path]:
+    """A key to sort paths by."""
+    return len(path.parts), path
 
 
 def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) -> list[Cell]:
@@ -345,11 +384,10 @@ def grade_id(cell: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _read_text(path: Path) -> str:
-    data = read_bytes(path, MAX_BYTES, "Were outputs left in it?")
+def _as_text(data: bytes, name: str) -> str:
     if not data.strip():
-        raise SubmissionError(f"{path.name} is empty")
+        raise SubmissionError(f"{name} is empty")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SubmissionError(f"{path.name} is not UTF-8 text, so it is not a Jupyter notebook") from None
+        raise SubmissionError(f"{name} is not UTF-8 text, so it is not a Jupyter notebook") from None

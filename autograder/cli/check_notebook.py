@@ -32,7 +32,7 @@ from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import PrintedText
-from autograder.submission import code_cells, python_beside, read_notebook
+from autograder.submission import code_cells, python_in, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
@@ -95,7 +95,7 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     notebook = notebook.with_kinds(kinds)
     cells = code_cells(notebook)
     owners = [notebook.cells[cell.index].grade_id for cell in cells]
-    files = dict(python_beside(path).files) | _files_named(path.parent, [cell.source for cell in notebook.cells])
+    files = dict(python_in(path.parent).files) | _files_named(path.parent, [cell.source for cell in notebook.cells])
     return SavedNotebook([cell.source for cell in cells], owners, exercises, visible, files)
 
 

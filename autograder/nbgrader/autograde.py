@@ -62,8 +62,7 @@ from autograder.nbgrader.timestamps import handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
-from autograder.student_folder import files_in, files_stamp, notebooks_in
-from autograder.submission import Submission, read_notebook, stamp
+from autograder.submission import Submission, files_stamp, read_notebook, stamp_with
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
 from autograder.worker.task import Marked, Task
@@ -250,7 +249,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             notices=self.notices,
             moved_pictures=self.moved_pictures,
         )
-        # The name that nbgrader looks for; the file that was handed in may have another (see `notebook_in`).
+        # The name that nbgrader looks for; the file that was handed in may have another (see `with_files`).
         source = self._format_source(assignment, student)
         self.notebooks = [os.path.join(source, self.course_assignment.notebook.name)]
         again = stored_with_marks(beside).get(SUBMISSION) == metadata[SUBMISSION]
@@ -404,15 +403,14 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """
         stored, folder = self._last(submission), submission.folder
         last, files = stored.get(SUBMISSION, ""), stored.get(FILES)
-        if self.accept_changes or folder is None or last in ("", stamp(submission)):
+        if self.accept_changes or folder is None or last in ("", submission.stamp):
             return False
-        if files not in (None, self._metadata(submission)[FILES]):
+        if files not in (None, files_stamp(submission)):
             return False
-        before = next((path for path in notebooks_in(folder) if stamp(replace(submission, path=path)) == last), None)
+        before = next((file.place for file in submission.beside if file.stamp == last), None)
         if before is None:
             return False
-        places = [path.relative_to(folder) for path in (before, submission.path)]
-        places.append(folder.relative_to(self.coursedir.root))
+        places = [before, submission.path.relative_to(folder), folder.relative_to(self.coursedir.root)]
         other_file = OTHER_FILE.format(*(printable(str(place)) for place in places))
         self._end(submission.student, held=True, other_file=other_file)
         return True
@@ -425,19 +423,18 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _metadata(self, submission: Submission) -> dict[str, object]:
         """What is stored with the marks: digests of the submission, of it with the course, of all files, of cells."""
         source = self._format_source(submission.assignment, submission.student)
-        files = files_in(submission.folder) if submission.folder else []
-        beside = [f"{path.name} {path.lstat().st_size}" for path in files if path != submission.path]
+        files, when = files_stamp(submission), str(self.coursedir.get_existing_timestamp(source))
         return {
-            GRADED: stamp(submission, self.suite, str(self.coursedir.get_existing_timestamp(source)), *beside),
-            SUBMISSION: stamp(submission),
-            FILES: files_stamp(submission),
+            GRADED: stamp_with(submission, None, self.suite, when, files),
+            SUBMISSION: submission.stamp,
+            FILES: files,
             CELLS: self.graded_by,
         }
 
     def _stored(self, submission: Submission) -> dict[str, Any]:
         """What is stored with the marks of this very submission; empty if it was not graded, or another one was."""
         stored = self._last(submission)
-        return stored if stored.get(SUBMISSION) == stamp(submission) else {}
+        return stored if stored.get(SUBMISSION) == submission.stamp else {}
 
     def _last(self, submission: Submission) -> dict[str, Any]:
         """What is stored with the student's marks; empty if there are none."""

@@ -26,7 +26,7 @@ from autograder.nbgrader.gradebook_rows import marks_now, penalty_in, total
 from autograder.nbgrader.outcomes import SetAside, set_aside_in, stored_with_marks
 from autograder.reading import read_bytes
 from autograder.report import Report
-from autograder.submission import MAX_BYTES, Submission, python_files
+from autograder.submission import MAX_BYTES, Submission
 from autograder.text import shown_name
 from cellcage.files import put
 
@@ -194,7 +194,7 @@ def store(root: Path, submission: Submission, digests: Mapping[str, str], report
     notebook, json_file = stored_files(root, submission.student, submission.assignment, **digests)
     notebook.parent.mkdir(parents=True, exist_ok=True)
     notebook.write_bytes(read_bytes(submission.path, MAX_BYTES, ""))
-    put(dict(python_files(submission).files), notebook.with_suffix(""), 0o644)
+    put(dict(submission.python.files), notebook.with_suffix(""), 0o644)
     json_file.write_bytes(msgspec.json.encode(report.to_dict()))
 
 

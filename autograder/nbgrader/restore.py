@@ -21,8 +21,8 @@ from autograder.course.releases import digests_of, text_digest
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
-from autograder.student_folder import as_handed_out, other_files
-from autograder.submission import PICTURES, UNTOUCHED, NotebookCell, grade_id, is_plain_check
+from autograder.student_folder import as_handed_out
+from autograder.submission import PICTURES, UNTOUCHED, Cells, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
@@ -112,11 +112,12 @@ def _look_elsewhere(
         return
     places = [f'cell {number}, "{_first_words(cell.source)}"' for number, cell in texts]
     found: list[tuple[object, Any]] = list(texts)
-    for file, cells in other_files(context.submission, context.assignment).items():
-        if not cells:
-            places.append(printable(file))
-        elif answers := list(_answers_in(cells, name, context, known)):
-            places.append(f'{printable(file)}, "{_first_words(answers[0].source)}"')
+    for file in context.submission.beside:
+        place = printable(str(file.place))
+        if file.holds in ("unread", "unknown"):
+            places.append(place)
+        elif answers := list(_answers_in(file.cells, name, context, known)):
+            places.append(f'{place}, "{_first_words(answers[0].source)}"')
             found += [(f"{len(places)}-{number}", cell) for number, cell in enumerate(answers)]
     if not places:
         return
@@ -188,9 +189,7 @@ def _quoted(number: object, cell: Any, pictures: dict[str, dict[str, str]]) -> s
     return f"~~~~\n{text}\n~~~~" if cell.cell_type == "code" else text
 
 
-def _answers_in(
-    cells: Sequence[NotebookCell], name: str, context: GradingContext, known: Collection[str]
-) -> Iterator[NotebookCell]:
+def _answers_in(cells: Cells, name: str, context: GradingContext, known: Collection[str]) -> Iterator[NotebookCell]:
     """What may answer a question in another notebook of the same student."""
     known = {*known, *as_handed_out(cells)}
     for cell in cells:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from autograder.nbgrader.totals import assign_penalties
 from autograder.report import Report
 from autograder.reports.marks_file import report_of
 from autograder.reports.plain_text import points
-from autograder.submission import Submission, python_beside
+from autograder.submission import Submission, python_in
 from autograder.text import shown_name
 from autograder.worker.pool import open_pool
 
@@ -108,8 +107,8 @@ def _report(
     """
     notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
     if notebook.is_file() and now.suite == suite_digest(assignment, maximum):
-        task = task_with_points(Submission(student, assignment.name, notebook), assignment, maximum)
-        task = replace(task, files=python_beside(notebook.with_suffix("") / notebook.name).files)
+        submission = Submission(student, assignment.name, notebook, python=python_in(notebook.with_suffix("")))
+        task = task_with_points(submission, assignment, maximum)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
             ((_, marked),) = workers.mark([task])
         if marked.report.reason:

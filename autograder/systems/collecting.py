@@ -19,12 +19,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Unicode, default
 
 from autograder.course.assignments import Assignment, course_at
-from autograder.discovery import name_problem
+from autograder.discovery import name_problem, submission_in
 from autograder.errors import AutograderError, SubmissionError, in_words
 from autograder.nbgrader.files import folders_of, is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.table import read_table
-from autograder.student_folder import ARCHIVES, notebook_in, untouched
+from autograder.student_folder import ARCHIVES, untouched
 from autograder.text import composed, in_shell, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
@@ -276,8 +276,7 @@ class Collector(FileNameCollectorPlugin):
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
         self._warn(_BESIDE, self.sorted_out.beside)
         for student in sorted(everybody):
-            _, problem = notebook_in(self._submitted(student), self.assignment)
-            if problem:
+            if problem := submission_in(student, self._submitted(student), self.assignment).problem:
                 self.log.warning("%s cannot be graded: %s", shown_name(student), problem)
         self.log.info("%d %s collected", len(everybody), "students" if len(everybody) != 1 else "student")
 

@@ -10,7 +10,7 @@ from autograder.course.assignments import CHECK, Assignment, Exercise
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, Report
 from autograder.student_folder import notices
-from autograder.submission import Cell, Submission, code_cells, python_files, read_notebook
+from autograder.submission import Cell, Submission, code_cells, read_notebook
 from autograder.text import one_line
 
 
@@ -91,9 +91,8 @@ def as_task(submission: Submission, assignment: Assignment | None, version: str)
         cells = code_cells(notebook, assignment.locked_cells)
     except SubmissionError as error:
         return replace(task, problem=str(error))
-    files = python_files(submission)
-    found = notices(submission, assignment, notebook.cells, files)
-    return replace(task, files=files.files, notices=found, python=notebook.python).of(cells)
+    found = notices(submission, assignment, notebook.cells)
+    return replace(task, files=submission.python.files, notices=found, python=notebook.python).of(cells)
 
 
 def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:

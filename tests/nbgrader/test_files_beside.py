@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 
 import nbformat
 import pytest
 
+from autograder.student_folder import MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS
 from autograder.submission import MAX_FOLDERS, MAX_PYTHON, MAX_PYTHON_BYTES, grade_id
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
     NOTEBOOK,
+    WRITTEN,
     book_of,
     graded,
     released,
@@ -225,3 +228,55 @@ def test_notebook_named_by_itself_finds_files_beside_it_unless_others_are_there(
     plain(path)
     (path.parent / "another.ipynb").write_bytes(path.read_bytes())
     assert score() == 0
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """How often each file was opened by its path. nbgrader's copy of a folder opens names in it."""
+    found, opens = Counter(), os.open
+
+    def counted(path, *args, **named):
+        found[str(path)] += 1
+        return opens(path, *args, **named)
+
+    monkeypatch.setattr(os, "open", counted)
+    return found
+
+
+def test_files_beside_the_notebook_are_read_once_in_a_run(tmp_path, opened):
+    course = small_course(tmp_path / "course", written=True)
+    path = submit(course, "x", {EXERCISE: IMPORTED})
+    copies = [path.with_name(name) for name in ("a copy.ipynb", "first-Copy1.ipynb", "first-Copy2.ipynb")]
+    shutil.copy(released(course), copies[0])
+    for number, copy in enumerate(copies[1:]):
+        copy.write_text(path.read_text().replace("import centred", f"import centred  # {number}"))
+    shutil.copy(path, path.with_name("same.ipynb"))
+    plain(path)
+    beside = {str(file): 1 for file in path.parent.iterdir() if file != path}
+    assert len(beside) == 5
+    for run in (graded, graded, reports_of):
+        opened.clear()
+        run(course)
+        assert {file: opened[file] for file in beside} == beside
+    assert by_tests(course, "x") == 3
+
+
+def test_notebooks_beyond_the_limits_are_named_and_an_answer_may_be_in_them(tmp_path):
+    course = small_course(tmp_path / "course", written=True)
+    for student in ("many", "large"):
+        work, path = submit(course, student, {WRITTEN: "In a copy."}).read_text(), submit(course, student)
+        (path.parent / "z.ipynb").write_text(work)
+    for number in range(2):
+        with (path.parent / f"a{number}.ipynb").open("wb") as file:
+            file.truncate(MAX_NOTEBOOK_BYTES // 2)
+    for number in range(MAX_NOTEBOOKS):
+        (course.root / "submitted" / "many" / NAME / f"a{number:02}.ipynb").write_text(work)
+    _, notices = graded(course, feedback=True)
+    reports = reports_of(course)
+    for student in ("many", "large"):
+        (said,) = (one for one in reports[student]["notices"] if one.startswith(f"beside {NOTEBOOK} only"))
+        assert said.endswith("; the rest (1): z.ipynb")
+        assert f"{student}, {NAME}: {said}" in notices
+        assert "the rest (1): z.ipynb" in (course.root / "feedback" / student / NAME / "first.html").read_text()
+        with book_of(course) as book:
+            assert book.find_grade(WRITTEN, "first", NAME, student).needs_manual_grade

@@ -6,6 +6,7 @@ import re
 from dataclasses import asdict
 
 from autograder.judge.explaining import EXERCISE_SECONDS, SUBMISSION_SECONDS
+from autograder.student_folder import MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS
 from autograder.submission import MAX_BYTES, MAX_CELLS, MAX_FOLDERS, MAX_PYTHON, MAX_PYTHON_BYTES
 from cellcage.limits import MIB, Limits
 from tests.conftest import ROOT
@@ -25,3 +26,4 @@ def test_fixed_limits_match_the_code():
     assert f"{EXERCISE_SECONDS:g} s of CPU time for an exercise and {SUBMISSION_SECONDS:g} s for a submission" in PAGE
     assert f"{MAX_BYTES // MIB} MiB and {MAX_CELLS:,} cells" in PAGE
     assert f"{MAX_PYTHON} files\nwith {MAX_PYTHON_BYTES // MIB} MiB together, from {MAX_FOLDERS} folders" in PAGE
+    assert f"at most {MAX_NOTEBOOKS} notebooks with {MAX_NOTEBOOK_BYTES // MIB} MiB together" in PAGE
