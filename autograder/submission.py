@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -162,10 +163,10 @@ def python_beside(notebook: Path) -> PythonFiles:
 def python_in(folder: Path, deep: bool = True) -> PythonFiles:
     """The Python files in a folder, as far as limits allow. deep: also those in folders that code can import."""
     found, left_out, left = list[tuple[str, bytes]](), list[str](), MAX_PYTHON_BYTES
-    folders = _folders(folder) if deep else [folder]
+    folders = folders_below(folder) if deep else [folder]
     if len(folders) > MAX_FOLDERS:
         left_out.append(f"there are more than {MAX_FOLDERS} folders")
-    for number, path in enumerate(_python_in_folders(folders[:MAX_FOLDERS])):
+    for number, path in enumerate(python_paths(folders)):
         place = path.relative_to(folder).as_posix()
         if number == MAX_PYTHON:
             left_out.append(f"there are more than {MAX_PYTHON} Python files, such as {printable(place)}")
@@ -184,7 +185,7 @@ def python_in(folder: Path, deep: bool = True) -> PythonFiles:
     return PythonFiles(tuple(found), tuple(left_out))
 
 
-def _folders(folder: Path) -> list[Path]:
+def folders_below(folder: Path) -> list[Path]:
     """A folder and those below it whose names code can import, without links; at most one more than the limit."""
     found = [folder]
     for place in found:
@@ -194,11 +195,11 @@ def _folders(folder: Path) -> list[Path]:
     return found[: MAX_FOLDERS + 1]
 
 
-def _python_in_folders(folders: Iterable[Path]) -> Iterator[Path]:
-    """Entries named `*.py`, except hidden ones."""
-    for folder in folders:
-        names = (entry.name for entry in _entries(folder))
-        yield from (folder / name for name in names if name.endswith(".py") and name[0] != ".")
+def python_paths(folders: Sequence[Path]) -> Iterator[Path]:
+    """Entries named `*.py` in the folders, except hidden ones; at most one more than the limit."""
+    names = ((folder, entry.name) for folder in folders[:MAX_FOLDERS] for entry in _entries(folder))
+    found = (folder / name for folder, name in names if name.endswith(".py") and name[0] != ".")
+    return itertools.islice(found, MAX_PYTHON + 1)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

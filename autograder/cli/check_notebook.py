@@ -32,7 +32,7 @@ from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import PrintedText
-from autograder.submission import code_cells, python_in, read_notebook
+from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
 from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
@@ -230,19 +230,26 @@ def check_once(path: Path, console: Console, course: Course | None = None, json_
 
 
 def watch(path: Path, console: Console, course: Course | None = None) -> None:
-    """After every save, show how far the notebook is and the first exercise to work on. Ends with Ctrl-C."""
+    """After every save, show how far the notebook is and the first exercise to work on. Ends with Ctrl-C.
+
+    A save of a Python file counts, too, if the notebook's cells can import it.
+    """
     read(path, course)  # a wrong file is reported at once
     with open_sandbox() as sandbox:
-        stamp = shown = (0, 0)
+        stamps = shown = dict[Path, tuple[int, int]]()
         while True:
-            with contextlib.suppress(OSError):  # raised while an editor replaces the file
-                status = path.stat()
-                stamp = status.st_mtime_ns, status.st_size
-            if stamp != shown:
-                shown = stamp
+            with contextlib.suppress(OSError):  # raised while an editor replaces a file
+                stamps = {file: _stamp(file) for file in (path, *python_paths(folders_below(path.parent)))}
+            if stamps != shown:
+                shown = stamps
                 console.clear()
                 console.print(_coloured(_page(path, sandbox, course)))
             time.sleep(POLL_SECONDS)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.lstat()
+    return status.st_mtime_ns, status.st_size
 
 
 def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
@@ -255,7 +262,8 @@ def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
     failed = next((result for result in results if not result.passed), None)
     work = repr(failed) if failed else "Every visible test passes. Grading uses other numbers and sizes."
     head = "\n".join((*notebook.visible.passed_over, path.name))
-    return f"{head}\n{_progress(results)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
+    again = "Save the notebook, or a Python file beside it, to check again; Ctrl-C ends."
+    return f"{head}\n{_progress(results)!r}\n\n{marks}\n\n{work}\n\n{again}"
 
 
 def _mark(checked: CheckResult) -> str:

@@ -103,6 +103,13 @@ def test_watch_checks_after_each_save_until_interrupted(notebook):
         assert time.monotonic() - started < 5
         assert "1 of 4 exercises" in second
         assert "attention_scores: not started yet" in second
+        helper = path.with_name("helper.py")
+        helper.write_text("import numpy as np\n\ndef softmax(x, axis=-1):\n    return x\n")
+        read_until(leader, "Ctrl-C ends", 20)
+        notebook({"softmax": "from helper import softmax"})
+        assert "0 of 4 exercises" in read_until(leader, "Ctrl-C ends", 20)
+        helper.write_text(f"import numpy as np\n\n{answers['softmax']}")
+        assert "1 of 4 exercises" in read_until(leader, "Ctrl-C ends", 20), "the helper alone was saved"
         running.send_signal(signal.SIGINT)
         assert running.wait(20) == 0
     finally:
