@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from filelock import FileLock, Timeout
 from msgspec import structs
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import setenv
@@ -26,7 +26,7 @@ from autograder.course.assignments import course_at
 from autograder.discovery import closed_folders, submission_in
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.files import TIMESTAMP, PlainFiles, folders_of, remove_tree
+from autograder.nbgrader.files import PlainFiles, convert_student, folders_of, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
     course_cells,
@@ -58,7 +58,7 @@ from autograder.nbgrader.outcomes import (
 )
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import as_plain, shorten_code
-from autograder.nbgrader.timestamps import handed_in_at
+from autograder.nbgrader.timestamps import follow_timestamp, handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
@@ -229,19 +229,40 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if moved and not self.accept_changes:
             self._end(student, moved=moved, held=True)
             return
-        metadata = self._metadata(submission)
-        digests = {"suite": self.suite, "submission": str(metadata[SUBMISSION])}
+        self.context = context = self._context(submission, task, marked, stored)
+        # The name that nbgrader looks for; the file that was handed in may have another (see `with_files`).
+        source = self._format_source(assignment, student)
+        self.notebooks = [os.path.join(source, self.course_assignment.notebook.name)]
+        again = stored_with_marks(beside).get(SUBMISSION) == submission.stamp
+        reason = self.reason or (COURSE_CHANGED if stored else ENTERED_AGAIN if again else NEW_SUBMISSION)
+        try:
+            self.notices += follow_timestamp(self.coursedir, assignment, student)
+            remove_tree(target)
+            target.mkdir(parents=True)  # before the gradebook gets marks
+            convert_student(self, assignment, student)
+            aside = set_aside_in(beside)
+            history.record(self.coursedir, assignment, student, reason, context.digests, self.note, aside)
+        except BaseException:
+            with contextlib.suppress(OSError):  # the first error says why
+                remove_tree(target)
+            raise
+        self._end(student, moved=moved)
+
+    def _context(self, submission: Submission, task: Task, marked: Marked, stored: Mapping[str, Any]) -> GradingContext:
+        """What the preprocessors need. stored: with the marks of this very submission, if it has any"""
+        student, metadata, beside = submission.student, self._metadata(submission), self._beside(submission.student)
         unchanged = unchanged_cells(stored.get(CELLS), self.graded_by)
         is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
-        self.notices += [f"{shown_name(student)}, {assignment}: {notice}" for notice in marked.report.notices]
-        self.context = GradingContext(
+        who = f"{shown_name(student)}, {submission.assignment}"
+        self.notices += [f"{who}: {notice}" for notice in marked.report.notices]
+        return GradingContext(
             assignment=self.course_assignment,
             submission=submission,
             cells=self.cells,
             task=task,
             marked=marked,
             metadata=metadata,
-            digests=digests,
+            digests={"suite": self.suite, "submission": submission.stamp},
             unchanged=unchanged,
             left_empty=self._left_empty(student, unchanged) if stored.get(FILES) == metadata[FILES] else (),
             set_aside=self._set_aside(student) if is_entered or not stored_with_marks(beside) else {},
@@ -249,27 +270,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
             notices=self.notices,
             moved_pictures=self.moved_pictures,
         )
-        # The name that nbgrader looks for; the file that was handed in may have another (see `with_files`).
-        source = self._format_source(assignment, student)
-        self.notebooks = [os.path.join(source, self.course_assignment.notebook.name)]
-        again = stored_with_marks(beside).get(SUBMISSION) == metadata[SUBMISSION]
-        try:
-            self._follow_timestamp(student)
-            remove_tree(target)
-            target.mkdir(parents=True)  # before the gradebook gets marks
-            self.run_pre_convert_hook()
-            self.init_assignment(assignment, student)
-            for notebook in self.notebooks:
-                self.convert_single_notebook(notebook)
-            self.set_permissions(assignment, student)
-            self.run_post_convert_hook()
-            reason = self.reason or (COURSE_CHANGED if stored else ENTERED_AGAIN if again else NEW_SUBMISSION)
-            history.record(self.coursedir, assignment, student, reason, digests, self.note, set_aside_in(beside))
-        except BaseException:
-            with contextlib.suppress(OSError):  # the first error says why
-                remove_tree(target)
-            raise
-        self._end(student, moved=moved)
 
     def _set_aside(self, student: str) -> Mapping[str, SetAside]:
         """What cells of withdrawn exercises had before, if the student has marks."""
@@ -367,34 +367,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
             source = self._format_source(name, student)
             self.log.info("Skipping %s: nothing has changed since it was graded", source)
             if student in self.late:
-                self._follow_timestamp(student)
+                self.notices += follow_timestamp(self.coursedir, name, student)
                 assign_penalty(self, student, self.course_assignment)
                 history.record(self.coursedir, name, student, "late", {})
             self.on_graded(SubmissionOutcome(student, name, unchanged=True))
         return done
-
-    def _follow_timestamp(self, student: str) -> None:
-        """Empty the gradebook's time of handing in if it is that of a `timestamp.txt` which is gone. nbgrader keeps it.
-
-        The autograded folder has a copy of that file. A time from elsewhere, such as a script, stays.
-        """
-        name, time_in = self.course_assignment.name, self.coursedir.get_existing_timestamp
-        if time_in(self._format_source(name, student)) is not None:
-            return
-        with contextlib.suppress(MissingEntry), Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
-            submission = book.find_submission(name, student)
-            when, notice = submission.timestamp, ""
-            if when is not None and when == time_in(str(self._target(student))):
-                submission.timestamp = None
-                book.db.commit()
-                notice = f"has no {TIMESTAMP} any more, so {when} UTC no longer counts as the time of handing in"
-            elif submission.total_seconds_late > 0:
-                notice = (
-                    f"counts as late, because the gradebook has {when} UTC as the time of handing in; "
-                    f"there is no {TIMESTAMP}. If that is wrong, write the right time into one"
-                )
-            if notice:
-                self.notices.append(f"{shown_name(student)}, {name}: {notice}")
 
     def _is_another_file(self, submission: Submission) -> bool:
         """True, and reported, if another file would be graded than last time although the student changed none.

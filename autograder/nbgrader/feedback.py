@@ -13,7 +13,7 @@ from traitlets import List, Unicode
 
 from autograder.course.assignments import course_at
 from autograder.errors import SubmissionError
-from autograder.nbgrader.files import MAX_TIMESTAMP, SECRET, TIMESTAMP, notebooks_in, remove_tree
+from autograder.nbgrader.files import MAX_TIMESTAMP, SECRET, TIMESTAMP, convert_student, notebooks_in, remove_tree
 from autograder.nbgrader.outcomes import reason_of
 from autograder.nbgrader.totals import assign_penalty, students_late
 from autograder.reading import read_bytes
@@ -56,12 +56,7 @@ class GenerateFeedback(NbGraderGenerateFeedback):
         if not self.notebooks:
             raise NbGraderException(f"{folder} holds no graded notebook; run nbgrader autograde {assignment}")
         if self.init_destination(assignment, student):
-            self.run_pre_convert_hook()
-            self.init_assignment(assignment, student)
-            for notebook in self.notebooks:
-                self.convert_single_notebook(notebook)
-            self.set_permissions(assignment, student)
-            self.run_post_convert_hook()
+            convert_student(self, assignment, student)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copy to the feedback folder what nbgrader needs to release a page: its own two files.

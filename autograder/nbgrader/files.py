@@ -116,6 +116,16 @@ class PlainFiles(BaseConverter):
             )
 
 
+def convert_student(converter: BaseConverter, assignment: str, student: str) -> None:
+    """nbgrader's own steps for the notebooks of one student."""
+    converter.run_pre_convert_hook()
+    converter.init_assignment(assignment, student)
+    for notebook in converter.notebooks:
+        converter.convert_single_notebook(notebook)
+    converter.set_permissions(assignment, student)
+    converter.run_post_convert_hook()
+
+
 def remove_tree(folder: Path | str) -> None:
     """Remove a folder with read-only files in it, if it is there. Raises `OSError`, also if it is a link."""
     if os.path.islink(folder):

@@ -6,17 +6,20 @@ people are late, or on time, without anybody noticing.
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import dateutil.tz
+from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.errors import SubmissionError
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, is_plain
 from autograder.reading import read_bytes
-from autograder.text import one_line
+from autograder.text import one_line, shown_name
 
 FORM = "write it as 2027-03-01 12:00:00 +0100, or without a zone for UTC"
 _SHOWN = 40  # characters of a wrong time in a sentence
@@ -110,3 +113,29 @@ def submitted_timestamp(self: Any, assignment: str, student: str) -> datetime | 
     """When a submission came in, for formgrader's list."""
     coursedir = self.coursedir
     return existing_timestamp(coursedir, coursedir.format_path(coursedir.submitted_directory, student, assignment))
+
+
+def follow_timestamp(coursedir: Any, assignment: str, student: str) -> Iterator[str]:
+    """Empty the gradebook's time of handing in if it is that of a `timestamp.txt` which is gone. nbgrader keeps it.
+
+    The autograded folder has a copy of that file. A time from elsewhere, such as a script, stays. Yields a sentence if
+    the time has gone, or makes the student late.
+    """
+
+    def time_in(step: str) -> datetime | None:
+        return existing_timestamp(coursedir, coursedir.format_path(step, student, assignment))
+
+    if time_in(coursedir.submitted_directory) is not None:
+        return
+    with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        submission = book.find_submission(assignment, student)
+        when, who = submission.timestamp, f"{shown_name(student)}, {assignment}"
+        if when is not None and when == time_in(coursedir.autograded_directory):
+            submission.timestamp = None
+            book.db.commit()
+            yield f"{who}: has no {TIMESTAMP} any more, so {when} UTC no longer counts as the time of handing in"
+        elif submission.total_seconds_late > 0:
+            yield (
+                f"{who}: counts as late, because the gradebook has {when} UTC as the time of handing in; "
+                f"there is no {TIMESTAMP}. If that is wrong, write the right time into one"
+            )
