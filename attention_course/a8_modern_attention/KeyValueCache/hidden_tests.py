@@ -89,24 +89,24 @@ class TestKeyValueCache:
             held = self.kept(student, *limits, count=count)[0].shape[-2] if count else 0
             if got != held:
                 expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
-        long = normal(1037, 1, 300, 1)
-        got, held = (student.KeyValueCache.use([*self.words(long, long, 300), *last]) for last in ([("len",)], []))
+        long = normal(1037, 1, 257, 1)
+        got, held = (student.KeyValueCache.use([*self.words(long, long, 257), *last]) for last in ([("len",)], []))
         if got != (kept := self.parts(held)[0].shape[-2]):
             expect.fail(f"len gave {got}, where {kept} words are kept.", "How far does your count go?")
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; 521 words; two."""
+        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; 257 words; two."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_everything, self.test_window, self.test_sinks)
         long = {"keys": normal(1580, 2, 8, 71, 3), "values": normal(1581, 2, 8, 71, 2)}
         wide = {"keys": normal(1582, 1, 64, 16), "values": normal(1583, 1, 64, 16)}
         tiny = {"keys": normal(1584, 9, 2, 1), "values": normal(1585, 9, 2, 1)}
-        longest = {"keys": normal(1586, 1, 521, 1), "values": normal(1587, 1, 521, 1)}
+        longest = {"keys": normal(1586, 1, 257, 1), "values": normal(1587, 1, 257, 1)}
         for words, window, sinks, count in (
             (long, None, 0, 71),
-            (longest, None, 0, 521),
-            (longest, 300, 0, 521),
+            (longest, None, 0, 257),
+            (longest, 130, 0, 257),
             (wide, 33, 16, 64),
             (tiny, None, 1, 2),
             (tiny, 1, 1, 2),

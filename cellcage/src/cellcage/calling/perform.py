@@ -12,9 +12,8 @@ import math
 import traceback
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
-
-from msgspec.structs import replace
 
 from cellcage.calling import around_call
 from cellcage.calling.bounded_output import Bounded
@@ -36,7 +35,7 @@ from cellcage.protocol.calls import (
     Proxy,
     Reply,
 )
-from cellcage.values.codec import Handle, encode
+from cellcage.values.codec import Handle, as_data, encode
 from cellcage.values.conversion import native
 from cellcage.values.core.scalars_codec import read_out
 from cellcage.values.pytorch.tensors import is_float_tensor
@@ -75,11 +74,8 @@ def perform(
         return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
 
     try:
-        with (
-            watch.closely() if watch and closely else contextlib.nullcontext(),
-            _substituted(names, call, substituted, ask),
-        ):
-            answer = _performed(names, call.with_given(given))
+        with _substituted(names, call, substituted, ask):
+            answer = _performed(names, call.with_given(given), watch.calls(closely) if watch else nullcontext())
     except around_call.TooMuchHeld as error:
         answer = Failure(Kind.MEMORY, str(error))
     except BaseException as error:
@@ -113,7 +109,8 @@ def _substituted(
                 names[name] = own
 
 
-def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
+def _performed(names: Mapping[str, Any], call: Call, watched: AbstractContextManager[None]) -> Reply | Failure:
+    """Perform a call. watched: notices what untrusted code calls; left off while this side reads and writes values"""
     target = names.get(call.name)
     if target is None:
         return Failure(Kind.MISSING, call.name)
@@ -125,10 +122,12 @@ def _performed(names: Mapping[str, Any], call: Call) -> Reply | Failure:
         if folder:
             around.enter_context(contextlib.chdir(folder))
         dropped = around_call.surround(around, call)
-        reply = _printed(target, call) if call.gives is Gives.PRINTED else _call(target, call)
-        value = read_out(reply.value)
-    inputs = None if encode(reply.inputs) == before else reply.inputs
-    return replace(reply, value=value, inputs=inputs, dropped=bool(dropped))
+        with watched:
+            reply = _printed(target, call) if call.gives is Gives.PRINTED else _call(target, call)
+            parts = read_out(reply.value), reply.inputs, reply.gradients, reply.parameters
+            value, inputs, gradients, of_parameters = as_data(parts)
+    inputs = None if encode(inputs) == before else inputs
+    return Reply(value, inputs, gradients, of_parameters, reply.shapes, bool(dropped))
 
 
 def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:

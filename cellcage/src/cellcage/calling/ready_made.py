@@ -58,16 +58,19 @@ class Watch:
                 around.callback(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)
             if torch := sys.modules.get("torch"):
                 around.callback(torch.nn.modules.module.register_module_forward_pre_hook(self._note_module).remove)
-                around.enter_context(_modes()[0](self.note))
             yield
 
-    def closely(self) -> contextlib.AbstractContextManager[object]:
-        """Watch PyTorch's operators, too, within the block, which makes small ones much slower."""
-        watches = self._listed and "torch" in sys.modules
-        mode: contextlib.AbstractContextManager[object] = (
-            _modes()[1](self.note) if watches else contextlib.nullcontext()
-        )
-        return mode
+    @contextlib.contextmanager
+    def calls(self, closely: bool = False) -> Iterator[None]:
+        """Within the block, watch PyTorch's functions, too, which takes time at each of them.
+
+        closely: also its operators, which makes small ones much slower
+        """
+        with contextlib.ExitStack() as around:
+            if self._listed and "torch" in sys.modules:
+                for mode in _modes()[: 1 + closely]:
+                    around.enter_context(mode(self.note))
+            yield
 
     def note(self, name: str) -> None:
         """Note a call if its name is listed. The name of an operator may end in `.` and an overload's name."""

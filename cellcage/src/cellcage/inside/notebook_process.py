@@ -141,7 +141,7 @@ class _State:
                 own = OwnCalls(TEST_CELL, tree, cell.answers, names, cell.ready_made)
                 watch = Watch(cell.ready_made, names, own)
                 ready_made = watch.found
-                with watch.on(), watch.closely() if cell.closely else contextlib.nullcontext():
+                with watch.on(), watch.calls(cell.closely):
                     shown, warned = run_test(self.shell, cell.source, tree)
             elif cell.shows:
                 with collected(self.shell) as output:

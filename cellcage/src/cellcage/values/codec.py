@@ -7,6 +7,8 @@ A reader trusts nothing: dtype, shape and byte count must agree before it makes 
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cellcage.values.conversion import ATOMS, changed
 from cellcage.values.core import scalars_codec
 from cellcage.values.core.arrays_codec import NAMES, array_data, array_of
 from cellcage.values.core.objects import NAME, Form, Other, Record, is_field, public
@@ -127,6 +130,25 @@ def _encode_object(value: Any, encoded: Callable[[Iterable[Any]], list[Any]], ob
     fields = [[*pair] for pair in zip(found, encoded(found.values()), strict=True)]
     objects.open.discard(id(value))
     return ["record", [name[:NAME], fields]]
+
+
+def as_data(value: Any) -> Any:
+    """The value, and what in it is of another class than the usual ones as it arrives on the other side.
+
+    That may run code of these classes. Writing what this returns runs none.
+    """
+    usual = _usual("torch" in sys.modules)
+
+    def change(item: Any) -> Any:
+        return item if type(item) in usual or isinstance(item, np.generic) else decode(encode(item))
+
+    return changed(value, change)
+
+
+@functools.cache
+def _usual(has_torch: bool) -> frozenset[type]:
+    torch = sys.modules["torch"] if has_torch else None
+    return frozenset({*ATOMS, np.ndarray, *((torch.Tensor, torch.nn.Parameter) if torch else ())})
 
 
 # ---------------------------------------------------------------- decoding

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from typing import Any
 
 import numpy as np
 
-from cellcage.values.core.arrays_codec import BY_NAME, MAX_ARRAY
+from cellcage.values.core.arrays_codec import BY_NAME, MAX_ARRAY, NAMES
 from cellcage.values.core.objects import Form, Other
 from cellcage.values.value_type import ValueType
 
@@ -26,6 +27,11 @@ class TensorType(ValueType):
 
     def parts(self, value: Any) -> np.ndarray | Other:
         """Its numbers; an `Other` if NumPy has no array for them."""
+        if type(value) is sys.modules["torch"].Tensor:  # most are; the rest takes three times as long
+            with contextlib.suppress(TypeError, RuntimeError):
+                numbers: np.ndarray = value.detach().numpy()
+                if numbers.dtype in NAMES and numbers.nbytes <= MAX_ARRAY:
+                    return numbers
         if not _is_plain(value.layout, value.dtype):
             kind = str(value.layout).removeprefix("torch.")
             return Other(f"{value.dtype}" + (f" ({kind})" if kind != "strided" else ""), Form.TENSOR)
