@@ -1,7 +1,8 @@
-"""The recorded plan saves work, but never skips a test whose answers differ."""
+"""The recorded plan saves work, but never skips a test whose answers differ by more than rounding."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from autograder.course.assignments import Exercise
@@ -67,3 +68,37 @@ def test_test_is_skipped_only_if_all_answers_equal_the_recorded_ones(suite, monk
     (result,) = judge(material, Here({"split": answer}), [Exercise("split", 2.0)])
     assert [test.state == "passed" for test in result.tests] == passed
     assert tests == ran
+
+
+EXACT = '''
+import numpy as np
+import pytest
+
+@pytest.mark.exercise("shares")
+class TestShares:
+    def test_to_the_last_digit(self, student, reference):
+        """Each number as a share of all, and nothing for nothing."""
+        X = np.array([0.1, 0.2, 0.3, 0.4, 0.7, 0.0])
+        assert np.array_equal(student.shares(X), reference.shares(X)), "A share of what?"
+'''
+
+
+def shares(X):
+    return X / X.sum()
+
+
+@pytest.mark.parametrize(
+    ("answer", "passes"),
+    [
+        (lambda X: X / sum(map(float, X[::-1])), True),  # another order of additions
+        (lambda X: np.flip(np.flip(shares(X)).copy()), True),  # another layout in memory
+        (lambda X: shares(X) + 1e-17, False),  # no longer nothing
+        (lambda X: shares(X) * (1 + 1e-9), False),
+        (lambda X: shares(X.astype(np.float32)).astype(float), False),
+    ],
+)
+def test_last_digits_cost_nothing(tmp_path, answer, passes):
+    (tmp_path / "test_shares.py").write_text(EXACT)
+    names, suite = {"shares": shares}, Suite([tmp_path / "test_shares.py"])
+    (result,) = judge(Material(suite, names, record(suite, names)), Here({"shares": answer}), [Exercise("shares", 1.0)])
+    assert (result.score == 1.0) == passes
