@@ -63,7 +63,7 @@ class Plan:
 
         They are among the three quarters with the smallest arguments, return a value, and have arguments of different
         kinds, if possible. They are the same in every attempt at every submission, so that no mark depends on luck.
-        Student code cannot predict them: whoever knows their order knows the tests.
+        Student code cannot predict them without knowing the tests.
         """
         return {name: _watched(known) for name, known in self.by_exercise.items()}
 

@@ -75,7 +75,7 @@ class Layer:
         return expect.tensor(output), expect.tensor(weights)
 
     def value(self, matrices, x, mask=None, after=None):
-        """The output alone."""
+        """Only the output."""
         return in_order(x, self(x, *matrices, mask=mask, after=after))[0]
 
 
