@@ -73,7 +73,9 @@ class Collect(ExchangeCollect):
             return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
 
     def init_src(self) -> None:
-        """nbgrader's own, but only `*` in a student's id is a pattern."""
+        """nbgrader's own, but only `*` in an id is a pattern. Raises `ExchangeError` where it finds nothing."""
+        if glob.has_magic(place := os.path.join(self.root, self.coursedir.course_id)):
+            self.fail(f"{place}: nbgrader takes [, ? and * in the exchange's path for a pattern; rename that folder")
         with temp_attrs(self.coursedir, student_id=_BRACKET.sub(r"[\g<0>]", self.coursedir.student_id)):
             super().init_src()
 

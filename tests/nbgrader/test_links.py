@@ -265,3 +265,13 @@ def test_corrected_time_stays_when_the_exchange_is_collected_again(course):
     output = nbgrader(course, "collect", NAME, "--update")
     assert "ada (2027-02-02 10:00:00, no longer 2027-01-31 10:00:00)" in output
     assert path.read_text() == "2027-02-02 10:00:00 UTC"
+
+
+def test_collect_takes_brackets_in_an_id_as_they_are_and_names_a_place_where_it_finds_nothing(course, tmp_path):
+    for student in ("a", "[ab]"):
+        hand_in(course, student)
+    nbgrader(course, "collect", NAME, "--student=[ab]")
+    assert os.listdir(course.root / "submitted") == ["[ab]"]
+    place = (tmp_path / "exchange").rename(tmp_path / "exchange [1]")
+    output = nbgrader(course, "collect", NAME, f"--Exchange.root={place}", code=1)
+    assert f"{place / COURSE}: nbgrader takes [, ? and * in the exchange's path for a pattern" in output
