@@ -6,6 +6,7 @@ import contextlib
 import functools
 import glob
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -180,23 +181,31 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
             _show_one(report, console)
     else:
         for assignment in dict.fromkeys(report.assignment for report in reports):
-            console.print(_class_table(assignment, [r for r in reports if r.assignment == assignment]))
+            _show_class(assignment, [report for report in reports if report.assignment == assignment], console)
     say(console, *(f"warning: {one}" for one in shared_answers(reports)))
 
 
-def _class_table(assignment: str, reports: list[Report]) -> Table:
+def _show_class(assignment: str, reports: list[Report], console: Console) -> None:
+    """The marks of a class. Heads are names, broken at underscores; if that is too wide, numbers with a key below."""
     names = next(([e.name for e in report.exercises] for report in reports if report.exercises), [])
+    table, key = _class_table([name.replace("_", "_\n") for name in names], assignment, reports), dict[str, str]()
+    if console.measure(table, options=console.options.update(max_width=sys.maxsize)).maximum > console.width:
+        key = {str(number): name for number, name in enumerate(names, 1)}
+        table = _class_table([*key], assignment, reports)
+    console.print(table)
+    reasons = plain_text.by_reason((shown_name(report.student), report.reason) for report in reports if report.reason)
+    say(console, *(f"{number}: {name}" for number, name in key.items()), *map(": ".join, reasons))
+
+
+def _class_table(heads: Sequence[str], assignment: str, reports: list[Report]) -> Table:
+    """heads: of the exercises"""
     table = Table(title=assignment, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("student")
-    table.add_column("marks", justify="right")
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
+    table.add_column("student", overflow="fold")
+    for head in ("marks", *heads):
+        table.add_column(head, justify="right", overflow="fold")
     for report in reports:
         scores = [plain_text.points(exercise.score) for exercise in report.exercises]
         table.add_row(Text(shown_name(report.student)), _marks(report), *scores)
-    reasons = plain_text.by_reason((shown_name(report.student), report.reason) for report in reports if report.reason)
-    table.caption = Text("\n".join(f"{students}: {reason}" for students, reason in reasons))
-    table.caption_justify = "left"
     return table
 
 

@@ -70,6 +70,16 @@ def test_grade_writes_json_and_a_table(graded):
 
 
 @pytest.mark.slow
+def test_heads_of_the_table_are_whole_in_each_width(course, graded):
+    """Broken at underscores, and in a narrow terminal numbers with a key."""
+    assert re.search(r"^ +row_ *$\n^ student +marks +centred +doubled *$", graded[0].stdout, re.M)
+    narrow = autograder("grade", "submitted", cwd=course.root, columns=40).stdout
+    assert re.search(r"^ student +marks +1 +2 *$", narrow, re.M)
+    assert re.findall(r"^(\d): (\w+) *$", narrow, re.M) == [("1", EXERCISE), ("2", BUILT)]
+    assert all(re.search(rf"^ {student} ", narrow, re.M) for student in ("right", "untouched", "unreadable", "wrong"))
+
+
+@pytest.mark.slow
 def test_json_on_stdout_is_pure_and_missing_sandbox_warns_on_stderr(course):
     words = ("grade", f"submitted/right/{NAME}", "--json", "-", "--jobs", 1, "--sandbox", "process")
     done = autograder(*words, cwd=course.root)

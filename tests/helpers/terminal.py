@@ -18,9 +18,9 @@ from autograder.errors import EXPECTED
 from tests.conftest import ROOT
 
 
-def autograder(*words, cwd=ROOT):
+def autograder(*words, cwd=ROOT, columns=140):
     """Run the command to its end."""
-    return python("-m", "autograder", *words, cwd=cwd)
+    return python("-m", "autograder", *words, cwd=cwd, columns=columns)
 
 
 def autograder_here(*words, cwd=ROOT):
@@ -34,9 +34,9 @@ def autograder_here(*words, cwd=ROOT):
     return CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
 
-def python(*words, cwd):
+def python(*words, cwd, columns=140):
     """Run Python with these arguments to its end."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": str(columns)}
     command = [sys.executable, *map(str, words)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
 
