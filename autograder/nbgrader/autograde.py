@@ -131,6 +131,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.submissions: dict[str, Submission] = {}  # that can be read, by student
         self.outcomes: list[SubmissionOutcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
+        self.version = self.course_assignment.version()
         try:
             self.cells = course_cells(self.coursedir, self.course_assignment)
         except MissingEntry:
@@ -444,4 +445,4 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return {name for name in same if name in self.cells and self.cells[name].is_answer}
 
     def _as_task(self, submission: Submission) -> Task:
-        return replace(task_with_points(submission, self.course_assignment, self.points), for_page=True)
+        return replace(task_with_points(submission, self.course_assignment, self.version, self.points), for_page=True)

@@ -162,16 +162,16 @@ def points_of(cells: Mapping[str, CourseCell]) -> dict[str, float]:
     return {name: cell.points or 0.0 for name, cell in cells.items() if cell.grade}
 
 
-def task_with_points(submission: Submission, assignment: Assignment, points: Mapping[str, float]) -> Task:
+def task_with_points(submission: Submission, assignment: Assignment, version: str, points: Mapping[str, float]) -> Task:
     """A submission as a task, with the gradebook's points in place of the source notebook's.
 
-    points: by grade_id
+    version: of the assignment; points: by grade_id
     """
     exercises = (
         replace(exercise, points=points.get(check_cell(exercise.name, points), exercise.points))
         for exercise in assignment.exercises
     )
-    task = as_task(submission, assignment, assignment.version())
+    task = as_task(submission, assignment, version)
     return replace(task, exercises=tuple(exercises))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode, from_dict
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Enum
 
@@ -120,7 +121,12 @@ class SaveMarks(SaveAutoGrades):
         """Write the marks of one notebook into the gradebook. Raises `MissingEntry` if it has no row for a cell."""
         stored = nb.metadata[STORED]
         self._set_aside, self._scores = stored.setdefault(SET_ASIDE, {}), stored.setdefault(SCORES, {})
-        nb, resources = super().preprocess(nb, resources)
+        names = resources["nbgrader"]
+        self.notebook_id, self.assignment_id, self.student_id = names["notebook"], names["assignment"], names["student"]
+        with Gradebook(names["db_url"]) as self.gradebook:
+            commit, self.gradebook.db.commit = self.gradebook.db.commit, self.gradebook.db.flush
+            nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+            commit()  # once, and not once for each cell
         return nb, resources
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:

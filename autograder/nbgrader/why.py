@@ -108,7 +108,7 @@ def _report(
     notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
     if notebook.is_file() and now.suite == suite_digest(assignment, maximum):
         submission = Submission(student, assignment.name, notebook, python=python_in(notebook.with_suffix("")))
-        task = task_with_points(submission, assignment, maximum)
+        task = task_with_points(submission, assignment, assignment.version(), maximum)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
             ((_, marked),) = workers.mark([task])
         if marked.report.reason:
