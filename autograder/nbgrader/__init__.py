@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbgrader.api
@@ -21,7 +22,10 @@ import nbgrader.apps.autogradeapp
 import nbgrader.apps.generatefeedbackapp
 import nbgrader.apps.zipcollectapp
 import nbgrader.converters.base
+import nbgrader.nbgraderformat.common
 import nbgrader.utils
+from jsonschema.exceptions import best_match
+from jsonschema.validators import validator_for
 from nbgrader.apps.dbapp import DbAssignmentAddApp
 from nbgrader.apps.exportapp import ExportApp
 from nbgrader.apps.zipcollectapp import ZipCollectApp
@@ -55,6 +59,8 @@ def _patch_nbgrader() -> None:
     # nbgrader makes a dozen engines for each submission, which takes a fifth of the time of `nbgrader autograde`.
     if not hasattr(nbgrader.api.create_engine, "cache_info"):
         nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)
+    # And for each cell it validates its own schema, too.
+    nbgrader.nbgraderformat.common.jsonschema = SimpleNamespace(validate=_validate)
     nbgrader.api.get_alembic_version = _newest_tables
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
     nbgrader.apps.api.GenerateFeedback = nbgrader.apps.generatefeedbackapp.GenerateFeedback = GenerateFeedback
@@ -83,6 +89,12 @@ def _generate(self: Any) -> None:
     folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
     with remembered(Path(coursedir.root), sorted(folder.glob("*.ipynb"))):
         _start(self)
+
+
+def _validate(data: Any, schema: dict[str, Any]) -> None:
+    """Raises `ValidationError` if a cell's metadata are not as nbgrader's schema says."""
+    if error := best_match(validator_for(schema)(schema).iter_errors(data)):
+        raise error
 
 
 def _is_no_rollback(record: Any) -> bool:
