@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from autograder.testing.values.comparisons import compared
 from autograder.testing.values.core.comparing import float_of, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
+from cellcage.values.conversion import changed
 from cellcage.values.core.objects import Record
 from cellcage.values.core.scalars_codec import Generated
 from cellcage.values.value_types import type_of
@@ -58,11 +59,14 @@ def fingerprint_of(answer: Answer) -> tuple[float, float]:
 def as_compared(answer: Answer) -> Answer:
     """The answer with its value in the form that tests compare: a table, however its columns are ordered.
 
-    A number becomes NumPy's, so that it is compared up to rounding.
+    A number becomes NumPy's, so that it is compared up to rounding. Beside other values it has no dtype that could be
+    wrong, such as a loss that comes as a float or as a tensor.
     """
     if not isinstance(answer, Reply):
         return answer
     value = compared(answer.value)
+    if isinstance(value, tuple | list):
+        value = changed(value, lambda item: item.item() if isinstance(item, np.float32) else item)
     value = np.float64(value) if isinstance(value, float) else value
     return answer if value is answer.value else replace(answer, value=value)
 
