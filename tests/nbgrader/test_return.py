@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import html
 import json
-import logging
 import re
 import shlex
 import shutil
@@ -22,7 +21,6 @@ import nbformat
 import pytest
 
 from autograder.course.assignments import Course
-from autograder.systems.gradescope import Gradescope
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
@@ -282,13 +280,13 @@ def submission(one):
     return f"submission_{500 + one.number}"
 
 
-def metadata(people=lambda one: [one]):
+def metadata():
     """`submission_metadata.yml` as Ruby writes it, with an autograder's output."""
     lines = ["---\n"]
     for one in CLASS:
         if one.kind:
             lines += [f"{submission(one)}:\n  :submitters:\n"]
-            lines += [f"  - :name: \"{x.name}\"\n    :sid: '0{x.number}'\n    :email: x@y.z\n" for x in people(one)]
+            lines += [f"  - :name: \"{one.name}\"\n    :sid: '0{one.number}'\n    :email: x@y.z\n"]
             day = "2027-03-02" if one.late else "2027-02-28"
             lines += [f"  :created_at: {day} 17:34:00.861687000 Z\n  :score: 2.0\n"]
             lines += ["  :results: !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n    output: |-\n"]
@@ -341,50 +339,6 @@ def test_guide_with_gradescope(begun, tmp_path):
     with zipfile.ZipFile(course.root / "marks.zip") as archive:
         assert {name.partition("/")[0] for name in archive.namelist()} == {"setup.sh", "run_autograder", "marks"}
         assert all(info.external_attr >> 16 == 0o755 for info in archive.infolist()[:2])
-
-
-def exported(folder, text, *files):
-    """What the collector returns for each file of a Gradescope export."""
-    root = folder / "extracted" / "assignment_9_export"
-    found = []
-    for file in files:
-        path = root / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{}")
-        found.append(path)
-    (root / "submission_metadata.yml").write_text(text)
-    collector = Gradescope(log=logging.getLogger("collector"), extracted=str(folder / "extracted"))
-    return [collector.collect(str(path)) for path in found]
-
-
-def test_metadata_of_groups_and_of_students_without_number(tmp_path, caplog):
-    text = metadata(lambda one: [one, CLASS[1]])
-    (found,) = exported(tmp_path / "group", text, f"{submission(CLASS[0])}/{NOTEBOOK}")
-    assert (found["student_id"], found["timestamp"]) == ("04321", "2027-02-28 17:34:00 UTC")
-    assert "submission_4821 is collected for 04321; it also belongs to 04400" in caplog.text
-    text = "submission_1:\n  :submitters:\n  - :name: X\n    :sid:\n    :email: x@y.z\n  :created_at: 2027-99-99 1\n"
-    found = exported(tmp_path / "address", text, f"submission_1/{NOTEBOOK}")
-    assert found == [{"student_id": "x@y.z", "file_id": "first"}]  # an invalid time is left out
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(f"submission_1:\n  :submitters:\n  - :sid: {number}\n" for number in ("'../x'", "'.x'", '"a\\nb"', "'<b>'")),
-        *("", "- a", "a: [", "submission_1: x", "submission_1:\n  :submitters: y\n", "\x00"),
-    ],
-)
-def test_unsafe_id_or_malformed_metadata_collects_nothing(tmp_path, text):
-    assert exported(tmp_path, text, f"submission_1/{NOTEBOOK}") == [None]
-
-
-def test_metadata_inside_a_submission_is_ignored(tmp_path):
-    inside = f"{submission(CLASS[0])}/mine/"
-    own = tmp_path / "extracted" / "assignment_9_export" / inside / "submission_metadata.yml"
-    own.parent.mkdir(parents=True)
-    own.write_text("submission_2:\n  :submitters:\n  - :sid: '0103'\n")
-    (found,) = exported(tmp_path, metadata(), f"{inside}submission_2/{NOTEBOOK}")
-    assert found["student_id"] == "04321"
 
 
 # ---------------------------------------------------------------- missing information
