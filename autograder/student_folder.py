@@ -24,7 +24,6 @@ from autograder.submission import (
     Holds,
     Submission,
     notebook_of,
-    outermost_first,
     python_in,
     read_notebook,
     stamp_with,
@@ -61,20 +60,17 @@ def with_files(submission: Submission, assignment: Assignment, is_named: bool = 
     own = [path] if is_named or path.name in entries else []
     for one in own + _within_limits({file: size for file, size in files.items() if file != path}):
         found[one], read[one] = _look_at(replace(submission, path=one, python=python(one.parent)))
-    if is_named:
-        problem = of_another(path.name, read[path], assignment)
-    else:
-        path, problem = _choice(path, read, entries, assignment)
+    path, problem = _choice(path, {path: read[path]} if is_named else read, entries, assignment)
     if problem:
         return replace(submission, path=path, problem=problem)
+    stamps = {file: found[file].stamp if file in found else str(size) for file, size in files.items()}
+    words = "\n".join(f"{file.relative_to(folder)} {digest}" for file, digest in stamps.items())
     beside = []
-    for file, size in files.items():
-        if file != path:
-            holds = _holds(file, folder, read, read[path], assignment)
-            digest = found[file].stamp if file in found else str(size)
-            cells = read[file] if holds in ("cells", "work") else ()
-            beside.append(FileBeside(file.relative_to(folder), digest, holds, cells))
-    return replace(found[path], beside=tuple(beside))
+    for file in (file for file in files if file != path):
+        holds = _holds(file, folder, read, read[path], assignment)
+        cells = read[file] if holds in ("cells", "work") else ()
+        beside.append(FileBeside(file.relative_to(folder), stamps[file], holds, cells))
+    return replace(found[path], beside=tuple(beside), files=stamp_with(replace(submission, problem=words), b""))
 
 
 def _within_limits(sizes: Mapping[Path, int]) -> list[Path]:
@@ -113,7 +109,7 @@ def _choice(
     if found and (found[0] == named or len(found) == 1):
         return found[0], ""
     if found:
-        names = ", ".join(_shown_place(path, named.parent) for path in found)
+        names = _listed([path.relative_to(named.parent) for path in found], MAX_NOTEBOOKS)
         return named, f"no {named.name}, and more than one notebook with its cells: {names}. Leave one of them"
     if wrong:
         return named, wrong
@@ -149,12 +145,8 @@ def files_in(folder: Path) -> dict[Path, int]:
                     found[path] = status.st_size
         if len(found) > MAX_FILES:
             break
-    outermost = sorted(itertools.islice(found, MAX_FILES + 1), key=outermost_first)
+    outermost = sorted(itertools.islice(found, MAX_FILES + 1), key=lambda path: (len(path.parts), path))
     return {path: found[path] for path in outermost}
-
-
-def _shown_place(path: Path, folder: Path) -> str:
-    return printable(os.path.relpath(path, folder))
 
 
 def notices(submission: Submission, assignment: Assignment, cells: Cells) -> tuple[str, ...]:
@@ -162,7 +154,7 @@ def notices(submission: Submission, assignment: Assignment, cells: Cells) -> tup
 
     cells: of the notebook, with the kinds that the course gave them
     """
-    missing = _missing(cells, assignment, assignment.released_digests)
+    missing = _missing(cells, assignment)
     found = [_notice_of_others(submission, assignment, missing), _notice_of_text(cells, assignment, missing)]
     if (_named(cells) | _defined(cells)).isdisjoint(exercise.name for exercise in assignment.exercises):
         found.append(f"{printable(submission.path.name)} has no cell of an exercise, and defines none of them")
@@ -189,7 +181,7 @@ def _notice_of_others(submission: Submission, assignment: Assignment, missing: C
     folder, beside = submission.folder, submission.beside
     if folder is None:
         return ""
-    start = f"{_shown_place(submission.path, folder)} was graded; "
+    start = f"{_listed([submission.path.relative_to(folder)])} was graded; "
     if worked := [file.place for file in beside if file.holds == "work"]:
         advice = "If that is the one to grade, give it the first one's name"
         return f"{start}the folder also has {_listed(worked, MAX_NOTEBOOKS)} with other work in it. {advice}"
@@ -238,9 +230,9 @@ def _notice_of_text(cells: Cells, assignment: Assignment, missing: Collection[st
     return f"only text cells, which do not run, define {places}" if places else ""
 
 
-def _missing(cells: Cells, assignment: Assignment, released: Collection[str]) -> list[str]:
+def _missing(cells: Cells, assignment: Assignment) -> list[str]:
     """The exercises that a notebook has nothing for: all code cells that could hold them are as released."""
-    known = {*released, *as_handed_out(cells)}
+    known = {*assignment.released_digests, *as_handed_out(cells)}
     worked = [cell for cell in cells if cell.cell_type == "code" and text_digest(cell.source) not in known]
     names = {name for cell in worked for name in (cell.grade_id, *_DEFINED.findall(cell.source))}
     return [exercise.name for exercise in assignment.exercises if exercise.name not in names]

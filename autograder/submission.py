@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -139,9 +139,10 @@ class Submission:
         it is escaped by `shown_name`; see `discovery.name_problem`.
     problem: why the notebook cannot be found, if it cannot
     folder: the student's folder of the assignment; None if the notebook lies in no such folder
-    stamp: the notebook's in such a folder (see `stamp`)
     python: the Python files that its cells may import
-    beside: the other files in the folder, the outermost first
+    stamp: the notebook's in such a folder (see `stamp`)
+    files: a digest of all files in the folder: places, stamps of notebooks, and sizes of the others
+    beside: the other files, the outermost first
     """
 
     student: str
@@ -149,8 +150,9 @@ class Submission:
     path: Path
     problem: str | None = None
     folder: Path | None = None
-    stamp: str = ""
     python: PythonFiles = PythonFiles()
+    stamp: str = ""
+    files: str = ""
     beside: tuple[FileBeside, ...] = ()
 
 
@@ -334,20 +336,6 @@ def stamp_with(submission: Submission, content: bytes | None, *words: str) -> st
     texts += [f"{place} {hashlib.sha256(data).hexdigest()}" for place, data in submission.python.files]
     parts = [text.encode("utf-8", "replace") for text in texts] + ([] if content is None else [content])
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
-
-def files_stamp(submission: Submission) -> str:
-    """A digest of all files in a submission's folder: names, contents of notebooks, and sizes of the others."""
-    stamps = {file.place: file.stamp for file in submission.beside}
-    if submission.folder is not None:
-        stamps[submission.path.relative_to(submission.folder)] = submission.stamp
-    words = (f"{place} {stamps[place]}" for place in sorted(stamps, key=outermost_first))
-    return stamp_with(replace(submission, problem="\n".join(words), python=PythonFiles()), b"")
-
-
-def outermost_first(path: Path) -> tuple[int, Path]:
-    """A key to sort paths by."""
-    return len(path.parts), path
 
 
 def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) -> list[Cell]:

@@ -62,7 +62,7 @@ from autograder.nbgrader.timestamps import follow_timestamp, handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
-from autograder.submission import Submission, files_stamp, read_notebook, stamp_with
+from autograder.submission import Submission, read_notebook, stamp_with
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
 from autograder.worker.task import Marked, Task
@@ -380,10 +380,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
         The course decides by its releases in which file there is work, so a change of the course can move that.
         """
         stored, folder = self._last(submission), submission.folder
-        last, files = stored.get(SUBMISSION, ""), stored.get(FILES)
+        last = stored.get(SUBMISSION, "")
         if self.accept_changes or folder is None or last in ("", submission.stamp):
             return False
-        if files not in (None, files_stamp(submission)):
+        if stored.get(FILES) not in (None, submission.files):
             return False
         before = next((file.place for file in submission.beside if file.stamp == last), None)
         if before is None:
@@ -401,11 +401,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _metadata(self, submission: Submission) -> dict[str, object]:
         """What is stored with the marks: digests of the submission, of it with the course, of all files, of cells."""
         source = self._format_source(submission.assignment, submission.student)
-        files, when = files_stamp(submission), str(self.coursedir.get_existing_timestamp(source))
+        when = str(self.coursedir.get_existing_timestamp(source))
         return {
-            GRADED: stamp_with(submission, None, self.suite, when, files),
+            GRADED: stamp_with(submission, None, self.suite, when, submission.files),
             SUBMISSION: submission.stamp,
-            FILES: files,
+            FILES: submission.files,
             CELLS: self.graded_by,
         }
 
