@@ -1,14 +1,25 @@
-"""One submission's result as values, from which gradebook, JSON, table and feedback page are made."""
+"""One submission's result as values, from which gradebook, JSON, table and feedback page are made.
+
+`autograder.worker.verdict` refuses what a judge sends if it exceeds the bounds here.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from cellcage.cell_result import CellResult as CellResult
 
-Numbers = tuple[tuple[float, ...], ...]
+MAX_TESTS = 200  # of an exercise; the largest suite has 20
+MAX_NOT_PRODUCED = 8  # of an exercise; there are never more than two or three
+MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
+MAX_LINES = 8  # of the student's code, where an edit repairs it
+Points = Annotated[float, Meta(ge=0)]
+Names = Annotated[tuple[str, ...], Meta(max_length=MAX_TESTS)]
+Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
+Row = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
+Numbers = Annotated[tuple[Row, ...], Meta(max_length=MAX_SIDE)]
 State = Literal["passed", "failed", "not known"]
 # Separators in a visible test's message.
 ASKS, WENT_IN = " → ", " What went in: "
@@ -19,7 +30,7 @@ class TestMessage(Struct, frozen=True):
 
     happened: str
     question: str = ""
-    went_in: tuple[str, ...] = ()
+    went_in: Names = ()
 
     @property
     def inputs(self) -> str:
@@ -43,8 +54,8 @@ class TestResult(Struct, frozen=True):
     name: str
     sentence: str
     state: State
-    score: float
-    max_score: float
+    score: Points
+    max_score: Points
     message: str
     stopped: bool = False
     parts: TestMessage | None = None
@@ -65,11 +76,11 @@ class Picture(Struct, frozen=True):
     wanted: the expected matrices, rounded to two digits; empty if the example does not state them
     """
 
-    matrices: tuple[Numbers, ...]
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    matrices: Annotated[tuple[Numbers, ...], Meta(min_length=1, max_length=MAX_MATRICES)]
+    rows: Labels
+    columns: Labels
     boolean: bool
-    wanted: tuple[Numbers, ...] = ()
+    wanted: Annotated[tuple[Numbers, ...], Meta(max_length=MAX_MATRICES)] = ()
 
 
 class Location(Struct, frozen=True):
@@ -80,7 +91,7 @@ class Location(Struct, frozen=True):
     repaired: the lines after the edit, for the person who grades; students never see it
     """
 
-    lines: tuple[int, ...]
+    lines: Annotated[tuple[int, ...], Meta(min_length=1, max_length=MAX_LINES)]
     code: str
     part: str
     kind: str
@@ -117,17 +128,17 @@ class ExerciseResult(Struct, frozen=True):
     """
 
     name: str
-    tests: tuple[TestResult, ...]
+    tests: Annotated[tuple[TestResult, ...], Meta(max_length=MAX_TESTS)]
     max_score: float
     started: bool = True
     cause: Cause | None = None
-    with_reference: tuple[str, ...] = ()
+    with_reference: Names = ()
     picture: Picture | None = None
     evidence: str = ""
     withdrawn: bool = False
     known_mistake: bool = False
-    not_produced: tuple[str, ...] = ()
-    mentions: tuple[str, ...] = ()
+    not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_NOT_PRODUCED)] = ()
+    mentions: Names = ()
     location: Location | None = None
 
     @property

@@ -250,7 +250,7 @@ def _scored(result: ExerciseResult, exercise: Exercise) -> ExerciseResult:
     if not exercise.points:
         tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in result.tests)
         result = structs.replace(result, tests=tests, max_score=0.0)
-    return structs.replace(result, withdrawn=True) if exercise.withdrawn else result
+    return structs.replace(result, withdrawn=exercise.withdrawn)  # whatever the judge says
 
 
 class _Lost(Exception):

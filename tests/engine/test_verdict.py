@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.report import Location
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage.protocol import frames
 from tools import fuzz, fuzz_changes
@@ -38,6 +39,39 @@ def test_valid_verdict_is_read_unchanged(honest):
     verdict = read_message({"verdict": honest}, EXERCISES, 3).verdict
     assert json.loads(json.dumps(msgspec.to_builtins(verdict))) == honest
     assert [exercise.name for exercise in verdict.exercises] == [exercise.name for exercise in EXERCISES]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"tests": []}, "do not add up"),
+        ({"not_produced": ["x"] * 9}, "length <= 8"),
+        ({"mentions": ["x"] * 201}, "length <= 200"),
+        ({"picture": {"matrices": [[[1.0]]], "rows": ["a"], "columns": ["b", "c"], "boolean": False}}, "labels"),
+        ({"location": dict.fromkeys(Location.__struct_fields__, "") | {"lines": []}}, "length >= 1"),
+    ],
+)
+def test_verdict_that_no_honest_judge_sends_is_refused(honest, change, reason):
+    first, *others = honest["exercises"]
+    with pytest.raises(BadVerdict, match=reason):
+        read_message({"verdict": honest | {"exercises": [first | change, *others]}}, EXERCISES, 3)
+
+
+def test_message_that_says_two_things_or_none_is_refused(honest):
+    for message in ({}, {"open": False}, {"open": True, "cpu": True}, {"verdict": honest, "marks": honest}):
+        with pytest.raises(BadVerdict, match="one thing"):
+            read_message(message, EXERCISES, 3)
+
+
+def test_long_texts_are_cut_and_kept_on_one_line(honest):
+    first, *others = honest["exercises"]
+    changed = {"evidence": "a\nb" * 5_000, "cause": {"name": "x" * 9_000, "hint": ""}}
+    printed = [{"printed": "a\n" * 20_000}, {}, {"rich": [["text/html", b"<b>"], ["image/png", b"GIF"]]}]
+    verdict = {"exercises": [first | changed, *others], "cells": printed}
+    found = read_message({"verdict": verdict}, EXERCISES, 3).verdict
+    assert len(found.exercises[0].evidence) == len(found.exercises[0].cause.name) == 4_000
+    assert found.cells[0].printed == "a\n" * 12_500
+    assert found.cells[2].rich == (("text/html", b"<b>"),)
 
 
 @given(anything)

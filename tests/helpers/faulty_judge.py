@@ -134,6 +134,7 @@ SAYS = {
     "a message that is none": changed(*TEST, "message", None),
     "a cause that is another map": changed(*FIRST, "cause", {"a": 1}),
     "a picture with a hole": changed(*FIRST, "picture", {**PICTURE, "matrices": [[[]]]}),
+    "a withdrawal": changed(*FIRST, "withdrawn", True),
     "no cells": changed("cells", []),
     "lines that are numbers": changed("cells", 0, "lines", [1, 2, 3]),
     "broken by nothing": says({"broken": None}),

@@ -21,6 +21,7 @@ from tests.helpers.small_course import NAME, command, small_course
 
 pytestmark = pytest.mark.slow
 FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
+IGNORED = "a withdrawal"
 SLOW = {"loops", "half a frame"}
 AFTER_MARKS = {  # when the judge fails, and how: what is missing then
     ("BARE", "exits"): "the explanation (",
@@ -75,7 +76,7 @@ def test_fault_does_not_affect_other_submissions(marked):
             assert report.status == "graded" and report.score == report.max_score, report
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != IGNORED])
 def test_report_of_the_faulty_submission_gives_the_reason(marked, fault):
     reports, printed = marked
     report = reports[fault]
@@ -84,6 +85,10 @@ def test_report_of_the_faulty_submission_gives_the_reason(marked, fault):
     assert len(report.reason) < 1000 and report.reason.isprintable(), report.reason
     assert fault not in SLOW or "did not come to an end in time" in report.reason
     assert not printed
+
+
+def test_judge_cannot_withdraw_an_exercise(marked):
+    assert [exercise.withdrawn for exercise in marked[0][IGNORED].exercises] == [False, False]
 
 
 @pytest.mark.parametrize("fault", AFTER_MARKS, ids=" ".join)
