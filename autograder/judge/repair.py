@@ -123,8 +123,8 @@ class _Search:
 
     def repairs(self, cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
         """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
-        line = _raising_line(cell, self._probe, self._judged.best)
-        kind, left, together = "", islice(edits(cell, line), CANDIDATES), TOGETHER
+        not_run = _not_run(cell, self._probe, self._judged.best)
+        kind, left, together = "", islice(edits(cell, not_run), CANDIDATES), TOGETHER
         while some := list(islice(left, together)):
             together = min(2 * together, MOST_TOGETHER)
             for edit, text in self._first_right(some):
@@ -207,12 +207,12 @@ def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> Pl
     return min(wrong, key=lambda one: len(one.place[0]), default=None)
 
 
-def _raising_line(cell: ParsedCell, probe: PlannedCall | None, best: Attempt) -> int:
-    """The line of the cell in which this call raised; 0 if it did not raise there."""
+def _not_run(cell: ParsedCell, probe: PlannedCall | None, best: Attempt) -> set[int]:
+    """The lines of the cell that this call did not reach, since it raised before."""
     answers = (read(one.answer) for one in best.calls if probe and one.call.as_bytes == probe.place[0])
     lines = [line for answer in answers if isinstance(answer, Failure) for line in answer.lines]
     written = dict(enumerate(map(str.strip, cell.lines), 1))
-    return next((line.number for line in reversed(lines) if written.get(line.number) == line.text), 0)
+    return {after for one in lines if written.get(one.number) == one.text for after in cell.after(one.number)}
 
 
 def _has_hidden_number(edit: Edit, source: str, calls: Sequence[AnsweredCall | PlannedCall]) -> bool:

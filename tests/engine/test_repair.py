@@ -100,11 +100,24 @@ def test_any_text_is_edited_or_refused(text):
             break
 
 
-def test_edits_of_the_line_that_raised_come_first():
-    cell = ParsedCell("def f(x):\n    x = x * 2\n    return x[0]")
-    there = [3 in edit.lines for edit, _ in edits(cell, line=3)]
-    assert there[0] and there == sorted(there, reverse=True)
-    assert sorted(text for _, text in edits(cell, line=3)) == sorted(text for _, text in edits(cell))
+# A cell, a line of it that raised, and the lines that therefore have not run.
+NOT_RUN = {
+    "after it": ("def f(x):\n    x = x * 2\n    y = x\n    return y", 2, [3, 4]),
+    "of the same statement": ("def f(x):\n    y = g(x,\n          x)\n    return y", 2, [4]),
+    "in a loop": ("def f(x):\n    for y in x:\n        x = y + x\n        y = 1\n    return x", 3, [5]),
+    "in a branch": ("def f(x):\n    if x > 1:\n        x = 1\n    return x", 2, [3, 4]),
+    "above what called": ("class A:\n    def f(self):\n        return 1\n    def g(self):\n        return 2", 3, []),
+    "in no function": ("x = 1\ny = 2", 1, []),
+}
+
+
+@pytest.mark.parametrize("what", NOT_RUN)
+def test_lines_after_one_that_raised_are_left_alone(what):
+    source, line, not_run = NOT_RUN[what]
+    cell = ParsedCell(source)
+    assert list(cell.after(line)) == not_run
+    kept = [text for edit, text in edits(cell) if edit.lines[0] not in not_run]
+    assert [text for _, text in edits(cell, cell.after(line))] == kept
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +211,14 @@ def test_candidates_do_not_share_state(marker):
     lines = "kept.append(1)", "return X - X.mean(axis=-1, keepdims=True) - (len(kept) < 40)"
     found = location(graded(marker, *lines, before="kept = []"))
     assert found is None or "kept" in found.repaired or "True" in found.repaired or "- 0" in found.repaired
+
+
+def test_lines_that_were_not_reached_use_up_no_edits(marker):
+    """There are more edits of them than the search tries, before another name is put into the line that raises."""
+    rest = ["print(centred.sum(axis=0), centred.sum(axis=-1))"] * 2
+    lines = "mean = X.mean(axis=-1, keepdims=True)", "other = 'mean'", "centred = X - other", *rest, "return centred"
+    found = location(graded(marker, *lines))
+    assert found and found.lines == (4,) and found.part == "other"
 
 
 def test_endless_code_gets_no_place(marker):

@@ -110,6 +110,14 @@ class ParsedCell:
         """The nodes of these kinds."""
         return (place.node for place in self.of(*kinds))
 
+    def after(self, line: int) -> range:
+        """The lines after this one to the end of its function, and after its loop, whose lines may have run before."""
+        around = [one for one in self.nodes(ast.stmt) if one.lineno <= line <= (one.end_lineno or 0)]
+        ends = [one.end_lineno or 0 for one in around if isinstance(one, ast.FunctionDef)]
+        loops = [one.end_lineno or 0 for one in around if isinstance(one, ast.For | ast.While)]
+        later = [one.lineno for one in self.nodes(ast.stmt) if one.lineno > max([line, *loops])]
+        return range(min(later), ends[-1] + 1) if later and ends else range(0)
+
     def span(self, node: ast.AST) -> tuple[int, int]:
         """The bytes of a node, without parentheses around it."""
         begin = self._starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]

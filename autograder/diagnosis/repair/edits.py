@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable, Collection, Iterator
 
 from autograder.diagnosis.repair import inserting, leaving_out, varying
 from autograder.diagnosis.repair.cell import Edit, ParsedCell, everywhere
@@ -37,16 +36,16 @@ KINDS: tuple[Callable[[ParsedCell], Iterator[Edit]], ...] = (
 )
 
 
-def edits(cell: ParsedCell, line: int = 0) -> Iterator[tuple[Edit, str]]:
+def edits(cell: ParsedCell, not_run: Collection[int] = ()) -> Iterator[tuple[Edit, str]]:
     """Each edit with the text that it makes, each text once. After those of a kind, the same step in all its places.
 
-    line: where an exception was raised; its edits come before all others
+    not_run: lines that are left alone
     """
     met = {cell.source}
-    for only_there, kind in product((True, False) if line else (False,), KINDS):
+    for kind in KINDS:
         found = list(kind(cell))
         for edit in (*found, *everywhere(found)):
             text = cell.edited(edit)
-            if text not in met and (line in edit.lines or not only_there):
+            if text not in met and edit.lines[0] not in not_run:
                 met.add(text)
                 yield edit, text
