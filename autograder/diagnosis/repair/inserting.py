@@ -107,7 +107,7 @@ def _with_keyword(cell: ParsedCell, kind: str, node: ast.Call, text: str) -> Edi
 
 
 def keywords(cell: ParsedCell) -> Iterator[Edit]:
-    """A keyword or an argument that is missing."""
+    """A keyword that is missing, or an axis."""
     axis, keep = ("dim", "keepdim") if cell.is_torch else ("axis", "keepdims")
     for call in cell.of(ast.Call):
         name, has = called(call.node), {one.arg for one in call.node.keywords}
@@ -125,12 +125,15 @@ def keywords(cell: ParsedCell) -> Iterator[Edit]:
         if name == "Linear" and "bias" not in has:
             new += ["bias=False"]
         yield from (_with_keyword(cell, "keyword", call.node, text) for text in new)
-        if call.scope and not is_method(call.node) and isinstance(call.node.func, ast.Name | ast.Attribute):
-            for one in call.scope.names[:MAX_NAMES]:
+
+
+def arguments(cell: ParsedCell) -> Iterator[Edit]:
+    """A name in scope as one more argument."""
+    for call in cell.of(ast.Call):
+        if call.scope and isinstance(call.node.func, ast.Name | ast.Attribute) and not is_method(call.node):
+            for one in call.scope.names[: 0 if call.node.keywords else MAX_NAMES]:
                 if one not in map(cell.text, call.node.args):
                     yield _with_keyword(cell, "keyword", call.node, one)
-        elif call.scope and isinstance(call.node.func, ast.Attribute) and is_own_attribute(call.node.func):
-            yield from (_with_keyword(cell, "keyword", call.node, one) for one in call.scope.names[:MAX_NAMES])
 
 
 def turns(cell: ParsedCell) -> Iterator[Edit]:
